@@ -1,0 +1,59 @@
+# All a fresh machine needs is Python 3.11 or newer and make; everything else goes into .venv.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench constraints clean
+
+# The first interpreter that is new enough; PYTHON=… overrides it.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+# Build requirements come from the same pinned list, so isolation would only fetch them unpinned.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt
+
+help:
+	@echo "make demo   install and run the main job: an agent tested on 200 planning problems"
+	@echo "make test   install with test extras, lint, check types and layers, run every test"
+	@echo "make bench  measure against the baselines and rewrite benchmarks/RESULTS.md"
+
+.venv/.created:
+	@test -n "$(PYTHON)" || { echo "misstep needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip hatchling editables
+	touch $@
+
+.venv/.installed: .venv/.created pyproject.toml constraints.txt
+	$(INSTALL) -e .
+	touch $@
+
+.venv/.installed-test: .venv/.installed
+	$(INSTALL) -e '.[test]'
+	touch $@
+
+demo: .venv/.installed
+	@$(BIN)/python -m misstep plan test --agent sim:perfect --count 200 --fail-on none --display none --json >/dev/null
+	@$(BIN)/python -m misstep plan test --agent sim:random --count 200 --fail-on none --display none --json >/dev/null
+	@$(BIN)/python -m misstep plan test --agent sim:greedy --count 200 --fail-on none
+	@echo; $(BIN)/python -m misstep runs
+
+lint: .venv/.installed-test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test: lint
+	$(BIN)/python -m pytest -n auto
+
+bench: .venv/.installed-test
+	$(BIN)/python -m benchmarks
+
+# After a change of dependencies: resolve anew in an empty environment and pin the result.
+constraints:
+	rm -rf .venv-pin && $(PYTHON) -m venv .venv-pin
+	.venv-pin/bin/python -m pip install --quiet -U pip hatchling editables
+	.venv-pin/bin/python -m pip install --quiet '.[test]'
+	.venv-pin/bin/python -m pip freeze --all --exclude misstep --exclude setuptools > constraints.txt
+	rm -rf .venv-pin
+
+clean:
+	rm -rf .venv .venv-pin .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""misstep finds the step where an LLM agent goes wrong."""

@@ -1,0 +1,5 @@
+"""`python -m misstep`."""
+
+from misstep.cli import main
+
+main()

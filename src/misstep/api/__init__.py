@@ -1,0 +1,1 @@
+"""The verbs: what misstep can do, apart from how it is shown."""

@@ -1,0 +1,95 @@
+"""Settings from files and environment."""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from misstep.core.settings import FIELDS, Settings, parse_setting
+from misstep.errors import UsageError, did_you_mean
+
+PREFIX = "MISSTEP_"
+
+
+def load_settings(directory: Path, environment: Mapping[str, str] = os.environ) -> Settings:
+    """Defaults under the project's file under the environment."""
+    return Settings().overlay(_from_files(directory)).overlay(_from_environment(environment))
+
+
+def split_pairs(items: list[str], where: str) -> dict[str, str]:
+    """`key=value` texts as a mapping."""
+    pairs = {}
+    for item in items:
+        key, equals, value = item.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{item!r} is not a parameter", "expected key=value", where=where)
+        pairs[key.strip()] = value
+    return pairs
+
+
+def _from_files(directory: Path) -> dict[str, Any]:
+    for name, table in (("misstep.toml", ()), ("pyproject.toml", ("tool", "misstep"))):
+        path = directory / name
+        text = _read(path)
+        if text is None:
+            continue
+        values: Any = _parse(text, name)
+        for key in table:
+            values = values.get(key, {}) if isinstance(values, dict) else {}
+        if not isinstance(values, dict):
+            raise UsageError("[tool.misstep] is not a table", where=name)
+        if values or name == "misstep.toml":
+            return {key: parse_setting(key, value, _line(text, name, key)) for key, value in values.items()}
+    return {}
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError("can't be read", str(error), where=path.name) from error
+
+
+def _parse(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError("is not valid TOML", str(error), where=name) from error
+
+
+def _line(text: str, name: str, key: str) -> str:
+    """Where a key stands; in pyproject.toml only below our own table."""
+    lines = text.splitlines()
+    start = next((i for i, line in enumerate(lines) if line.strip() == "[tool.misstep]"), 0)
+    for number, line in enumerate(lines[start:], start + 1):
+        if re.match(rf"""\s*["']?{re.escape(key)}["']?\s*=""", line):
+            return f"{name}:{number}"
+    return name
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    values = {}
+    for variable, text in environment.items():
+        if not variable.startswith(PREFIX):
+            continue
+        name = variable.removeprefix(PREFIX).lower()
+        if name not in FIELDS:
+            known = [PREFIX + field.upper() for field in FIELDS]
+            raise UsageError(
+                "is not a variable that misstep knows", did_you_mean(variable, known), where=variable
+            )
+        values[name] = parse_text(name, [text] if "," not in text else text.split(","), text, variable)
+    return values
+
+
+def parse_text(name: str, items: list[str], text: str, where: str) -> Any:
+    """A setting written as text: `items` where it takes several, `text` where it takes one."""
+    if name == "topics":
+        return parse_setting(name, [item.strip() for item in items if item.strip()], where)
+    if name == "agent_args":
+        return parse_setting(name, split_pairs(items, where), where)
+    return parse_setting(name, text, where, lax=True)

@@ -1,0 +1,118 @@
+"""Progress of a run on standard error."""
+
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from misstep.core.event import CaseFinished, Event, RunStarted
+from misstep.core.settings import Settings
+from misstep.core.verdict import JUDGEMENTS
+
+PLAIN_LINES = 10
+
+
+class Display(Protocol):
+    """A listener that owns part of the screen while it is entered."""
+
+    def __enter__(self) -> "Display": ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...
+
+    def __call__(self, event: Event) -> None: ...
+
+
+def make_display(settings: Settings) -> Display:
+    kind = settings.display
+    if kind == "auto":
+        kind = "rich" if sys.stderr.isatty() else "plain"
+    known: dict[str, Callable[[], Display]] = {"rich": LiveDisplay, "plain": PlainDisplay, "none": NoDisplay}
+    return known[kind]()
+
+
+class _Counts:
+    def __init__(self) -> None:
+        self._counts = dict.fromkeys(JUDGEMENTS, 0)
+        self.done = 0
+
+    def add(self, event: CaseFinished) -> None:
+        self._counts[event.outcome.verdict.verdict] += 1
+        self.done += 1
+
+    def __str__(self) -> str:
+        return "  ".join(
+            f"{name} {count}" for name, count in self._counts.items() if count or name in ("passed", "failed")
+        )
+
+
+class NoDisplay:
+    def __enter__(self) -> "NoDisplay":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __call__(self, event: Event) -> None:
+        pass
+
+
+class PlainDisplay(NoDisplay):
+    """A line at the start and about ten more on the way."""
+
+    def __init__(self) -> None:
+        self._counts = _Counts()
+        self._total = 0
+        self._every = 1
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._total, self._counts.done = event.total, event.finished
+            self._every = max(1, event.total // PLAIN_LINES)
+            self._say(f"run {event.run}: {event.total} cases" + _resumed(event))
+        elif isinstance(event, CaseFinished):
+            self._counts.add(event)
+            if self._counts.done % self._every == 0 or self._counts.done == self._total:
+                self._say(f"{self._counts.done}/{self._total}  {self._counts}")
+
+    def _say(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+
+class LiveDisplay:
+    """A bar with the counts per verdict, redrawn a few times a second."""
+
+    def __init__(self) -> None:
+        columns = (
+            BarColumn(30),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[counts]}"),
+            TimeElapsedColumn(),
+        )
+        self._progress = Progress(*columns, console=Console(stderr=True), refresh_per_second=8)
+        self._task = self._progress.add_task("", start=False, total=None, counts="")
+        self._counts = _Counts()
+
+    def __enter__(self) -> "LiveDisplay":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._progress.start_task(self._task)
+            self._progress.update(self._task, total=event.total, completed=event.finished)
+            self._progress.console.print(f"run [bold]{event.run}[/]: {event.total} cases" + _resumed(event))
+        elif isinstance(event, CaseFinished):
+            self._counts.add(event)
+            self._progress.update(self._task, advance=1, counts=str(self._counts))
+
+
+def _resumed(event: RunStarted) -> str:
+    return f", {event.finished} of them done before" if event.finished else ""

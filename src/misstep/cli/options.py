@@ -1,0 +1,95 @@
+"""Settings as command-line options: one source for names, help and checks."""
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+import click
+
+from misstep.api.configuration import load_settings, parse_text
+from misstep.core.settings import Settings
+
+_NAMES = {"agent_args": ("-A", "--agent-arg"), "topics": ("--topic",)}
+_SEVERAL = ("agent_args", "topics")
+
+SYNTHESIS = (
+    "actions",
+    "count",
+    "seed",
+    "topics",
+    "sentences",
+    "iterations",
+    "redundancy",
+    "group",
+    "relative",
+    "request",
+    "exhaustive",
+)
+
+
+def settings_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command options for these settings, and the joined `Settings` as its first argument."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def wrapper(**given: Any) -> Any:
+            layer = {name: _parse(name, given.pop(name)) for name in names if _is_given(given, name)}
+            rest = {name: value for name, value in given.items() if name not in names}
+            return command(load_settings(Path.cwd()).overlay(layer), **rest)
+
+        decorated: Callable[..., Any] = wrapper
+        for name in reversed(names):
+            decorated = _option(name)(decorated)
+        return decorated
+
+    return decorate
+
+
+def flag(name: str) -> str:
+    """The long option of a setting."""
+    return _NAMES.get(name, (f"--{name.replace('_', '-')}",))[-1]
+
+
+def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    kind = Settings.__annotations__[name]
+    default = getattr(Settings(), name)
+    shown = "" if default in ("", (), {}, None, False) else f"  [default: {default}]"
+    described = f"{_description(kind)}{shown}"
+    if get_args(kind)[0] is bool:
+        return click.option(f"{flag(name)}/--no-{flag(name)[2:]}", name, default=None, help=described)
+    declared = _NAMES.get(name, (flag(name),))
+    return click.option(
+        *declared, name, multiple=name in _SEVERAL, default=None, help=described, metavar=_metavar(name)
+    )
+
+
+def _metavar(name: str) -> str:
+    known = {
+        "agent_args": "KEY=VALUE",
+        "actions": "N-M",
+        "store": "PATH",
+        "out": "FILE",
+        "cases": "FILE",
+        "plans": "FILE",
+    }
+    kind = get_args(Settings.__annotations__[name])[0]
+    if "Literal" in str(get_origin(kind)):
+        return "|".join(get_args(kind))
+    return known.get(name, name.upper().rstrip("S") if name == "topics" else name.upper())
+
+
+def _description(kind: Any) -> str:
+    assert get_origin(kind) is Annotated
+    return next(str(meta.description) for meta in get_args(kind)[1:] if meta.description)
+
+
+def _is_given(given: dict[str, Any], name: str) -> bool:
+    return given.get(name) not in (None, ())
+
+
+def _parse(name: str, value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    items = list(value) if isinstance(value, tuple) else [value]
+    return parse_text(name, items, "" if isinstance(value, tuple) else value, flag(name))

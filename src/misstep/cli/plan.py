@@ -1,0 +1,155 @@
+"""`misstep plan …`: planning tests."""
+
+import sys
+
+import click
+from rich.console import Console
+
+from misstep.api import plan
+from misstep.api.census import Census, SuiteSummary
+from misstep.cli.display import make_display
+from misstep.cli.options import SYNTHESIS, settings_options
+from misstep.cli.output import print_json, to_stdout
+from misstep.core.event import CaseFinished, Event
+from misstep.core.outcome import Outcome
+from misstep.core.settings import Settings, parse_gate
+from misstep.core.summary import Summary, Tally
+from misstep.errors import UsageError
+from misstep.report.terminal import failures_table, percent, summary_table
+from misstep.store.lines import write_lines
+
+SHOWN_FAILURES = 3
+
+
+@click.group("plan")
+def plan_group() -> None:
+    """Does the agent do what it was asked, in the order it was asked?"""
+
+
+@plan_group.command("synth")
+@settings_options(*SYNTHESIS, "out", "json")
+def synth(settings: Settings) -> int:
+    """Synthesise planning problems as JSON lines."""
+    _one_output(settings, "cases")
+    census = Census()
+    write_lines(settings.out, census.watch(plan.synthesise(settings)))
+    summary = census.summary(settings.seed, settings.out)
+    if settings.json:
+        print_json(summary)
+    else:
+        _say(_census_lines(summary))
+    return 0
+
+
+@plan_group.command("check")
+@settings_options("cases", "plans", "out", "parallel", "verify", "fail_on", "json")
+def check(settings: Settings) -> int:
+    """Judge plans against their cases; the verdicts are JSON lines."""
+    for name in ("cases", "plans"):
+        if not getattr(settings, name):
+            raise UsageError(f"no {name} were given", f"name a file with --{name}")
+    _one_output(settings, "verdicts")
+    tally = Tally()
+    verdicts = (tally.seen(outcome).verdict for outcome in plan.check_plans(settings))
+    # Nothing is printed before the last plan has been read, so that a bad one leaves no half of a result.
+    write_lines(settings.out, list(verdicts) if to_stdout(settings) else verdicts)
+    summary = tally.summary(run="", agent="")
+    if settings.json:
+        print_json(summary)
+    else:
+        _say(_check_lines(summary))
+    return _exit_code(summary, settings)
+
+
+@plan_group.command("test")
+@settings_options(
+    "agent",
+    "agent_args",
+    *SYNTHESIS,
+    "cases",
+    "jobs",
+    "timeout",
+    "max_steps",
+    "parallel",
+    "fail_on",
+    "resume",
+    "store",
+    "display",
+    "json",
+)
+def test(settings: Settings) -> int:
+    """Run an agent on planning problems and judge what it does."""
+    examples = _Examples()
+    with make_display(settings) as display:
+        run = plan.resume_run if settings.resume else plan.test_agent
+        summary = run(settings, display, examples)
+    if settings.json:
+        print_json(summary)
+    else:
+        _show(summary, examples.outcomes)
+    return _exit_code(summary, settings)
+
+
+class _Examples:
+    """The first few cases that did not pass."""
+
+    def __init__(self) -> None:
+        self.outcomes = list[Outcome]()
+
+    def __call__(self, event: Event) -> None:
+        room = len(self.outcomes) < SHOWN_FAILURES
+        if room and isinstance(event, CaseFinished) and event.outcome.verdict.verdict != "passed":
+            self.outcomes.append(event.outcome)
+
+
+def _one_output(settings: Settings, what: str) -> None:
+    if settings.json and to_stdout(settings):
+        raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
+
+
+def _show(summary: Summary, examples: list[Outcome]) -> None:
+    console = Console()
+    console.print(summary_table(summary))
+    if examples:
+        console.print("\n[bold]the first that did not pass[/]" if len(examples) < summary.failed else "")
+        console.print(failures_table(examples))
+        console.print(f"\nall of them: misstep show {summary.run}", highlight=False, style="dim")
+        console.print(
+            f"one again:   misstep replay {summary.run}/{examples[0].case.id}", highlight=False, style="dim"
+        )
+
+
+def _exit_code(summary: Summary, settings: Settings) -> int:
+    """0 if the gate is passed; `any` wants every case to pass, a threshold at least one case judged."""
+    demanded = parse_gate(settings.fail_on)
+    if demanded is None:
+        return 0
+    if settings.fail_on == "any":
+        return int(summary.passed < summary.cases)
+    return int(summary.success is None or summary.success < demanded)
+
+
+def _census_lines(summary: SuiteSummary) -> list[str]:
+    sizes = ", ".join(f"{count} with {size} actions" for size, count in summary.actions.items())
+    used, grammar = summary.skeletons.used, summary.skeletons.grammar
+    return [
+        f"{summary.cases} cases (seed {summary.seed}): {sizes}",
+        f"chance level {percent(summary.chance)} on average, {summary.constraints} constraints in all",
+        f"{used} of the grammar's {grammar} skeletons used (a sub-sentence each, groups not expanded)",
+    ]
+
+
+def _check_lines(summary: Summary) -> list[str]:
+    low, high = summary.interval
+    counts = [f"{count} {name}" for name, count in (("passed", summary.passed), ("failed", summary.failed))]
+    counts += [f"{summary.errored} errored"] if summary.errored else []
+    kinds = [f"{kind} {count}" for kind, count in summary.errors.items() if count]
+    interval = f"95 % interval {percent(low)} to {percent(high)}"
+    return [
+        f"{summary.cases} plans: {', '.join(counts)}" + (f" (errors: {', '.join(kinds)})" if kinds else ""),
+        f"success {percent(summary.success)}, {interval}, chance level {percent(summary.chance)}",
+    ]
+
+
+def _say(lines: list[str]) -> None:
+    print("\n".join(lines), file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Nouns that cross walls: every room knows them, they know no room."""

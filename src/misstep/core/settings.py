@@ -1,0 +1,149 @@
+"""The settings of a command: one frozen value, joined from files, environment and command line."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from misstep.errors import UsageError, did_you_mean
+
+
+class Span:
+    """An inclusive range of whole numbers, written `3-5` or `4`."""
+
+    __slots__ = ("high", "low")
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+
+    def __str__(self) -> str:
+        return f"{self.low}-{self.high}" if self.low != self.high else str(self.low)
+
+    def __repr__(self) -> str:
+        return f"Span({self})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Span) and (self.low, self.high) == (other.low, other.high)
+
+    def __hash__(self) -> int:
+        return hash((self.low, self.high))
+
+    @classmethod
+    def parse(cls, given: object) -> "Span":
+        if isinstance(given, int) and not isinstance(given, bool):
+            return cls(given, given)
+        match = (
+            re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", given) if isinstance(given, str) else None
+        )
+        if not match:
+            raise ValueError("expected a number or a range such as 3-5")
+        return cls(int(match[1]), int(match[2] or match[1]))
+
+
+Positive = Annotated[int, Meta(ge=1)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+def _doc(text: str) -> Meta:
+    return Meta(description=text)
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting with its default; each is a flag, an environment variable and a key in a file."""
+
+    agent: Annotated[str, _doc("The agent under test, e.g. sim:perfect.")] = ""
+    agent_args: Annotated[dict[str, str], _doc("A parameter of the agent, key=value; may be repeated.")] = {}
+    actions: Annotated[Span, _doc("How many actions a problem has.")] = Span(3, 5)
+    count: Annotated[Positive | None, _doc("How many cases (100, or one per order if exhaustive).")] = None
+    seed: Annotated[int, Meta(ge=0, lt=2**53), _doc("Same seed, same cases.")] = 0
+    sentences: Annotated[int, Meta(ge=0, le=100), _doc("Most sentences (0: actions minus one).")] = 0
+    iterations: Annotated[Positive, _doc("How often a sentence is tried.")] = 50
+    redundancy: Annotated[Share, _doc("Rate of sentences that repeat what is implied.")] = 0.0
+    group: Annotated[Positive, _doc("Most actions that share a place in a clause.")] = 3
+    relative: Annotated[Share, _doc("Rate of relative clauses.")] = 0.2
+    topics: Annotated[tuple[str, ...], _doc("A topic to draw from; may be repeated (default: all).")] = ()
+    request: Annotated[str, _doc("The template of the request around the problem.")] = "role-play"
+    exhaustive: Annotated[bool, _doc("Cover every partial order, each shape once.")] = False
+    cases: Annotated[str, _doc("A file of cases to use instead of synthesising them.")] = ""
+    plans: Annotated[str, _doc("A file of plans, one JSON object per line.")] = ""
+    out: Annotated[str, _doc("Where to write; standard output if left out.")] = ""
+    verify: Annotated[bool, _doc("Judge every plan with Z3 as well and stop if the two disagree.")] = False
+    jobs: Annotated[int, Meta(ge=1, le=10_000), _doc("Cases in flight at a time.")] = 8
+    timeout: Annotated[float, Meta(gt=0, le=1e9), _doc("Seconds allowed for one case.")] = 180.0
+    max_steps: Annotated[Positive, _doc("Turns the agent is allowed in one case.")] = 50
+    parallel: Annotated[
+        Literal["ordered", "forbid"],
+        _doc("Calls made in one turn: count in the order given, or are an error."),
+    ] = "ordered"
+    store: Annotated[str, _doc("Where runs are kept.")] = ".misstep/store.db"
+    resume: Annotated[str, _doc("Go on with a run that was cut short.")] = ""
+    display: Annotated[Literal["auto", "rich", "plain", "none"], _doc("How progress is shown on stderr.")] = (
+        "auto"
+    )
+    fail_on: Annotated[str, _doc("When to exit with 1: any, none or threshold:RATE.")] = "any"
+    json: Annotated[bool, _doc("Print one JSON object, the summary, on stdout.")] = False
+
+    def overlay(self, layer: Mapping[str, Any]) -> "Settings":
+        """These settings with some replaced; the values must have passed `parse_setting`."""
+        return msgspec.structs.replace(self, **layer)
+
+
+FIELDS = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+
+
+def parse_setting(name: str, given: object, where: str, lax: bool = False) -> Any:
+    """A setting's value from outside; `lax` also takes numbers and truth values written as text."""
+    if name not in FIELDS:
+        raise UsageError(f"unknown setting '{name}'", did_you_mean(name, FIELDS), where=where)
+    try:
+        value = msgspec.convert(given, FIELDS[name], strict=not lax, dec_hook=_decode)
+        if name == "fail_on":
+            parse_gate(value)
+        return value
+    except (msgspec.ValidationError, ValueError) as error:
+        raise _bad_value(name, given, str(error), where) from error
+
+
+def parse_gate(text: str) -> float | None:
+    """The success rate that `fail_on` demands; None where nothing is demanded."""
+    if text in ("any", "none"):
+        return 1.0 if text == "any" else None
+    kind, _, rate = text.partition(":")
+    try:
+        share = float(rate)
+    except ValueError:
+        share = -1.0
+    if kind != "threshold" or not 0 <= share <= 1:
+        raise ValueError("expected any, none or threshold:RATE with a rate from 0 to 1")
+    return share
+
+
+def encode_settings(settings: Settings) -> bytes:
+    return msgspec.json.encode(settings, enc_hook=str)
+
+
+def decode_settings(stored: bytes | str) -> Settings:
+    return msgspec.json.decode(stored, type=Settings, dec_hook=_decode)
+
+
+def _decode(kind: type, given: object) -> object:
+    if kind is Span:
+        return Span.parse(given)
+    raise NotImplementedError(kind)
+
+
+def _bad_value(name: str, given: object, complaint: str, where: str) -> UsageError:
+    options = _choices(name)
+    expected = f"expected one of {', '.join(options)}" if options else complaint[:1].lower() + complaint[1:]
+    return UsageError(
+        f"{name} = {given!r} won't do", expected, did_you_mean(str(given), options), where=where
+    )
+
+
+def _choices(name: str) -> list[str]:
+    info: Any = msgspec.inspect.type_info(FIELDS[name])
+    while isinstance(info, msgspec.inspect.Metadata):
+        info = info.type
+    return [str(value) for value in info.values] if isinstance(info, msgspec.inspect.LiteralType) else []

@@ -1,0 +1,89 @@
+"""The summary of a planning run: counts, rate, interval, chance."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from misstep.core.outcome import Outcome
+from misstep.core.statistics import wilson
+from misstep.core.transcript import Usage
+from misstep.core.verdict import ERROR_KINDS, JUDGEMENTS, ErrorKind
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """What `--json` prints. Only passed and failed cases enter `success`; no rate is made of none.
+
+    `chance` is the mean chance level of the same cases: the success rate of blind luck.
+    """
+
+    run: str
+    agent: str
+    model: str | None
+    cases: int
+    passed: int
+    failed: int
+    inconclusive: int
+    errored: int
+    errors: Mapping[ErrorKind, int]
+    success: float | None
+    interval: tuple[float, float]
+    chance: float | None
+    calls: int
+    tokens: Usage
+    usd: float
+    seconds: float
+
+
+class Tally:
+    """Counts outcomes as they arrive and keeps none of them."""
+
+    def __init__(self) -> None:
+        self.verdicts = dict.fromkeys(JUDGEMENTS, 0)
+        self.errors = dict.fromkeys(ERROR_KINDS, 0)
+        self.calls = 0
+        self.input_tokens = 0
+        self.output_tokens = 0
+        self.seconds = 0.0  # spent on cases, which may run side by side
+        self._chances = 0.0
+
+    @property
+    def cases(self) -> int:
+        return sum(self.verdicts.values())
+
+    @property
+    def judged(self) -> int:
+        return self.verdicts["passed"] + self.verdicts["failed"]
+
+    def add(self, outcome: Outcome) -> None:
+        self.verdicts[outcome.verdict.verdict] += 1
+        if outcome.verdict.error:
+            self.errors[outcome.verdict.error] += 1
+        if outcome.verdict.verdict in ("passed", "failed"):
+            self._chances += outcome.case.chance or 0.0
+        self.seconds += outcome.seconds
+        self.calls += len(outcome.transcript.calls)
+        self.input_tokens += outcome.transcript.usage.input
+        self.output_tokens += outcome.transcript.usage.output
+
+    def seen(self, outcome: Outcome) -> Outcome:
+        """Count an outcome on its way through."""
+        self.add(outcome)
+        return outcome
+
+    def summary(self, run: str, agent: str, model: str | None = None) -> Summary:
+        passed, judged = self.verdicts["passed"], self.judged
+        return Summary(
+            run=run,
+            agent=agent,
+            model=model,
+            cases=self.cases,
+            **self.verdicts,
+            errors=dict(self.errors),
+            success=passed / judged if judged else None,
+            interval=wilson(passed, judged),
+            chance=self._chances / judged if judged else None,
+            calls=self.calls,
+            tokens=Usage(self.input_tokens, self.output_tokens),
+            usd=0.0,
+            seconds=round(self.seconds, 3),
+        )

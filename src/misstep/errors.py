@@ -1,0 +1,53 @@
+"""What misstep raises, sorted by who has to act."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class MisstepError(Exception):
+    """An error with a place, a message and what to do about it, shown without a traceback."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, *hints: str, where: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hints = tuple(hint for hint in hints if hint)
+        self.where = where
+
+    def __str__(self) -> str:
+        head = f"{self.where}  {self.message}" if self.where else self.message
+        return "\n".join([head, *(f"  {hint}" for hint in self.hints)])
+
+
+class UsageError(MisstepError):
+    """The user's input or configuration has to change."""
+
+
+class MissingExtra(MisstepError):
+    """A part is asked for that a plain installation doesn't bring."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} is not installed", f"pip install 'misstep[{extra}]' brings it")
+
+
+class StoreError(MisstepError):
+    """The store can't be opened, read or written."""
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """The hint for a name that isn't known, or an empty string when nothing is close."""
+    close = get_close_matches(given, list(known), n=1, cutoff=0.6)
+    return f"Did you mean '{close[0]}'?" if close else ""
+
+
+class Interrupted(MisstepError):
+    """The user stopped a run."""
+
+    exit_code = 130
+
+
+class InternalError(MisstepError):
+    """misstep contradicts itself: a bug of ours."""
+
+    exit_code = 70

@@ -1,0 +1,121 @@
+"""English for a paragraph: words for its slots, number agreement, commas."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TypeVar
+
+from misstep.core.dice import Dice
+from misstep.planning.language.lexicon import Linker, Verb, load_lexicon
+from misstep.planning.language.syntax import (
+    Clause,
+    Direction,
+    Free,
+    Group,
+    Paragraph,
+    Relative,
+    Sentence,
+    SubSentence,
+)
+
+Phrase = TypeVar("Phrase", Verb, Linker)
+
+
+def render(paragraph: Paragraph, names: Sequence[str], dice: Dice) -> tuple[str, ...]:
+    """The sentences of a paragraph; `names` are the activities, by action number."""
+    renderer = _Renderer([f"the {name}" for name in names], dice)
+    return tuple([renderer.sentence(sentence) for sentence in paragraph])
+
+
+class _Words:
+    """Draws phrases so that none comes twice in a paragraph while another of its kind is left."""
+
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+        self._used = set[object]()
+
+    def draw(self, phrases: tuple[Phrase, ...]) -> Phrase:
+        phrase = self._dice.pick(phrases)
+        if phrase in self._used:
+            phrase = self._dice.pick([other for other in phrases if other not in self._used] or phrases)
+        self._used.add(phrase)
+        return phrase
+
+
+@cache
+def _verbs(kind: str) -> tuple[Verb, ...]:
+    verbs = load_lexicon().verbs
+    if kind == "dependent":
+        return tuple(verb for verb in verbs.neutral if not verb.main)
+    return {"<": verbs.before, ">": verbs.after, "main": verbs.neutral, "free": verbs.free}[kind]
+
+
+@cache
+def _linkers(kind: str, direction: Direction, front: bool, several: bool) -> tuple[Linker, ...]:
+    lexicon = load_lexicon()
+    linkers = lexicon.prepositions if kind == "preposition" else lexicon.conjunctions
+    chosen = linkers.before if direction == "<" else linkers.after
+    return tuple(linker for linker in chosen if linker.front >= front and not (linker.single and several))
+
+
+class _Renderer:
+    def __init__(self, names: list[str], dice: Dice) -> None:
+        self._names = names
+        self._words = _Words(dice)
+
+    def sentence(self, sentence: Sentence) -> str:
+        text = self.part(sentence.parts[0])
+        for join, part in zip(sentence.joins, sentence.parts[1:], strict=True):
+            text += f"{join} {self.part(part)}"
+        return f"{text[0].upper()}{text[1:]}."
+
+    def part(self, part: SubSentence) -> str:
+        if isinstance(part, Free):
+            return f"{self.group(part.subject)} {self.verb('free', part.subject)}"
+        match part.form:
+            case "verb":
+                subject = self.inner(part.subject)
+                return f"{subject} {self.verb(part.direction, part.subject)} {self.group(part.object)}"
+            case "preposition":
+                return f"{self.main(part)} {self.linker('preposition', part)} {self.group(part.object)}"
+            case "fronted preposition":
+                opening = f"{self.linker('preposition', part, front=True)} {self.group(part.object)}"
+                return f"{opening}, {self.main(part, pair='both ')}"
+            case "conjunction":
+                return f"{self.main(part)} {self.linker('conjunction', part)} {self.dependent(part)}"
+            case "fronted conjunction":
+                opening = f"{self.linker('conjunction', part, front=True)} {self.dependent(part)}"
+                return f"{opening}, {self.main(part)}"
+
+    def main(self, clause: Clause, pair: str = "") -> str:
+        """`S VP0`; `pair` goes before two actions that would sound like the rest of a list without it."""
+        lead = pair if len(clause.subject.actions) == 2 else ""
+        return f"{lead}{self.inner(clause.subject)} {self.verb('main', clause.subject)}"
+
+    def dependent(self, clause: Clause) -> str:
+        return f"{self.inner(clause.object)} {self.verb('dependent', clause.object)}"
+
+    def inner(self, group: Group) -> str:
+        """A group with more to come behind it: its relative clause needs a closing comma."""
+        return f"{self.group(group)}," if group.relative else self.group(group)
+
+    def group(self, group: Group) -> str:
+        names = [self._names[action] for action in group.actions]
+        text = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+        return f"{text}, {self.relative(group, group.relative)}" if group.relative else text
+
+    def relative(self, group: Group, relative: Relative) -> str:
+        """The pronoun names the whole group, so that it can't be heard of its last action alone."""
+        which = {1: "which", 2: "both of which"}.get(len(group.actions), "all of which")
+        if relative.form == "verb":
+            said = self.verb(relative.direction, group)
+        else:
+            said = f"{self.verb('main', group)} {self.linker('preposition', relative)}"
+        return f"{which} {said} {self.group(relative.object)}"
+
+    def verb(self, kind: str, subject: Group) -> str:
+        verb = self._words.draw(_verbs(kind))
+        return verb.one if len(subject.actions) == 1 else verb.many
+
+    def linker(self, kind: str, part: Clause | Relative, front: bool = False) -> str:
+        several = len(part.object.actions) > 1
+        return self._words.draw(_linkers(kind, part.direction, front, several)).text

@@ -1,0 +1,170 @@
+"""The syntax of planning requests: a paragraph as a tree, before any word is chosen.
+
+The productions are those of PDoctor's Fig. 4. Actions are numbers from 0; a direction tells whether the
+subject comes before (`<`) or after (`>`) the object.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal, TypeAlias, TypeVar
+
+import msgspec
+
+Direction = Literal["<", ">"]
+Form = Literal["verb", "preposition", "fronted preposition", "conjunction", "fronted conjunction"]
+RelativeForm = Literal["verb", "preposition"]
+Join = Literal[";", ", and", ", but", ", yet", ", while", ", whereas"]
+
+DIRECTIONS: tuple[Direction, ...] = ("<", ">")
+FORMS: tuple[Form, ...] = ("verb", "preposition", "fronted preposition", "conjunction", "fronted conjunction")
+RELATIVE_FORMS: tuple[RelativeForm, ...] = ("verb", "preposition")
+JOINS: tuple[Join, ...] = (";", ", and", ", but", ", yet", ", while", ", whereas")
+
+OPPOSITE: dict[Direction, Direction] = {"<": ">", ">": "<"}
+FRONTED = frozenset({"fronted preposition", "fronted conjunction"})
+MANY = 1_000_000
+
+Part = TypeVar("Part")
+
+_CLAUSE_PATTERNS: dict[Form, str] = {
+    "verb": "{s} VP{d} {o}",
+    "preposition": "{s} VP0 P{d} {o}",
+    "fronted preposition": "P{d} {o}, {s} VP0",
+    "conjunction": "{s} VP0 SC{d} {o} VP0",
+    "fronted conjunction": "SC{d} {o} VP0, {s} VP0",
+}
+_RELATIVE_PATTERNS: dict[RelativeForm, str] = {"verb": "which VP{d} {o}", "preposition": "which VP0 P{d} {o}"}
+
+
+class Group(msgspec.Struct, frozen=True):
+    """One or more actions that share a place in a clause, perhaps with a relative clause."""
+
+    actions: tuple[int, ...]
+    relative: "Relative | None" = None
+
+
+class Relative(msgspec.Struct, frozen=True):
+    """`which VP O` or `which VP0 P O`, said of the group it hangs on."""
+
+    form: RelativeForm
+    direction: Direction
+    object: Group
+
+
+class Clause(msgspec.Struct, frozen=True):
+    """A sub-sentence that orders its subject and its object."""
+
+    form: Form
+    direction: Direction
+    subject: Group
+    object: Group
+
+
+class Free(msgspec.Struct, frozen=True):
+    """A sub-sentence that mentions actions and orders nothing."""
+
+    subject: Group
+
+
+SubSentence: TypeAlias = Clause | Free
+
+
+class Sentence(msgspec.Struct, frozen=True):
+    """Sub-sentences with the joins between them, one fewer than there are sub-sentences."""
+
+    parts: tuple[SubSentence, ...]
+    joins: tuple[Join, ...] = ()
+
+
+Paragraph: TypeAlias = tuple[Sentence, ...]
+Namer: TypeAlias = Callable[[tuple[int, ...]], str]
+
+
+def possible_joins(left: SubSentence, right: SubSentence) -> tuple[Join, ...]:
+    """The joins after which the sentence can be read in one way only.
+
+    A fronted phrase or a dependent clause can be heard as governing what a comma ties to it, so only a
+    semicolon parts them. A relative clause at the end swallows a coordinate "and" at first reading.
+    "While" is heard as "during" unless what it introduces is a mere relation.
+    """
+    if isinstance(left, Free) or isinstance(right, Free):
+        return (";",)
+    if left.form not in ("verb", "preposition") or right.form in FRONTED:
+        return (";",)
+    joins: tuple[Join, ...] = (
+        (";", ", whereas") if left.object.relative else (";", ", and", ", but", ", yet", ", whereas")
+    )
+    return (*joins, ", while") if right.form == "verb" else joins
+
+
+def most_actions(form: Form, direction: Direction) -> tuple[int, int]:
+    """How many actions the subject and the object of a clause may have before they can be misread.
+
+    Commas part an opening phrase from the subject, so neither may be a list with commas of its own. And
+    "before B and C happen" can be heard as "before both have happened".
+    """
+    if form == "fronted preposition":
+        return 2, 2
+    if form in ("conjunction", "fronted conjunction") and direction == "<":
+        return MANY, 1
+    return MANY, MANY
+
+
+def spoken_order(form: Form, subject: Part, object_: Part) -> tuple[Part, Part]:
+    """Subject and object as they come in the text."""
+    return (object_, subject) if form in FRONTED else (subject, object_)
+
+
+def skeleton(paragraph: Paragraph) -> str:
+    """The paragraph with slots for words, e.g. `a1+a3 VP< a2[which VP0 P> a4]; P> a5, a1 VP0.`"""
+    return " ".join(map(_sentence_skeleton, paragraph))
+
+
+def shape(part: SubSentence) -> str:
+    """The skeleton of one sub-sentence without the expansion of its groups: every group is `a`."""
+    return _part_skeleton(part, lambda _: "a")
+
+
+def shapes_in(written: str) -> set[str]:
+    """The shapes of the ordering sub-sentences in a written skeleton, relative clauses one level deep."""
+    parts = re.split(r"; |, (?:and|but|yet|while|whereas) |\. |\.$", re.sub(r"a\d+(\+a\d+)*", "a", written))
+    return {part for part in parts if part and part != "a free" and "[which VP" not in part.partition("[")[2]}
+
+
+def all_shapes() -> Iterator[str]:
+    """Every shape of an ordering sub-sentence with relative clauses one level deep."""
+    plain = Group((0,))
+    relatives = [Relative(f, d, plain) for f in RELATIVE_FORMS for d in DIRECTIONS]
+    groups = [plain, *(Group((0,), relative) for relative in relatives)]
+    for form in FORMS:
+        for direction in DIRECTIONS:
+            for subject in groups:
+                for object_ in groups:
+                    yield shape(Clause(form, direction, subject, object_))
+
+
+def _sentence_skeleton(sentence: Sentence) -> str:
+    text = _part_skeleton(sentence.parts[0], _names)
+    for join, part in zip(sentence.joins, sentence.parts[1:], strict=True):
+        text += f"{join} {_part_skeleton(part, _names)}"
+    return text + "."
+
+
+def _names(actions: tuple[int, ...]) -> str:
+    return "+".join([f"a{action + 1}" for action in actions])
+
+
+def _part_skeleton(part: SubSentence, name: Namer) -> str:
+    if isinstance(part, Free):
+        return f"{_group_skeleton(part.subject, name)} free"
+    subject, object_ = _group_skeleton(part.subject, name), _group_skeleton(part.object, name)
+    return _CLAUSE_PATTERNS[part.form].format(s=subject, d=part.direction, o=object_)
+
+
+def _group_skeleton(group: Group, name: Namer) -> str:
+    text = name(group.actions)
+    if group.relative:
+        pattern = _RELATIVE_PATTERNS[group.relative.form]
+        inner = _group_skeleton(group.relative.object, name)
+        text += f"[{pattern.format(d=group.relative.direction, o=inner)}]"
+    return text

@@ -1,0 +1,190 @@
+"""Partial orders as bitsets: the fast path behind synthesis and checking."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from heapq import heappop, heappush
+from math import comb
+
+
+def bits(mask: int) -> Sequence[int]:
+    """The positions of the set bits, lowest first."""
+    return _SMALL[mask] if mask < len(_SMALL) else [*_SMALL[mask % len(_SMALL)], *_high_bits(mask)]
+
+
+def _high_bits(mask: int) -> Iterator[int]:
+    shift = len(_SMALL).bit_length() - 1
+    return (shift + position for position in bits(mask >> shift))
+
+
+_SMALL = tuple(tuple(i for i in range(10) if mask >> i & 1) for mask in range(1 << 10))
+
+
+class Order:
+    """A strict partial order on the numbers below `size`, kept transitively closed.
+
+    `after[i]` holds a bit for everything that has to come after `i`, `before[i]` for everything that
+    has to come before it.
+    """
+
+    __slots__ = ("after", "before", "size")
+
+    def __init__(self, size: int, relations: Iterable[tuple[int, int]] = ()) -> None:
+        self.size = size
+        self.after = [0] * size
+        self.before = [0] * size
+        for first, then in relations:
+            if not self.add(first, then):
+                raise ValueError(f"{first} before {then} closes a cycle")
+
+    def copy(self) -> "Order":
+        twin = Order.__new__(Order)
+        twin.size, twin.after, twin.before = self.size, self.after.copy(), self.before.copy()
+        return twin
+
+    def implies(self, first: int, then: int) -> bool:
+        return bool(self.after[first] >> then & 1)
+
+    def admits(self, first: int, then: int) -> bool:
+        """Whether `first` before `then` can be demanded without a contradiction."""
+        return first != then and not self.after[then] >> first & 1
+
+    def add(self, first: int, then: int) -> bool:
+        """Demand `first` before `then`; False, with nothing changed, where that closes a cycle."""
+        if not self.admits(first, then):
+            return False
+        if not self.after[first] >> then & 1:
+            earlier, later = self.before[first] | 1 << first, self.after[then] | 1 << then
+            for i in bits(earlier):
+                self.after[i] |= later
+            for i in bits(later):
+                self.before[i] |= earlier
+        return True
+
+    def is_total(self) -> bool:
+        return sum([mask.bit_count() for mask in self.after]) * 2 == self.size * (self.size - 1)
+
+
+def find_cycle(relations: Sequence[tuple[int, int]]) -> list[int]:
+    """Indices of a smallest set of relations that contradict each other; empty where none do."""
+    best: list[int] = []
+    for start, (first, then) in enumerate(relations):
+        path = _shortest_path(relations, then, first)
+        if path is not None and (not best or len(path) + 1 < len(best)):
+            best = sorted([start, *path])
+    return best
+
+
+def _shortest_path(relations: Sequence[tuple[int, int]], source: int, goal: int) -> list[int] | None:
+    """Indices of the relations that lead from `source` to `goal`, as few as possible."""
+    reached: dict[int, list[int]] = {source: []}
+    queue = deque([source])
+    while queue and goal not in reached:
+        node = queue.popleft()
+        for index, (first, then) in enumerate(relations):
+            if first == node and then not in reached:
+                reached[then] = [*reached[node], index]
+                queue.append(then)
+    return reached.get(goal)
+
+
+def first_available(before: Sequence[int]) -> list[int]:
+    """The correct order that always takes the lowest number allowed."""
+    done, order = 0, list[int]()
+    while len(order) < len(before):
+        action = next(i for i, need in enumerate(before) if not done >> i & 1 and not need & ~done)
+        done |= 1 << action
+        order.append(action)
+    return order
+
+
+@lru_cache(maxsize=8192)
+def count_orders(before: tuple[int, ...]) -> int:
+    """How many total orders respect a closed partial order, given by its `before` masks.
+
+    Dynamic programming over subsets: parts that don't touch each other are counted alone and shuffled
+    together, a connected part loses one minimal element at a time.
+    """
+    touching = list(before)
+    for i, mask in enumerate(before):
+        for j in bits(mask):
+            touching[j] |= 1 << i
+    memo = {0: 1}
+
+    def count(mask: int) -> int:
+        known = memo.get(mask)
+        if known is not None:
+            return known
+        part = _component(mask, touching)
+        if part == mask:
+            total = sum(count(mask ^ 1 << i) for i in bits(mask) if not before[i] & mask)
+        else:
+            rest = mask ^ part
+            total = comb(mask.bit_count(), part.bit_count()) * count(part) * count(rest)
+        memo[mask] = total
+        return total
+
+    return count((1 << len(before)) - 1)
+
+
+def _component(mask: int, touching: Sequence[int]) -> int:
+    """The connected part of `mask` that holds its lowest element."""
+    part, grown = 0, mask & -mask
+    while grown != part:
+        part = grown
+        for i in bits(part):
+            grown |= touching[i] & mask
+    return part
+
+
+def nearest_order(before: Sequence[int], wished: Sequence[int]) -> list[int]:
+    """The correct order with the fewest pairs swapped against `wished`.
+
+    `wished` may leave actions out: those cost nothing wherever they go. Exact: a cheapest-first search
+    over what is done already, in which only swaps that nothing forces are paid for.
+    """
+    search = _NearestSearch(before, wished)
+    queue: list[tuple[int, int, int, tuple[int, ...]]] = [(0, len(before), 0, ())]
+    seen = set[int]()
+    while True:
+        cost, left, done, order = heappop(queue)
+        if not left:
+            return list(order)
+        if done in seen:
+            continue
+        seen.add(done)
+        for i in search.choices(done):
+            heappush(queue, (cost + search.price(i, done), left - 1, done | 1 << i, (*order, i)))
+
+
+class _NearestSearch:
+    def __init__(self, before: Sequence[int], wished: Sequence[int]) -> None:
+        self.before = before
+        self.after = [
+            sum(1 << j for j, mask in enumerate(before) if mask >> i & 1) for i in range(len(before))
+        ]
+        self.wished = list(wished)
+        self.left_out = [i for i in range(len(before)) if i not in self.wished]
+        self.ahead = [0] * len(before)
+        for place, action in enumerate(self.wished):
+            self.ahead[action] = sum(1 << other for other in self.wished[:place])
+
+    def price(self, action: int, done: int) -> int:
+        """How many actions wished ahead of this one are overtaken without need."""
+        return (self.ahead[action] & ~done & ~self.after[action]).bit_count()
+
+    def choices(self, done: int) -> list[int]:
+        """Actions worth taking now; a single one where no other can be better.
+
+        That is so for an action that costs nothing, and for one left out that something wished waits for.
+        """
+        allowed = [i for i in self.wished if not done >> i & 1 and not self.before[i] & ~done]
+        for i in allowed:
+            if not self.price(i, done):
+                return [i]
+        fillers = [i for i in self.left_out if not done >> i & 1 and not self.before[i] & ~done]
+        waiting = sum(1 << i for i in self.wished) & ~done
+        for i in fillers:
+            if self.after[i] & waiting or not waiting:
+                return [i]
+        return allowed

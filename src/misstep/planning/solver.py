@@ -1,0 +1,72 @@
+"""The slow twin: order constraints put to Z3, which defines what the fast path must answer."""
+
+from collections.abc import Sequence
+from functools import cache
+from types import ModuleType
+from typing import Any, Literal
+
+from misstep.core.case import Case
+from misstep.errors import MissingExtra
+
+Answer = Literal["yes", "no", "unknown"]
+
+
+@cache
+def _z3() -> ModuleType:
+    try:
+        import z3
+    except ImportError as error:
+        raise MissingExtra("Z3", "z3") from error
+    return z3  # type: ignore[no-any-return]
+
+
+def satisfiable(case: Case) -> Answer:
+    """Whether any order of the actions meets all constraints of the case."""
+    solver, _ = _encode(case)
+    return _answer(solver.check())
+
+
+def contradiction(case: Case) -> tuple[int, ...]:
+    """A minimal set of constraints, by index, that no order meets; empty where there is none."""
+    solver, labels = _encode(case)
+    return _core(solver, labels)
+
+
+def violated_by(case: Case, plan: Sequence[str]) -> tuple[int, ...]:
+    """The constraints that an order of action ids breaks, each decided on its own."""
+    z3 = _z3()
+    solver, labels = _encode(case, plan)
+    return tuple(i for i, label in enumerate(labels) if solver.check(label) == z3.unsat)
+
+
+def conflict(case: Case, plan: Sequence[str]) -> tuple[int, ...]:
+    """A minimal set of constraints that contradicts an order of action ids; empty where none does."""
+    solver, labels = _encode(case, plan)
+    return _core(solver, labels)
+
+
+def _encode(case: Case, plan: Sequence[str] = ()) -> tuple[Any, list[Any]]:
+    """An integer place for each action, all different, each constraint behind a label of its own."""
+    z3 = _z3()
+    solver = z3.Solver()
+    solver.set("core.minimize", True)
+    places = {action.id: z3.Int(action.id) for action in case.actions}
+    solver.add(z3.Distinct(*places.values()))
+    for place, action in enumerate(plan):
+        solver.add(places[action] == place)
+    labels = [z3.Bool(f"c{index}") for index in range(len(case.constraints))]
+    for label, constraint in zip(labels, case.constraints, strict=True):
+        solver.add(z3.Implies(label, places[constraint.first] < places[constraint.then]))
+    return solver, labels
+
+
+def _core(solver: Any, labels: list[Any]) -> tuple[int, ...]:
+    z3 = _z3()
+    if solver.check(*labels) != z3.unsat:
+        return ()
+    return tuple(sorted(int(str(label)[1:]) for label in solver.unsat_core()))
+
+
+def _answer(result: Any) -> Answer:
+    z3 = _z3()
+    return "yes" if result == z3.sat else "no" if result == z3.unsat else "unknown"

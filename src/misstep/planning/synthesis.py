@@ -1,0 +1,243 @@
+"""Synthesis of planning paragraphs after PDoctor's Alg. 1.
+
+Sentences are drawn one by one and kept only if all constraints together can still be met. The check is a
+bitset look-up, so it is made for every relation as it is drawn, and nothing drawn has to be thrown away.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TypeAlias
+
+import msgspec
+
+from misstep.core.dice import Dice
+from misstep.planning.language.syntax import (
+    DIRECTIONS,
+    FORMS,
+    MANY,
+    OPPOSITE,
+    RELATIVE_FORMS,
+    Clause,
+    Direction,
+    Free,
+    Group,
+    Join,
+    Paragraph,
+    Relative,
+    Sentence,
+    SubSentence,
+    most_actions,
+    possible_joins,
+    spoken_order,
+)
+from misstep.planning.order import Order, bits
+
+MOST_PARTS = 3  # sub-sentences in a sentence; more is a run-on
+JOIN_RATE = 0.3
+GROUP_RATE = 0.25
+ACTIONS_PER_SENTENCE = 2 * MOST_PARTS  # what a sentence can introduce at the least
+
+Admits: TypeAlias = Callable[[int, int], bool]
+
+
+class Recipe(msgspec.Struct, frozen=True):
+    """What paragraphs should be like.
+
+    `sentences` is the most there may be (0: one fewer than there are actions), `iterations` how often a
+    sentence is tried, `redundancy` the rate of sentences that repeat what is implied, `group` the most
+    actions in one place of a clause, `relative` the rate of relative clauses.
+    """
+
+    sentences: int = 0
+    iterations: int = 50
+    redundancy: float = 0.0
+    group: int = 3
+    relative: float = 0.2
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A paragraph, the order it demands, and which of its sentences are deliberate redundancies."""
+
+    paragraph: Paragraph
+    order: Order
+    redundant: tuple[int, ...]
+
+
+def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> Draft:
+    """A paragraph on `size` actions that mentions every one of them and can be satisfied."""
+    most = recipe.sentences or max(1, size - 1)
+    least = -(-size // ACTIONS_PER_SENTENCE)
+    count = least + dice.below(most - least + 1)
+    writer = _Writer(Order(size), recipe, dice)
+    for left in range(count, 0, -1):
+        if not writer.add_sentence(newcomers=-(-len(writer.unmentioned) // left)):
+            break
+        if recipe.redundancy and dice.chance(recipe.redundancy):
+            writer.add_redundant_sentence()
+    return writer.draft()
+
+
+def draft_for_order(target: Order, recipe: Recipe, dice: Dice) -> Draft:
+    """A paragraph that demands exactly `target`; actions it leaves free get a neutral sentence."""
+    writer = _Writer(Order(target.size), recipe, dice, target)
+    while writer.order.after != target.after:
+        writer.add_sentence(newcomers=0)
+        if recipe.redundancy and dice.chance(recipe.redundancy):
+            writer.add_redundant_sentence()
+    free = [i for i in range(target.size) if not target.after[i] | target.before[i]]
+    if free:
+        writer.add_free_sentence(dice.shuffled(free))
+    return writer.draft()
+
+
+class _Writer:
+    """A paragraph under construction."""
+
+    def __init__(self, order: Order, recipe: Recipe, dice: Dice, target: Order | None = None) -> None:
+        self.order = order
+        self.unmentioned = set(range(order.size))
+        self._recipe = recipe
+        self._dice = dice
+        self._target = target
+        self._sentences = list[Sentence]()
+        self._redundant = list[int]()
+
+    def draft(self) -> Draft:
+        return Draft(tuple(self._sentences), self.order, tuple(self._redundant))
+
+    def add_sentence(self, newcomers: int) -> bool:
+        """Add a sentence that introduces at least `newcomers` actions; False where nothing is left to say."""
+        goal = len(self.unmentioned) - newcomers
+        parts = list[SubSentence]()
+        while len(parts) < MOST_PARTS and (
+            not parts or len(self.unmentioned) > goal or self._dice.chance(JOIN_RATE)
+        ):
+            pair = self._find_pair(len(self.unmentioned) - goal)
+            if pair is None:
+                break
+            parts.append(self._write_clause(*pair))
+        if parts:
+            self._sentences.append(self._join(parts))
+        return bool(parts)
+
+    def add_redundant_sentence(self) -> None:
+        """Say again, in other words, something that already follows."""
+        implied = [(i, j) for i in range(self.order.size) for j in bits(self.order.after[i])]
+        pair, form, direction = self._dice.pick(implied), self._dice.pick(FORMS), self._dice.pick(DIRECTIONS)
+        subject, object_ = pair if direction == "<" else pair[::-1]
+        self._redundant.append(len(self._sentences))
+        self._sentences.append(Sentence((Clause(form, direction, Group((subject,)), Group((object_,))),)))
+
+    def add_free_sentence(self, actions: list[int]) -> None:
+        place = self._dice.below(len(self._sentences) + 1)
+        self._sentences.insert(place, Sentence((Free(Group(tuple(actions))),)))
+        self._redundant = [index + (index >= place) for index in self._redundant]
+        self.unmentioned.difference_update(actions)
+
+    def _find_pair(self, newcomers: int) -> tuple[int, int] | None:
+        """Two actions, the first to come before the second, that nothing relates yet."""
+        if self._target:
+            missing = [
+                (i, j)
+                for i in range(self.order.size)
+                for j in bits(self._target.after[i] & ~self.order.after[i])
+            ]
+            return self._dice.pick(missing) if missing else None
+        if self.order.is_total():
+            return None
+        everyone = list(range(self.order.size))
+        fresh = sorted(self.unmentioned)
+        ones = fresh or everyone
+        others = fresh if newcomers > 1 and len(fresh) > 1 else everyone
+        for _ in range(self._recipe.iterations):
+            one, other = self._dice.pick(ones), self._dice.pick(others)
+            if one != other and not (self.order.after[one] | self.order.before[one]) >> other & 1:
+                return (one, other) if self._dice.chance(0.5) else (other, one)
+        return None
+
+    def _write_clause(self, first: int, then: int) -> Clause:
+        """A clause that says `first` before `then`, and perhaps more."""
+        form, direction = self._dice.pick(FORMS), self._dice.pick(DIRECTIONS)
+        subject, object_ = ([first], [then]) if direction == "<" else ([then], [first])
+        self._relate(first, "<", [then])
+        spare = self._dice.shuffled([i for i in range(self.order.size) if i not in (first, then)])
+        cast = _Cast(spare, self._target.implies if self._target else self.order.admits, self.order.implies)
+        most_subjects, most_objects = most_actions(form, direction)
+        self._widen(subject, direction, object_, cast, most_subjects)
+        self._widen(object_, OPPOSITE[direction], subject, cast, most_objects)
+        heard, last = list[int](), form in ("verb", "preposition")
+        relatives = {
+            id(group): self._relative(group, cast, heard, at_end=last and group is object_)
+            for group in spoken_order(form, subject, object_)
+        }
+        return Clause(
+            form,
+            direction,
+            Group(tuple(subject), relatives[id(subject)]),
+            Group(tuple(object_), relatives[id(object_)]),
+        )
+
+    def _widen(
+        self, group: list[int], direction: Direction, others: list[int], cast: "_Cast", most: int
+    ) -> None:
+        """Let more actions into a group that stands in `direction` to `others`."""
+        most = min(most, self._recipe.group)
+        while len(group) < most and self._dice.chance(GROUP_RATE):
+            newcomer = cast.find(direction, others)
+            if newcomer is None:
+                return
+            group.append(newcomer)
+            self._relate(newcomer, direction, others)
+
+    def _relative(self, group: list[int], cast: "_Cast", heard: list[int], at_end: bool) -> Relative | None:
+        """A relative clause for a group, where its pronoun can't be heard of a group named before.
+
+        `heard` holds the sizes of those. Another relative clause may hang on this one at the very end.
+        """
+        size = min(len(group), 3)
+        clear = size == 1 or size not in heard
+        heard.append(size)
+        if not clear or not cast.spare or not self._dice.chance(self._recipe.relative):
+            return None
+        form, direction = self._dice.pick(RELATIVE_FORMS), self._dice.pick(DIRECTIONS)
+        object_ = cast.find(OPPOSITE[direction], group)
+        if object_ is None:
+            return None
+        self._relate(object_, OPPOSITE[direction], group)
+        objects = [object_]
+        self._widen(objects, OPPOSITE[direction], group, cast, MANY)
+        # "Which ..., which ..." could both be said of one thing, "which ..., both of which ..." could not.
+        nested = self._relative(objects, cast, heard, at_end) if at_end and len(objects) > 1 else None
+        return Relative(form, direction, Group(tuple(objects), nested))
+
+    def _relate(self, action: int, direction: Direction, others: list[int]) -> None:
+        """Put into the order what a clause says of one action."""
+        if self.unmentioned:
+            self.unmentioned.difference_update(others, (action,))
+        for other in others:
+            if direction == "<":
+                self.order.add(action, other)
+            else:
+                self.order.add(other, action)
+
+    def _join(self, parts: list[SubSentence]) -> Sentence:
+        joins: list[Join] = [self._dice.pick(possible_joins(*pair)) for pair in pairwise(parts)]
+        return Sentence(tuple(parts), tuple(joins))
+
+
+class _Cast:
+    """Actions that a clause has not named yet, and what may be said of them."""
+
+    def __init__(self, spare: list[int], admits: Admits, known: Admits) -> None:
+        self.spare = spare
+        self._admits = admits
+        self._known = known
+
+    def find(self, direction: Direction, others: list[int]) -> int | None:
+        """Take out an action that may stand in `direction` to all the others, where that is news."""
+        for place, action in enumerate(self.spare):
+            pairs = [(action, other) if direction == "<" else (other, action) for other in others]
+            admitted = all([self._admits(*pair) for pair in pairs])
+            if admitted and not all([self._known(*pair) for pair in pairs]):
+                return self.spare.pop(place)
+        return None

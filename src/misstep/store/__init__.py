@@ -1,0 +1,1 @@
+"""Where runs and files of cases live."""

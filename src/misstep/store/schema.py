@@ -1,0 +1,63 @@
+"""The tables of the store, and the proof that a file is one."""
+
+import sqlite3
+from typing import Any
+
+import sqlalchemy as sa
+
+STORE_VERSION = 1
+APPLICATION_ID = 0x6D737470  # "mstp", in the header of every SQLite file of ours
+
+metadata = sa.MetaData()
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", sa.String, nullable=False, unique=True),
+    sa.Column("started", sa.Float, nullable=False),
+    sa.Column("total", sa.Integer, nullable=False),
+    sa.Column("settings", sa.LargeBinary, nullable=False),
+    sa.Column("summary", sa.LargeBinary),
+    sqlite_autoincrement=True,
+)
+
+outcomes = sa.Table(
+    "outcomes",
+    metadata,
+    sa.Column("run", sa.String, sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("case_id", sa.String, primary_key=True),
+    sa.Column("verdict", sa.String, nullable=False),
+    sa.Column("error", sa.String),
+    sa.Column("outcome", sa.LargeBinary, nullable=False),
+)
+
+
+class NotAStore(Exception):
+    """The file holds something else; the message says what."""
+
+
+def configure(connection: sqlite3.Connection, _: Any) -> None:
+    """Readers and writers side by side; a commit survives the death of the process."""
+    connection.execute("PRAGMA busy_timeout = 30000")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def prepare(connection: sa.Connection) -> None:
+    """Make the tables in an empty file, or make sure that they are ours."""
+    application, version = (_pragma(connection, name) for name in ("application_id", "user_version"))
+    if application == 0 and not sa.inspect(connection).get_table_names():
+        connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+        metadata.create_all(connection)
+        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.exec_driver_sql(f"PRAGMA user_version = {STORE_VERSION}")
+    elif application != APPLICATION_ID:
+        raise NotAStore("a database of some other program")
+    elif version > STORE_VERSION:
+        raise NotAStore(
+            f"a store of version {version}, made by a newer misstep; this one knows {STORE_VERSION}"
+        )
+
+
+def _pragma(connection: sa.Connection, name: str) -> int:
+    return int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())

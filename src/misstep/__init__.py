@@ -1,1 +1,59 @@
 """misstep finds the step where an LLM agent goes wrong."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from misstep.api.plan import check_plans, load_cases, run_agent, synthesise
+    from misstep.core.agent import Agent, Answer, Assignment, Tool, Toolbox
+    from misstep.core.case import Action, Before, Case
+    from misstep.core.settings import Settings, Span
+    from misstep.core.summary import Summary
+    from misstep.core.transcript import Call, Transcript
+    from misstep.core.verdict import Verdict
+    from misstep.errors import MisstepError, UsageError
+    from misstep.planning.explanation import check
+
+__all__ = [
+    "Action",
+    "Agent",
+    "Answer",
+    "Assignment",
+    "Before",
+    "Call",
+    "Case",
+    "MisstepError",
+    "Settings",
+    "Span",
+    "Summary",
+    "Tool",
+    "Toolbox",
+    "Transcript",
+    "UsageError",
+    "Verdict",
+    "check",
+    "check_plans",
+    "load_cases",
+    "run_agent",
+    "synthesise",
+]
+
+_HOMES = {
+    "misstep.api.plan": ("check_plans", "load_cases", "run_agent", "synthesise"),
+    "misstep.core.agent": ("Agent", "Answer", "Assignment", "Tool", "Toolbox"),
+    "misstep.core.case": ("Action", "Before", "Case"),
+    "misstep.core.settings": ("Settings", "Span"),
+    "misstep.core.summary": ("Summary",),
+    "misstep.core.transcript": ("Call", "Transcript"),
+    "misstep.core.verdict": ("Verdict",),
+    "misstep.errors": ("MisstepError", "UsageError"),
+    "misstep.planning.explanation": ("check",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for, so that `import misstep` costs next to nothing."""
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'misstep' has no attribute '{name}'")

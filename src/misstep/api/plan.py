@@ -98,7 +98,7 @@ def check_plans(settings: Settings) -> Iterator[Outcome]:
         yield Outcome(case, transcript, verdict)
 
 
-def test_agent(settings: Settings, *listeners: Listener) -> Summary:
+def run_agent(settings: Settings, *listeners: Listener) -> Summary:
     """Run an agent on the cases that the settings describe, or on what a stopped run has left of them."""
     total = count_cases(settings)
     agent = find_agent(settings.agent, settings.agent_args)

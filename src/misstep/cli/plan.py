@@ -81,7 +81,7 @@ def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
     examples = _Examples()
     with make_display(settings) as display:
-        run = plan.resume_run if settings.resume else plan.test_agent
+        run = plan.resume_run if settings.resume else plan.run_agent
         summary = run(settings, display, examples)
     if settings.json:
         print_json(summary)

@@ -22,8 +22,8 @@ def _z3() -> ModuleType:
 
 def satisfiable(case: Case) -> Answer:
     """Whether any order of the actions meets all constraints of the case."""
-    solver, _ = _encode(case)
-    return _answer(solver.check())
+    solver, labels = _encode(case)
+    return _answer(solver.check(*labels))
 
 
 def contradiction(case: Case) -> tuple[int, ...]:

@@ -126,9 +126,13 @@ def shape(part: SubSentence) -> str:
 
 
 def shapes_in(written: str) -> set[str]:
-    """The shapes of the ordering sub-sentences in a written skeleton, relative clauses one level deep."""
-    parts = re.split(r"; |, (?:and|but|yet|while|whereas) |\. |\.$", re.sub(r"a\d+(\+a\d+)*", "a", written))
-    return {part for part in parts if part and part != "a free" and "[which VP" not in part.partition("[")[2]}
+    """The shapes of the ordering sub-sentences in a written skeleton, relative clauses cut at one level."""
+    ungrouped = re.sub(r"a\d+(\+a\d+)*", "a", written)
+    flat, nested = ungrouped, 1
+    while nested:
+        flat, nested = re.subn(r"(\[[^][]*)\[[^][]*\]", r"\1", flat)
+    parts = re.split(r"; |, (?:and|but|yet|while|whereas) |\. |\.$", flat)
+    return {part for part in parts if part and part != "a free"}
 
 
 def all_shapes() -> Iterator[str]:

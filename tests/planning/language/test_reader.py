@@ -161,7 +161,7 @@ def test_relative_clauses_on_the_subject() -> None:
 
 def test_relative_clauses_on_the_object() -> None:
     check("The audit follows the briefing, which precedes the count.", "ba bc")
-    check("The audit follows the briefing, which should be carried out after the count.", "ba cb")
+    check("The audit follows the briefing, which must take place after the count.", "ba cb")
     check("The audit happens before the briefing, which precedes the count.", "ab bc")
     check("The audit happens before the briefing, which precedes the count, happens.", "ab bc")
     check("After the briefing, which precedes the count, the audit happens.", "ba bc")
@@ -238,8 +238,8 @@ def test_rule_1_a_modal_leaves_it_open() -> None:
     )
     check("The audit, which must precede the count, follows the drill.", "ac da")
     check(
-        "The audit, which precedes the briefing and the count, which should follow the drill and the exam,"
-        " which should follow the filing, may take place at any time.",
+        "The audit, which precedes the briefing and the count, which must follow the drill and the exam,"
+        " which must follow the filing, may take place at any time.",
         "ab ac dc ec fe",
         "ab ac db eb dc ec fe",
         "ab ac dc ec fd fe",

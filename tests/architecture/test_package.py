@@ -1,0 +1,53 @@
+"""The package as a user meets it: what importing costs, what is public, what a wheel holds."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import misstep
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("z3", "sqlalchemy", "rich", "click", "sqlite3", "asyncio", "msgspec")
+
+
+def test_importing_misstep_loads_nothing_heavy() -> None:
+    script = f"import misstep, sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_testing_an_agent_loads_no_solver(tmp_path: Path) -> None:
+    script = """
+import sys
+from misstep.cli import run
+assert run("plan test --agent sim:random --count 20 --fail-on none --display none --json".split()) == 0
+assert "z3" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+
+def test_every_public_name_is_there() -> None:
+    homes = sorted(name for names in misstep._HOMES.values() for name in names)
+    assert homes == misstep.__all__
+    assert all(getattr(misstep, name) for name in misstep.__all__)
+
+
+def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
+    build = f"from hatchling.build import build_wheel; build_wheel({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", build], cwd=ROOT, capture_output=True, check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    data = {name for name in names if name.endswith((".toml", "py.typed"))}
+    assert data == {
+        "misstep/py.typed",
+        "misstep/planning/language/data/lexicon.toml",
+        "misstep/planning/language/data/requests.toml",
+        "misstep/planning/language/data/topics.toml",
+    }
+
+
+def test_every_module_says_why_it_exists() -> None:
+    for path in (ROOT / "src").rglob("*.py"):
+        first = path.read_text().split("\n", 1)[0]
+        assert first.startswith('"""'), f"{path} does not say why it exists"

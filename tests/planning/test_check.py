@@ -1,0 +1,196 @@
+"""The judge: verdict kinds, reasons, and agreement with Z3 and with brute force."""
+
+from itertools import permutations
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from misstep.core.case import CASE_VERSION, Action, Before, Case
+from misstep.core.transcript import Call, Transcript
+from misstep.core.verdict import Verdict
+from misstep.planning import solver
+from misstep.planning.check import judge
+from misstep.planning.explanation import check
+from tests.planning.conftest import CaseMaker
+
+SHOP = Case(
+    version=CASE_VERSION,
+    id="shop",
+    seed=0,
+    topic="shop",
+    query="…",
+    actions=(
+        Action("a1", "stock count", "stock_count"),
+        Action("a2", "till check", "till_check"),
+        Action("a3", "window display", "window_display"),
+        Action("a4", "price update", "price_update"),
+    ),
+    constraints=(Before("a1", "a2", 0), Before("a2", "a3", 1), Before("a1", "a3", 1)),
+    sentences=(
+        "The stock count precedes the till check.",
+        "The window display follows the till check and the stock count.",
+    ),
+)
+
+
+def judged(*tools: str, **rest: Any) -> Verdict:
+    return check(SHOP, Transcript("shop", tuple(Call(tool) for tool in tools), **rest))
+
+
+def test_passed() -> None:
+    assert judged("stock_count", "price_update", "till_check", "window_display") == Verdict("shop", "passed")
+
+
+def test_order() -> None:
+    verdict = judged("stock_count", "window_display", "price_update", "till_check")
+    assert verdict == Verdict(
+        case="shop",
+        verdict="failed",
+        error="order",
+        step=2,
+        violated=(1,),
+        core=(1,),
+        nearest=("a1", "a2", "a3", "a4"),
+        explanation="Step 2, the window display, came too early:"
+        " the till check has to be carried out before it."
+        " Sentence 2 says so: “The window display follows the till check and the stock count.”",
+    )
+
+
+def test_the_misstep_is_the_first_call_made_too_early() -> None:
+    verdict = judged("window_display", "till_check", "stock_count", "price_update")
+    assert (verdict.step, verdict.violated, verdict.core) == (1, (0, 1, 2), (1,))
+    assert verdict.explanation.endswith("2 more constraints are broken.")
+
+
+def test_lost() -> None:
+    verdict = judged("till_check", "price_update")
+    assert (verdict.error, verdict.missing, verdict.violated) == ("lost", ("a1", "a3"), (0,))
+    assert verdict.explanation == "The stock count and the window display were never carried out."
+    assert verdict.nearest == ("a1", "a2", "a4", "a3")
+
+
+def test_nothing_called_at_all_is_lost() -> None:
+    verdict = judged()
+    assert (verdict.error, len(verdict.missing), verdict.violated) == ("lost", 4, ())
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (Call("cook_dinner"), "there is no tool 'cook_dinner'"),
+        (
+            Call("price_update", {"price": 3}),
+            "'price_update' was called with arguments that it does not take",
+        ),
+        (Call("price_update", "now"), "'price_update' was called with arguments that it does not take"),
+        (Call("price_update", None), "'price_update' was called with arguments that it does not take"),
+        (Call("stock_count"), "'stock_count' was called again, and each tool is to be called exactly once"),
+        (Call("\x1b[31mred\n"), r"there is no tool '\x1b[31mred\n'"),
+        (Call("x" * 500), f"there is no tool '{'x' * 80}…'"),
+        (Call(""), "there is no tool ''"),
+    ],
+)
+def test_act(call: Call, reason: str) -> None:
+    good = [Call(tool) for tool in ("stock_count", "till_check", "window_display", "price_update")]
+    verdict = check(SHOP, Transcript("shop", (*good[:2], call, *good[2:])))
+    assert (verdict.verdict, verdict.error, verdict.step) == ("failed", "act", 3)
+    assert verdict.explanation == f"Step 3 is not a valid call: {reason}."
+    assert verdict.nearest == ("a1", "a2", "a3", "a4")
+
+
+@pytest.mark.parametrize(("ended", "limit"), [("timeout", "time"), ("iterations", "steps")])
+def test_timeout_comes_before_everything_else(ended: Any, limit: str) -> None:
+    verdict = judged("cook_dinner", "till_check", ended=ended)
+    assert (verdict.verdict, verdict.error) == ("failed", "timeout")
+    assert verdict.explanation == f"The limit on {limit} was reached with 1 of 4 actions carried out."
+
+
+def test_broken_plumbing_is_not_the_agents_failure() -> None:
+    verdict = judged(ended="error", error="ConnectionError: refused")
+    assert (verdict.verdict, verdict.error, verdict.explanation) == (
+        "errored",
+        None,
+        "ConnectionError: refused",
+    )
+
+
+def test_precedence() -> None:
+    """Act before lost before order."""
+    assert judged("window_display", "nonsense").error == "act"
+    assert judged("window_display", "till_check", "stock_count").error == "lost"
+    assert judged("window_display", "till_check", "stock_count", "price_update").error == "order"
+
+
+def test_parallel_calls() -> None:
+    calls = tuple(
+        Call(action.tool, turn=turn) for action, turn in zip(SHOP.actions, (1, 1, 2, 3), strict=True)
+    )
+    transcript = Transcript("shop", calls)
+    assert check(SHOP, transcript).verdict == "passed"
+    verdict = check(SHOP, transcript, parallel="forbid")
+    assert (verdict.error, verdict.step) == ("act", 2)
+    one_by_one = msgspec.structs.replace(
+        transcript, calls=tuple(msgspec.structs.replace(call, turn=i) for i, call in enumerate(calls))
+    )
+    assert check(SHOP, one_by_one, parallel="forbid").verdict == "passed"
+
+
+def test_every_witness_passes_and_breaking_one_constraint_is_named(make_cases: CaseMaker) -> None:
+    for case in make_cases(1500, 2, 9, seed=21):
+        tools = {action.id: action.tool for action in case.actions}
+        plan = list(case.witness)
+        assert check(case, Transcript(case.id, tuple(Call(tools[i]) for i in plan))).verdict == "passed"
+        for index, constraint in enumerate(case.constraints):
+            moved = [i for i in plan if i != constraint.then]
+            moved.insert(moved.index(constraint.first), constraint.then)
+            verdict = check(case, Transcript(case.id, tuple(Call(tools[i]) for i in moved)))
+            assert verdict.error == "order"
+            assert index in verdict.violated
+
+
+def test_ten_thousand_plans_judged_as_z3_judges_them(make_cases: CaseMaker) -> None:
+    random = Random(0)
+    errors = set()
+    for case in make_cases(2500, 2, 9, seed=13):
+        tools = {action.id: action.tool for action in case.actions}
+        for attempt in range(4):
+            plan = list(case.witness)
+            if random.random() < 0.3:
+                random.shuffle(plan)
+            elif random.random() < 0.7:
+                i, j = random.sample(range(len(plan)), 2)
+                plan[i], plan[j] = plan[j], plan[i]
+            verdict = judge(case, Transcript(case.id, tuple(Call(tools[i]) for i in plan)))
+            assert verdict.violated == solver.violated_by(case, plan)
+            assert set(verdict.core) <= set(verdict.violated)
+            if attempt == 0:
+                assert len(verdict.core) == len(solver.conflict(case, plan))
+            errors.add(verdict.error)
+    assert errors == {None, "order"}
+
+
+def test_the_step_is_the_first_from_which_no_plan_can_be_right(make_cases: CaseMaker) -> None:
+    """Brute force: the calls before the misstep can be completed correctly, with it they can't."""
+    random = Random(1)
+    for case in make_cases(300, 3, 6, seed=17):
+        tools = {action.id: action.tool for action in case.actions}
+        demanded = [(c.first, c.then) for c in case.constraints]
+        correct = {
+            order
+            for order in permutations(tools)
+            if all(order.index(first) < order.index(then) for first, then in demanded)
+        }
+        plan = tuple(random.sample(list(tools), len(tools)))
+        verdict = judge(case, Transcript(case.id, tuple(Call(tools[i]) for i in plan)))
+        assert (verdict.verdict == "passed") == (plan in correct)
+        if verdict.step:
+            assert any(order[: verdict.step - 1] == plan[: verdict.step - 1] for order in correct)
+            assert not any(order[: verdict.step] == plan[: verdict.step] for order in correct)
+
+
+def test_a_line_of_a_plans_file_needs_little() -> None:
+    plan = msgspec.json.decode(b'{"case":"shop","calls":[{"tool":"till_check"}]}', type=Transcript)
+    assert plan == Transcript("shop", (Call("till_check"),))

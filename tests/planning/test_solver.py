@@ -1,0 +1,42 @@
+"""The slow twin on its own feet."""
+
+import pytest
+
+from misstep.core.case import CASE_VERSION, Action, Before, Case
+from misstep.core.transcript import Call, Transcript
+from misstep.core.verdict import Verdict
+from misstep.errors import InternalError
+from misstep.planning import solver
+from misstep.planning.explanation import check
+from misstep.planning.verification import verify
+
+ACTIONS = tuple(Action(name, name, name) for name in "abcd")
+
+
+def case(*pairs: str) -> Case:
+    return Case(CASE_VERSION, "x", 0, "t", "q", ACTIONS, tuple(Before(*pair) for pair in pairs))
+
+
+def test_satisfiable() -> None:
+    assert solver.satisfiable(case("ab", "bc", "cd")) == "yes"
+    assert solver.satisfiable(case("ab", "bc", "ca")) == "no"
+    assert solver.satisfiable(case()) == "yes"
+
+
+def test_a_core_has_nothing_in_it_that_is_not_needed() -> None:
+    assert solver.contradiction(case("ab", "ad", "bc", "bd", "ca")) == (0, 2, 4)
+    assert solver.contradiction(case("ab", "ad")) == ()
+
+
+def test_what_a_plan_breaks() -> None:
+    assert solver.violated_by(case("ab", "cb", "ad"), "bacd") == (0, 1)
+    assert solver.violated_by(case("ab", "cb", "ad"), "acbd") == ()
+    assert len(solver.conflict(case("ab", "cb", "ad"), "bacd")) == 1
+
+
+def test_verification_passes_what_is_right_and_stops_at_what_is_not() -> None:
+    problem = case("ab", "cb")
+    transcript = Transcript("x", tuple(Call(name) for name in "bacd"))
+    verify(problem, transcript, check(problem, transcript))
+    with pytest.raises(InternalError, match="disagree on case x"):
+        verify(problem, transcript, Verdict("x", "failed", "order", violated=(0,)))

@@ -19,7 +19,7 @@ from misstep.planning.synthesis import Recipe
         ),
         (
             Suite(0, 3, 7, recipe=Recipe(sentences=1)),
-            "1 sentences can't be sure to mention 7 actions\n"
+            "7 actions are too many for sentences = 1\n"
             "  a sentence introduces 6 actions at the most: allow more sentences",
         ),
     ],

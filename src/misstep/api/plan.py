@@ -74,7 +74,7 @@ def synthesise(settings: Settings) -> Iterator[Case]:
 def load_cases(path: str) -> Iterator[Case]:
     """The cases of a file, each fit to be judged, no id twice."""
     seen: dict[str, str] = {}
-    for where, case in read_lines(path, Case):
+    for where, case in read_lines(path, Case, "case"):
         if case.id in seen:
             raise UsageError(f"case {case.id} comes twice", f"first at {seen[case.id]}", where=where)
         seen[case.id] = where
@@ -87,7 +87,7 @@ def load_cases(path: str) -> Iterator[Case]:
 def check_plans(settings: Settings) -> Iterator[Outcome]:
     """The plans of a file, each judged against its case."""
     cases = {case.id: case for case in load_cases(settings.cases)}
-    for where, transcript in read_lines(settings.plans, Transcript):
+    for where, transcript in read_lines(settings.plans, Transcript, "plan"):
         case = cases.get(transcript.case)
         if case is None:
             hints = (f"{settings.cases} has {len(cases)} cases", did_you_mean(transcript.case, cases))

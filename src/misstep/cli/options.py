@@ -3,15 +3,29 @@
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any, get_args
 
 import click
+import msgspec
 
 from misstep.api.configuration import load_settings, parse_text
-from misstep.core.settings import Settings
+from misstep.core.settings import Settings, field_type
 
 _NAMES = {"agent_args": ("-A", "--agent-arg"), "topics": ("--topic",)}
 _SEVERAL = ("agent_args", "topics")
+_METAVARS = {
+    "actions": "N-M",
+    "agent": "AGENT",
+    "agent_args": "KEY=VALUE",
+    "cases": "FILE",
+    "fail_on": "GATE",
+    "out": "FILE",
+    "plans": "FILE",
+    "request": "NAME",
+    "resume": "RUN",
+    "store": "PATH",
+    "topics": "NAME",
+}
 
 SYNTHESIS = (
     "actions",
@@ -52,11 +66,12 @@ def flag(name: str) -> str:
 
 
 def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    kind = Settings.__annotations__[name]
     default = getattr(Settings(), name)
-    shown = "" if default in ("", (), {}, None, False) else f"  [default: {default}]"
-    described = f"{_description(kind)}{shown}"
-    if get_args(kind)[0] is bool:
+    shown = (
+        "" if default is None or default is False or default in ("", (), {}) else f"  [default: {default}]"
+    )
+    described = f"{_description(name)}{shown}"
+    if isinstance(field_type(name), msgspec.inspect.BoolType):
         return click.option(f"{flag(name)}/--no-{flag(name)[2:]}", name, default=None, help=described)
     declared = _NAMES.get(name, (flag(name),))
     return click.option(
@@ -65,22 +80,19 @@ def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def _metavar(name: str) -> str:
-    known = {
-        "agent_args": "KEY=VALUE",
-        "actions": "N-M",
-        "store": "PATH",
-        "out": "FILE",
-        "cases": "FILE",
-        "plans": "FILE",
-    }
-    kind = get_args(Settings.__annotations__[name])[0]
-    if "Literal" in str(get_origin(kind)):
-        return "|".join(get_args(kind))
-    return known.get(name, name.upper().rstrip("S") if name == "topics" else name.upper())
+    match field_type(name):
+        case msgspec.inspect.LiteralType(values=values):
+            return "|".join(map(str, values))
+        case msgspec.inspect.IntType():
+            return "N"
+        case msgspec.inspect.FloatType(le=high):
+            return "RATE" if high == 1 else "SECONDS"
+        case _:
+            return _METAVARS[name]
 
 
-def _description(kind: Any) -> str:
-    assert get_origin(kind) is Annotated
+def _description(name: str) -> str:
+    kind = Settings.__annotations__[name]
     return next(str(meta.description) for meta in get_args(kind)[1:] if meta.description)
 
 

@@ -38,7 +38,7 @@ class Span:
             re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", given) if isinstance(given, str) else None
         )
         if not match:
-            raise ValueError("expected a number or a range such as 3-5")
+            raise ValueError(given)
         return cls(int(match[1]), int(match[2] or match[1]))
 
 
@@ -57,7 +57,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     agent_args: Annotated[dict[str, str], _doc("A parameter of the agent, key=value; may be repeated.")] = {}
     actions: Annotated[Span, _doc("How many actions a problem has.")] = Span(3, 5)
     count: Annotated[Positive | None, _doc("How many cases (100, or one per order if exhaustive).")] = None
-    seed: Annotated[int, Meta(ge=0, lt=2**53), _doc("Same seed, same cases.")] = 0
+    seed: Annotated[int, Meta(ge=0, le=2**53 - 1), _doc("Same seed, same cases.")] = 0
     sentences: Annotated[int, Meta(ge=0, le=100), _doc("Most sentences (0: actions minus one).")] = 0
     iterations: Annotated[Positive, _doc("How often a sentence is tried.")] = 50
     redundancy: Annotated[Share, _doc("Rate of sentences that repeat what is implied.")] = 0.0
@@ -103,7 +103,7 @@ def parse_setting(name: str, given: object, where: str, lax: bool = False) -> An
             parse_gate(value)
         return value
     except (msgspec.ValidationError, ValueError) as error:
-        raise _bad_value(name, given, str(error), where) from error
+        raise _bad_value(name, given, where) from error
 
 
 def parse_gate(text: str) -> float | None:
@@ -116,7 +116,7 @@ def parse_gate(text: str) -> float | None:
     except ValueError:
         share = -1.0
     if kind != "threshold" or not 0 <= share <= 1:
-        raise ValueError("expected any, none or threshold:RATE with a rate from 0 to 1")
+        raise ValueError(text)
     return share
 
 
@@ -134,16 +134,55 @@ def _decode(kind: type, given: object) -> object:
     raise NotImplementedError(kind)
 
 
-def _bad_value(name: str, given: object, complaint: str, where: str) -> UsageError:
-    options = _choices(name)
-    expected = f"expected one of {', '.join(options)}" if options else complaint[:1].lower() + complaint[1:]
-    return UsageError(
-        f"{name} = {given!r} won't do", expected, did_you_mean(str(given), options), where=where
-    )
+def _bad_value(name: str, given: object, where: str) -> UsageError:
+    """The place of a flag or variable names the setting already; a line of a file does not."""
+    named = where.startswith(("--", "MISSTEP_"))
+    kind = field_type(name)
+    choices = [str(value) for value in kind.values] if isinstance(kind, msgspec.inspect.LiteralType) else []
+    message = f"{given!r} won't do" if named else f"{name} = {given!r} won't do"
+    return UsageError(message, f"expected {_expected(name)}", did_you_mean(str(given), choices), where=where)
 
 
-def _choices(name: str) -> list[str]:
+def _expected(name: str) -> str:
+    """What a setting takes, in words."""
+    match field_type(name):
+        case msgspec.inspect.LiteralType(values=values):
+            return f"one of {', '.join(map(str, values))}"
+        case msgspec.inspect.IntType(ge=low, le=high):
+            return f"a whole number{_between(low, high)}"
+        case msgspec.inspect.FloatType(gt=low) if low is not None:
+            return f"a number above {low:g}"
+        case msgspec.inspect.FloatType(ge=low, le=high):
+            return f"a number{_between(low, high)}"
+        case msgspec.inspect.BoolType():
+            return "true or false"
+        case msgspec.inspect.CollectionType() | msgspec.inspect.VarTupleType():
+            return "a list of texts"
+        case msgspec.inspect.DictType():
+            return "a table of texts"
+        case _:
+            return _WRITTEN.get(name, "a text")
+
+
+def _between(low: float | None, high: float | None) -> str:
+    if high is not None:
+        return f" from {low or 0:,} to {high:,}"
+    return f", {low} or more" if low is not None else ""
+
+
+def field_type(name: str) -> Any:
+    """The type of a setting without its wrappings, as `msgspec.inspect` describes it."""
     info: Any = msgspec.inspect.type_info(FIELDS[name])
-    while isinstance(info, msgspec.inspect.Metadata):
-        info = info.type
-    return [str(value) for value in info.values] if isinstance(info, msgspec.inspect.LiteralType) else []
+    while True:
+        if isinstance(info, msgspec.inspect.Metadata):
+            info = info.type
+        elif isinstance(info, msgspec.inspect.UnionType):
+            info = next(kind for kind in info.types if not isinstance(kind, msgspec.inspect.NoneType))
+        else:
+            return info
+
+
+_WRITTEN = {
+    "actions": "a number or a range such as 3-5",
+    "fail_on": "any, none or threshold:RATE with a rate from 0 to 1",
+}

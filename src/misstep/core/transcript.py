@@ -21,7 +21,7 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     at: float | None = None
 
 
-class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+class Usage(msgspec.Struct, frozen=True):
     """Tokens spent."""
 
     input: int = 0

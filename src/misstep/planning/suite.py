@@ -47,7 +47,7 @@ class Suite(msgspec.Struct, frozen=True):
         room = self.recipe.sentences * ACTIONS_PER_SENTENCE
         if room and self.high > room and not self.exhaustive:
             raise UsageError(
-                f"{self.recipe.sentences} sentences can't be sure to mention {self.high} actions",
+                f"{self.high} actions are too many for sentences = {self.recipe.sentences}",
                 f"a sentence introduces {ACTIONS_PER_SENTENCE} actions at the most: allow more sentences",
             )
         _check_names(self.topics, load_topics(), "topic")

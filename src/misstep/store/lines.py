@@ -15,10 +15,13 @@ from misstep.errors import UsageError
 T = TypeVar("T")
 
 
-def read_lines(path: str, kind: type[T]) -> Iterator[tuple[str, T]]:
-    """Each line as a value, with its place; a `UsageError` for the first that can't be read."""
+def read_lines(path: str, kind: type[T], name: str) -> Iterator[tuple[str, T]]:
+    """Each line as a value, with its place; a `UsageError` for the first that can't be read.
+
+    `name` is what people call the values. A file without any is an error as well.
+    """
     decoder = msgspec.json.Decoder(kind)
-    name = kind.__name__.lower()
+    where = ""
     try:
         with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
@@ -27,6 +30,8 @@ def read_lines(path: str, kind: type[T]) -> Iterator[tuple[str, T]]:
                     yield where, _decode(decoder, line, name, where)
     except OSError as error:
         raise UsageError("can't be read", error.strerror or str(error), where=path) from error
+    if not where:
+        raise UsageError(f"there is no {name} in it", f"expected one {name} per line, as JSON", where=path)
 
 
 def _decode(decoder: msgspec.json.Decoder[T], line: bytes, name: str, where: str) -> T:

@@ -1,6 +1,7 @@
 """The store of runs: every outcome is kept as soon as it arrives."""
 
 import secrets
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,21 +42,26 @@ class Store:
             _make_directory(path)
         elif not path.exists():
             raise StoreError("there is no store here yet", "misstep plan test makes one", where=location)
-        self._engine = sa.create_engine(f"sqlite:///{path}")
-        sa.event.listen(self._engine, "connect", schema.configure)
-        with self._transaction() as connection:
-            schema.prepare(connection)
+        self._readers = schema.connect(str(path))
+        self._writers = self._readers.execution_options(writing=True)
+        if create:
+            with self._writing() as connection:
+                schema.create(connection)
+        with self._reading() as connection:
+            schema.recognise(connection)
+        if create:
+            self._keep_a_log()
 
     def __enter__(self) -> "Store":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._engine.dispose()
+        self._readers.dispose()
 
     def add_run(self, settings: Settings, total: int, started: float) -> str:
         run = secrets.choice(_ALPHABET[8:]) + "".join(secrets.choice(_ALPHABET) for _ in range(5))
         row = {"id": run, "started": started, "total": total, "settings": encode_settings(settings)}
-        with self._transaction() as connection:
+        with self._writing() as connection:
             connection.execute(runs.insert(), row)
         return run
 
@@ -68,11 +74,11 @@ class Store:
             "error": outcome.verdict.error,
             "outcome": msgspec.json.encode(outcome),
         }
-        with self._transaction() as connection:
+        with self._writing() as connection:
             connection.execute(sqlite.insert(outcomes).on_conflict_do_nothing(), row)
 
     def finish_run(self, run: str, summary: Summary) -> None:
-        with self._transaction() as connection:
+        with self._writing() as connection:
             change = runs.update().where(runs.c.id == run)
             connection.execute(change.values(summary=msgspec.json.encode(summary)))
 
@@ -100,14 +106,14 @@ class Store:
         query = sa.select(outcomes.c.outcome).where(outcomes.c.run == run).order_by(sa.text("rowid"))
         if verdict:
             query = query.where(outcomes.c.verdict == verdict)
-        with self._transaction() as connection:
+        with self._reading() as connection:
             for (encoded,) in connection.execution_options(yield_per=100).execute(query):
                 yield msgspec.json.decode(encoded, type=Outcome)
 
     def find_outcome(self, run: str, case: str) -> Outcome:
         """The outcome of the case with this id, or whose id begins so."""
         chosen = (outcomes.c.run == run) & outcomes.c.case_id.startswith(case, autoescape=True)
-        with self._transaction() as connection:
+        with self._reading() as connection:
             found = connection.execute(sa.select(outcomes.c.outcome).where(chosen).limit(2)).all()
         if len(found) == 1:
             return msgspec.json.decode(found[0][0], type=Outcome)
@@ -115,13 +121,13 @@ class Store:
         raise UsageError(f"{problem} in run {run}", f"misstep show {run} lists them", where=self.location)
 
     def finished_cases(self, run: str) -> set[str]:
-        with self._transaction() as connection:
+        with self._reading() as connection:
             return set(connection.scalars(sa.select(outcomes.c.case_id).where(outcomes.c.run == run)))
 
     def _select_runs(self, condition: sa.ColumnElement[bool]) -> list[Run]:
         done = sa.select(sa.func.count()).where(outcomes.c.run == runs.c.id).scalar_subquery()
         columns = (runs.c.id, runs.c.started, runs.c.total, done, runs.c.settings, runs.c.summary)
-        with self._transaction() as connection:
+        with self._reading() as connection:
             rows = connection.execute(
                 sa.select(*columns).where(condition).order_by(runs.c.number.desc())
             ).all()
@@ -130,17 +136,32 @@ class Store:
             for row in rows
         ]
 
+    def _keep_a_log(self) -> None:
+        """Write ahead: readers see the last commit while a writer works on the next."""
+        with self._explained(), self._readers.connect() as connection:
+            connection.connection.cursor().execute("PRAGMA journal_mode = WAL")
+
     @contextmanager
-    def _transaction(self) -> Iterator[sa.Connection]:
+    def _reading(self) -> Iterator[sa.Connection]:
+        with self._explained(), self._readers.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sa.Connection]:
+        with self._explained(), self._writers.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn what goes wrong with the file into an error that people can act on."""
         try:
-            with self._engine.begin() as connection:
-                yield connection
+            yield
         except schema.NotAStore as error:
             raise StoreError(
                 "is not a store that this misstep can use", f"it is {error}", where=self.location
             ) from error
-        except sa.exc.DBAPIError as error:
-            reason = str(error.orig)
+        except (sa.exc.DBAPIError, sqlite3.Error) as error:
+            reason = str(getattr(error, "orig", error))
             hint = "it is not a SQLite file" if "not a database" in reason else reason
             raise StoreError("the store can't be used", hint, where=self.location) from error
         except msgspec.MsgspecError as error:

@@ -37,26 +37,43 @@ class NotAStore(Exception):
     """The file holds something else; the message says what."""
 
 
-def configure(connection: sqlite3.Connection, _: Any) -> None:
-    """Readers and writers side by side; a commit survives the death of the process."""
+def connect(location: str) -> sa.Engine:
+    """An engine whose transactions begin when we say so: writers queue, readers never wait for them."""
+    engine = sa.create_engine(f"sqlite:///{location}")
+    sa.event.listen(engine, "connect", _configure)
+    sa.event.listen(engine, "begin", _begin)
+    return engine
+
+
+def create(connection: sa.Connection) -> None:
+    """Make the tables in an empty file; the caller holds the write lock, so that only one of us does."""
+    if _pragma(connection, "application_id") == 0 and not sa.inspect(connection).get_table_names():
+        metadata.create_all(connection)
+        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.exec_driver_sql(f"PRAGMA user_version = {STORE_VERSION}")
+
+
+def recognise(connection: sa.Connection) -> None:
+    """Raise `NotAStore` unless the tables are ours and of a version we know."""
+    version = _pragma(connection, "user_version")
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise NotAStore("a database of some other program")
+    if version > STORE_VERSION:
+        raise NotAStore(
+            f"a store of version {version}, made by a newer misstep; this one knows {STORE_VERSION}"
+        )
+
+
+def _configure(connection: sqlite3.Connection, _: Any) -> None:
+    connection.isolation_level = None  # the driver must not begin transactions of its own
     connection.execute("PRAGMA busy_timeout = 30000")
     connection.execute("PRAGMA foreign_keys = ON")
 
 
-def prepare(connection: sa.Connection) -> None:
-    """Make the tables in an empty file, or make sure that they are ours."""
-    application, version = (_pragma(connection, name) for name in ("application_id", "user_version"))
-    if application == 0 and not sa.inspect(connection).get_table_names():
-        connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-        metadata.create_all(connection)
-        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.exec_driver_sql(f"PRAGMA user_version = {STORE_VERSION}")
-    elif application != APPLICATION_ID:
-        raise NotAStore("a database of some other program")
-    elif version > STORE_VERSION:
-        raise NotAStore(
-            f"a store of version {version}, made by a newer misstep; this one knows {STORE_VERSION}"
-        )
+def _begin(connection: sa.Connection) -> None:
+    connection.exec_driver_sql(
+        "BEGIN IMMEDIATE" if connection.get_execution_options().get("writing") else "BEGIN"
+    )
 
 
 def _pragma(connection: sa.Connection, name: str) -> int:

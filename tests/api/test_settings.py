@@ -1,0 +1,148 @@
+"""Settings: layers, checks, and the three places that each can come from."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from misstep.api.configuration import load_settings
+from misstep.core.settings import FIELDS, Settings, Span, decode_settings, encode_settings, parse_setting
+from misstep.errors import UsageError
+
+
+def test_later_layers_win() -> None:
+    settings = Settings().overlay({"jobs": 2, "seed": 5}).overlay({"jobs": 3})
+    assert (settings.jobs, settings.seed, settings.group) == (3, 5, Settings().group)
+
+
+def test_settings_survive_the_store() -> None:
+    settings = Settings(agent="sim:x", actions=Span(2, 9), agent_args={"k": "ü"}, topics=("a", "b"), count=7)
+    assert decode_settings(encode_settings(settings)) == settings
+
+
+@pytest.mark.parametrize(
+    ("given", "low", "high"), [("3-5", 3, 5), ("4", 4, 4), (4, 4, 4), (" 2 - 7 ", 2, 7), ("12-3", 12, 3)]
+)
+def test_spans(given: Any, low: int, high: int) -> None:
+    assert Span.parse(given) == Span(low, high)
+    assert Span.parse(str(Span(low, high))) == Span(low, high)
+
+
+@pytest.mark.parametrize("given", ["", "-", "3-", "-3", "a-b", "3-5-7", "3.5", None, True, [3, 5], "９" * 30])
+def test_what_is_no_span(given: Any) -> None:
+    with pytest.raises(UsageError, match="a number or a range such as 3-5"):
+        parse_setting("actions", given, "x")
+
+
+FILE = """
+# ours
+agent = "sim:greedy"
+jobs = 3
+actions = "4-6"
+agent_args = { phrase = "before" }
+topics = ["baker"]
+exhaustive = true
+timeout = 5
+"""
+
+
+def test_a_file(tmp_path: Path) -> None:
+    (tmp_path / "misstep.toml").write_text(FILE)
+    settings = load_settings(tmp_path, {})
+    assert (settings.agent, settings.jobs, settings.actions) == ("sim:greedy", 3, Span(4, 6))
+    assert (settings.agent_args, settings.topics) == ({"phrase": "before"}, ("baker",))
+    assert (settings.exhaustive, settings.timeout) == (True, 5.0)
+
+
+def test_pyproject_and_which_file_wins(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\njobs = 9\n[tool.misstep]\njobs = 4\n")
+    assert load_settings(tmp_path, {}).jobs == 4
+    (tmp_path / "misstep.toml").write_text("seed = 1\n")
+    assert (load_settings(tmp_path, {}).jobs, load_settings(tmp_path, {}).seed) == (8, 1)
+
+
+def test_a_pyproject_without_us_is_none_of_our_business(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\njobs = 'many'\n")
+    assert load_settings(tmp_path, {}) == Settings()
+
+
+def test_the_environment_wins_over_a_file(tmp_path: Path) -> None:
+    (tmp_path / "misstep.toml").write_text("jobs = 3\nseed = 2\n")
+    environment = {
+        "MISSTEP_JOBS": "5",
+        "MISSTEP_EXHAUSTIVE": "true",
+        "MISSTEP_TOPICS": "baker, florist",
+        "MISSTEP_AGENT_ARGS": "a=1,b=x=y",
+        "MISSTEP_ACTIONS": "2-3",
+        "PATH": "/bin",
+    }
+    settings = load_settings(tmp_path, environment)
+    assert (settings.jobs, settings.seed, settings.exhaustive) == (5, 2, True)
+    assert (settings.topics, settings.agent_args) == (("baker", "florist"), {"a": "1", "b": "x=y"})
+    assert settings.actions == Span(2, 3)
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_every_setting_can_come_from_the_environment(tmp_path: Path, name: str) -> None:
+    written = {
+        "actions": "2-4",
+        "agent_args": "k=v",
+        "display": "none",
+        "parallel": "forbid",
+        "fail_on": "none",
+    }
+    text = written.get(name, "1" if FIELDS[name] and name not in ("agent", "store") else "x")
+    settings = load_settings(tmp_path, {f"MISSTEP_{name.upper()}": text})
+    assert getattr(settings, name) != getattr(Settings(), name)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("\njbos = 3\n", "misstep.toml:2  unknown setting 'jbos'\n  Did you mean 'jobs'?"),
+        (
+            "jobs = 'many'\n",
+            "misstep.toml:1  jobs = 'many' won't do\n  expected a whole number from 1 to 10,000",
+        ),
+        ("jobs = '3'\n", "misstep.toml:1  jobs = '3' won't do\n  expected a whole number from 1 to 10,000"),
+        (
+            "seed = 1\nrelative = 2\n",
+            "misstep.toml:2  relative = 2 won't do\n  expected a number from 0 to 1",
+        ),
+        ("topics = 'baker'\n", "misstep.toml:1  topics = 'baker' won't do\n  expected a list of texts"),
+        ("exhaustive = 'yes'\n", "misstep.toml:1  exhaustive = 'yes' won't do\n  expected true or false"),
+        ("agent = [1]\n", "misstep.toml:1  agent = [1] won't do\n  expected a text"),
+        ("agent_args = 3\n", "misstep.toml:1  agent_args = 3 won't do\n  expected a table of texts"),
+    ],
+)
+def test_mistakes_in_a_file_have_a_line(tmp_path: Path, text: str, complaint: str) -> None:
+    (tmp_path / "misstep.toml").write_text(text)
+    with pytest.raises(UsageError) as error:
+        load_settings(tmp_path, {})
+    assert str(error.value) == complaint
+
+
+@pytest.mark.parametrize("content", [b"jobs = \n", b"\xff\xfe"])
+def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "misstep.toml").write_bytes(content)
+    with pytest.raises(UsageError) as error:
+        load_settings(tmp_path, {})
+    assert error.value.where == "misstep.toml"
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "complaint"),
+    [
+        ("MISSTEP_JOBS", "0", "MISSTEP_JOBS  '0' won't do\n  expected a whole number from 1 to 10,000"),
+        (
+            "MISSTEP_JBOS",
+            "3",
+            "MISSTEP_JBOS  is not a variable that misstep knows\n  Did you mean 'MISSTEP_JOBS'?",
+        ),
+        ("MISSTEP_AGENT_ARGS", "x", "MISSTEP_AGENT_ARGS  'x' is not a parameter\n  expected key=value"),
+    ],
+)
+def test_mistakes_in_the_environment(tmp_path: Path, variable: str, text: str, complaint: str) -> None:
+    with pytest.raises(UsageError) as error:
+        load_settings(tmp_path, {variable: text})
+    assert str(error.value) == complaint

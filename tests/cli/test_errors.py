@@ -1,0 +1,167 @@
+"""Bad input: an error that says where, what was given, what was expected; exit code 2; nothing left behind."""
+
+import ctypes
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.snapshots import check_snapshot
+
+TEST = ("plan", "test", "--agent", "sim:perfect")
+CHECK = ("plan", "check", "--cases", "cases.jsonl", "--out", "out.jsonl", "--plans")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("no-command", ("plan", "tset")),
+        ("no-option", ("plan", "test", "--cuont", "3")),
+        ("no-agent", ("plan", "test")),
+        ("unknown-agent", ("plan", "test", "--agent", "reakt")),
+        ("misspelt-agent", ("plan", "test", "--agent", "sim:perfct")),
+        ("agent-parameter", ("plan", "test", "--agent", "sim:terminal", "-A", "phrase")),
+        ("empty-range", (*TEST, "--actions", "5-3")),
+        ("not-a-range", (*TEST, "--actions", "few")),
+        ("too-many-actions", (*TEST, "--actions", "3-30")),
+        ("count", (*TEST, "--count", "0")),
+        ("rate", (*TEST, "--relative", "3")),
+        ("display", (*TEST, "--display", "ritch")),
+        ("gate", (*TEST, "--fail-on", "threshold:2")),
+        ("timeout", (*TEST, "--timeout", "0")),
+        ("uneven", (*TEST, "--exhaustive", "--count", "7")),
+        ("no-cases", (*TEST, "--cases", "nothing.jsonl")),
+        ("store-kind", (*TEST, "--store", "mysql://x")),
+        ("check-what", ("plan", "check")),
+        ("two-outputs", ("plan", "synth", "--json")),
+        ("no-folder", ("plan", "synth", "--count", "3", "--out", "missing/cases.jsonl")),
+    ],
+)
+def test_usage_errors(misstep: Command, tmp_path: Path, name: str, arguments: tuple[str, ...]) -> None:
+    result = misstep(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert list(tmp_path.iterdir()) == []
+    check_snapshot(f"error-{name}", result.err, tmp_path)
+
+
+@pytest.fixture
+def cases(misstep: Command, tmp_path: Path) -> Path:
+    misstep("plan", "synth", "--count", "3", "--out", "cases.jsonl")
+    return tmp_path / "cases.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("malformed", b'{"case": \n'),
+        ("truncated", b'{"case":"x","calls":[{"to'),
+        ("not-utf-8", b'{"case":"\xff","calls":[]}\n'),
+        ("unknown-case", b'{"case":"nobody","calls":[]}\n'),
+        ("wrong-type", b'{"case":"x","calls":"none"}\n'),
+        ("empty", b""),
+    ],
+)
+def test_bad_plans(misstep: Command, cases: Path, tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / "plans.jsonl").write_bytes(content)
+    result = misstep(*CHECK, "plans.jsonl")
+    assert (result.code, result.out) == (2, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cases.jsonl", "plans.jsonl"]
+    check_snapshot(f"error-plans-{name}", result.err)
+
+
+def test_a_bad_plan_after_good_ones_prints_no_half_of_a_result(
+    misstep: Command, cases: Path, tmp_path: Path
+) -> None:
+    case = cases.read_text().split('"id":"')[1][:12]
+    (tmp_path / "plans.jsonl").write_text(f'{{"case":"{case}","calls":[]}}\n' * 50 + "oops\n")
+    result = misstep("plan", "check", "--cases", "cases.jsonl", "--plans", "plans.jsonl")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("plans.jsonl:51  not JSON")
+
+
+@pytest.mark.parametrize(
+    "verb", [("plan", "test", "--agent", "sim:perfect"), ("plan", "check", "--plans", "cases.jsonl")]
+)
+@pytest.mark.parametrize("damage", ["cut", "twice", "field", "cycle"])
+def test_bad_cases_are_found_before_anything_is_done(
+    misstep: Command, cases: Path, tmp_path: Path, verb: tuple[str, ...], damage: str
+) -> None:
+    lines = cases.read_text().splitlines(keepends=True)
+    if damage == "cut":
+        lines[2] = lines[2][:100]
+    elif damage == "twice":
+        lines.append(lines[0])
+    elif damage == "field":
+        lines[1] = lines[1].replace('"topic"', '"topik"')
+    else:
+        first = '{"kind":"before","first":"a1","then":"a2"},{"kind":"before","first":"a2","then":"a1"},'
+        lines[1] = lines[1].replace('"constraints":[', f'"constraints":[{first}')
+    cases.write_text("".join(lines))
+    result = misstep(*verb, "--cases", "cases.jsonl")
+    number = {"cut": 3, "twice": 4, "field": 2, "cycle": 2}[damage]
+    assert result.code == 2
+    assert result.err.startswith(f"cases.jsonl:{number}  ")
+    assert [path.name for path in tmp_path.iterdir()] == ["cases.jsonl"]
+
+
+@pytest.mark.parametrize("content", [b"Dear diary", b""])
+def test_a_store_that_is_none(misstep: Command, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "diary.db").write_bytes(content or b"x" * 5000)
+    for arguments in (("runs",), ("show", "last"), TEST):
+        result = misstep(*arguments, "--store", "diary.db")
+        assert (result.code, result.out) == (2, "")
+        assert result.err == "diary.db  the store can't be used\n  it is not a SQLite file\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["diary.db"]
+
+
+def without_override() -> None:
+    """Make the rights of files count for root too: drop CAP_DAC_OVERRIDE before the program starts."""
+    if os.getuid() == 0:
+        prctl, drop_capability, dac_override = ctypes.CDLL(None).prctl, 24, 1
+        assert prctl(drop_capability, dac_override, 0, 0, 0) == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="root is stopped with a Linux call")
+@pytest.mark.parametrize(
+    "arguments",
+    [(*TEST, "--count", "2"), ("plan", "synth", "--count", "2", "--out", "cases.jsonl")],
+    ids=["test", "synth"],
+)
+def test_a_read_only_directory(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    command = [sys.executable, "-m", "misstep", *arguments]
+    result = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, preexec_fn=without_override
+    )
+    tmp_path.chmod(stat.S_IRWXU)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.endswith("  Permission denied\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_goes_away(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m misstep plan synth --count 20000 | head -c 1000"
+    result = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert "Traceback" not in result.stderr
+    assert "Exception" not in result.stderr
+
+
+def test_help_is_there_for_every_command(misstep: Command) -> None:
+    for arguments in (
+        (),
+        ("plan",),
+        ("plan", "synth"),
+        ("plan", "check"),
+        ("plan", "test"),
+        ("runs",),
+        ("show",),
+        ("replay",),
+    ):
+        result = misstep(*arguments, "--help")
+        assert (result.code, result.err) == (0, "")
+    check_snapshot("help", misstep("--help").out)
+    check_snapshot("help-plan-test", misstep("plan", "test", "--help").out)

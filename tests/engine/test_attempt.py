@@ -1,0 +1,70 @@
+"""One attempt: limits are kept, and nothing that an agent does gets past them."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from misstep.core.agent import Answer, Assignment, StepsExhausted, Toolbox
+from misstep.engine.attempt import attempt
+
+
+class Nothing:
+    tools = ()
+
+    def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
+        return ""
+
+
+class Doing:
+    """An agent that does one thing."""
+
+    name = "doing"
+
+    def __init__(self, thing: Any) -> None:
+        self._thing = thing
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        result = self._thing()
+        return Answer(await result if asyncio.iscoroutine(result) else result)
+
+
+def run(thing: Any, timeout: float = 60) -> tuple[Answer, str]:
+    return asyncio.run(attempt(Doing(thing), Assignment("", 0), Nothing(), timeout))
+
+
+def raising(error: BaseException) -> Any:
+    def do() -> None:
+        raise error
+
+    return do
+
+
+def test_an_answer() -> None:
+    assert run(lambda: "done") == (Answer("done"), "")
+
+
+def test_the_wall_clock_ends_it() -> None:
+    assert run(lambda: asyncio.sleep(3600), timeout=0.01) == (Answer(ended="timeout"), "")
+
+
+def test_steps_are_bounded() -> None:
+    assert run(raising(StepsExhausted())) == (Answer(ended="iterations"), "")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (RuntimeError("no key"), "RuntimeError: no key"),
+        (TimeoutError("server too slow"), "TimeoutError: server too slow"),
+        (RecursionError(), "RecursionError: "),
+        (ExceptionGroup("many", [ValueError("x")]), "ExceptionGroup: many (1 sub-exception)"),
+    ],
+)
+def test_whatever_an_agent_raises_is_the_plumbings_fault(error: Exception, told: str) -> None:
+    assert run(raising(error)) == (Answer(ended="error"), told)
+
+
+def test_being_stopped_is_not_swallowed() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(raising(KeyboardInterrupt()))

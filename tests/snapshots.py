@@ -1,0 +1,26 @@
+"""Snapshots of what people see, scrubbed in one place. `UPDATE_SNAPSHOTS=1` writes them anew."""
+
+import os
+import re
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "cli" / "snapshots"
+
+
+def scrub(text: str, *places: Path) -> str:
+    """Take out what differs from run to run: folders, run ids, dates, times."""
+    for place in places:
+        text = text.replace(str(place), "FOLDER")
+    text = re.sub(r"\b(run |show |replay |resume )[a-hjkmnp-tv-z][2-9a-hjkmnp-tv-z]{5}\b", r"\1RUNID1", text)
+    text = re.sub(r"^[a-hjkmnp-tv-z][2-9a-hjkmnp-tv-z]{5}(?=  \d{4}-)", "RUNID1", text, flags=re.MULTILINE)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "2026-01-01 12:00", text)
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def check_snapshot(name: str, text: str, *places: Path) -> None:
+    path = FOLDER / f"{name}.txt"
+    scrubbed = scrub(text, *places)
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.write_text(scrubbed)
+    assert path.exists(), f"no snapshot {name}; UPDATE_SNAPSHOTS=1 makes it"
+    assert scrubbed == path.read_text()

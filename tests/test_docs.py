@@ -1,0 +1,98 @@
+"""What the documents show is what happens: console examples are run, tables are compared with the code."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from misstep.cli.options import flag
+from misstep.core.settings import FIELDS, Settings
+from tests.snapshots import scrub
+
+ROOT = Path(__file__).parents[1]
+PAGES = ["README.md", "docs/tutorial.md", "docs/how-to.md"]
+
+
+def examples(page: str) -> list[tuple[str, str]]:
+    """Commands with the output that the page shows for them."""
+    found = list[tuple[str, str]]()
+    for block in re.findall(r"```console\n(.*?)```", (ROOT / page).read_text(), re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            found.append((command.partition("#")[0].strip(), output))
+    return found
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether the page's text is in the output; a line with just … stands for any lines."""
+    pieces = [re.escape(piece.strip("\n")) for piece in re.split(r"^…$", scrub(shown), flags=re.MULTILINE)]
+    return re.search(r"[\s\S]*?".join(pieces), scrub(printed)) is not None
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_console_examples(page: str, tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "COLUMNS": "100",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    commands = [(command, shown) for command, shown in examples(page) if command.startswith("misstep ")]
+    assert commands
+    for command, shown in commands:
+        result = subprocess.run(
+            shlex.split(command), cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert result.returncode in (0, 1), f"{command}\n{result.stderr}"
+        printed = result.stderr + result.stdout
+        assert matches(shown, printed), f"{command}\n{printed}"
+
+
+def test_python_examples(tmp_path: Path) -> None:
+    for code in re.findall(r"```python\n(.*?)```", (ROOT / "docs/how-to.md").read_text(), re.DOTALL):
+        subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_toml_examples(tmp_path: Path) -> None:
+    from misstep.api.configuration import load_settings
+
+    for text in re.findall(r"```toml\n(.*?)```", (ROOT / "docs/how-to.md").read_text(), re.DOTALL):
+        (tmp_path / "misstep.toml").write_text(text)
+        assert load_settings(tmp_path, {}) != Settings()
+
+
+def settings_table() -> str:
+    rows = ["| key | flag | default | meaning |", "|---|---|---|---|"]
+    for name in FIELDS:
+        description = next(
+            meta.description for meta in Settings.__annotations__[name].__metadata__ if meta.description
+        )
+        default = getattr(Settings(), name)
+        shown = "" if default in ("", (), {}, None) or default is False else f"`{default}`"
+        rows.append(f"| `{name}` | `{flag(name)}` | {shown} | {description.replace('|', '/')} |")
+    return "\n".join(rows)
+
+
+def test_the_table_of_settings_is_complete() -> None:
+    page = ROOT / "docs/reference.md"
+    pattern = r"(<!-- settings: [^\n]*-->\n)(.*?)(\n<!-- /settings -->)"
+    text = page.read_text()
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        page.write_text(
+            re.sub(pattern, lambda match: match[1] + settings_table() + match[3], text, flags=re.DOTALL)
+        )
+    found = re.search(pattern, page.read_text(), re.DOTALL)
+    assert found
+    assert found[2] == settings_table()
+
+
+@pytest.mark.parametrize(
+    "page",
+    sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]),
+)
+def test_links_lead_somewhere(page: str) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text()):
+        assert (ROOT / page).parent.joinpath(target).exists(), target

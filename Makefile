@@ -34,11 +34,13 @@ demo: .venv/.installed
 	@$(BIN)/python -m misstep plan test --agent sim:random --count 200 --fail-on none --display none --json >/dev/null
 	@$(BIN)/python -m misstep plan test --agent sim:greedy --count 200 --fail-on none
 	@echo; $(BIN)/python -m misstep runs
+	@echo; echo "look around: . $(BIN)/activate && misstep show last"
 
 lint: .venv/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --package benchmarks
 	$(BIN)/lint-imports --no-cache
 
 test: lint

@@ -8,7 +8,7 @@ import pytest
 
 import misstep
 from misstep.api import agents, plan
-from misstep.core.agent import Agent, Answer, Assignment, Toolbox
+from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.event import CaseFinished, Event, RunFinished, RunStarted
 from misstep.core.transcript import Usage
 
@@ -46,13 +46,12 @@ class Custom:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def run(tmp_path: Path) -> Any:
     """A run of five cases by an agent that does `act` with its toolbox."""
 
     def go(act: Any, **settings: Any) -> misstep.Summary:
-        found: Agent = Custom(act)
-        monkeypatch.setattr(plan, "find_agent", lambda name, options: found)
-        return plan.run_agent(misstep.Settings(count=5, store=str(tmp_path / "store.db"), **settings))
+        chosen = misstep.Settings(count=5, store=str(tmp_path / "store.db"), **settings)
+        return misstep.run_agent(chosen, agent=Custom(act))
 
     return go
 

@@ -150,6 +150,15 @@ def test_a_reader_that_goes_away(tmp_path: Path) -> None:
     assert "Exception" not in result.stderr
 
 
+def test_a_terminal_that_lacks_characters(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "misstep", "plan", "test", "--agent", "sim:greedy", "--count", "20"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
+    assert result.returncode == 1
+    assert b"Sentence 2 says so: ?" in result.stdout.replace(b"\n", b" ").replace(b"  ", b"")
+    assert b"Traceback" not in result.stderr
+
+
 def test_help_is_there_for_every_command(misstep: Command) -> None:
     for arguments in (
         (),

@@ -98,10 +98,11 @@ def check_plans(settings: Settings) -> Iterator[Outcome]:
         yield Outcome(case, transcript, verdict)
 
 
-def run_agent(settings: Settings, *listeners: Listener) -> Summary:
-    """Run an agent on the cases that the settings describe, or on what a stopped run has left of them."""
+def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
+    """Run an agent, your own or the one that the settings name, on the cases that they describe."""
     total = count_cases(settings)
-    agent = find_agent(settings.agent, settings.agent_args)
+    agent = agent or find_agent(settings.agent, settings.agent_args)
+    settings = settings.overlay({"agent": agent.name})
     with Store(settings.store, create=True) as store:
         run = store.add_run(settings, total, time.time())
         return _Sitting(store, run, settings, total, agent, listeners).hold(finished=set())

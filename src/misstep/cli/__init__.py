@@ -1,5 +1,6 @@
 """The command line: parse, call the api, show."""
 
+import io
 import os
 import sys
 
@@ -26,6 +27,9 @@ cli.add_command(replay)
 
 
 def main() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets a stand-in
+            stream.reconfigure(errors="replace")
     sys.exit(run(sys.argv[1:]))
 
 

@@ -49,6 +49,10 @@ class Order:
         """Whether `first` before `then` can be demanded without a contradiction."""
         return first != then and not self.after[then] >> first & 1
 
+    def stands(self, action: int, direction: str, mask: int) -> bool:
+        """Whether an action comes before (`<`) or after (`>`) everything in `mask`."""
+        return (self.after if direction == "<" else self.before)[action] & mask == mask
+
     def add(self, first: int, then: int) -> bool:
         """Demand `first` before `then`; False, with nothing changed, where that closes a cycle."""
         if not self.admits(first, then):
@@ -90,9 +94,13 @@ def _shortest_path(relations: Sequence[tuple[int, int]], source: int, goal: int)
 
 def first_available(before: Sequence[int]) -> list[int]:
     """The correct order that always takes the lowest number allowed."""
-    done, order = 0, list[int]()
-    while len(order) < len(before):
-        action = next(i for i, need in enumerate(before) if not done >> i & 1 and not need & ~done)
+    done, waiting = 0, list(range(len(before)))
+    order: list[int] = []
+    while waiting:
+        for action in waiting:
+            if not before[action] & ~done:
+                break
+        waiting.remove(action)
         done |= 1 << action
         order.append(action)
     return order

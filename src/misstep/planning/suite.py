@@ -20,6 +20,8 @@ from misstep.planning.synthesis import ACTIONS_PER_SENTENCE, Draft, Recipe, draf
 
 MOST_ACTIONS = 20  # activities in a topic
 
+_IDS = [f"a{number}" for number in range(1, MOST_ACTIONS + 1)]
+
 
 class Suite(msgspec.Struct, frozen=True):
     """Which cases to make: their seed, sizes, topics (none: all), wording and recipe."""
@@ -79,7 +81,7 @@ def _compose(suite: Suite, seed: int, topic: Topic, draft: Draft, dice: Dice) ->
     size = draft.order.size
     names = dice.sample(topic.activities, size)
     sentences = render(draft.paragraph, names, dice)
-    ids = [f"a{i + 1}" for i in range(size)]
+    ids = _IDS[:size]
     return Case(
         version=CASE_VERSION,
         id="",

@@ -4,9 +4,7 @@ Sentences are drawn one by one and kept only if all constraints together can sti
 bitset look-up, so it is made for every relation as it is drawn, and nothing drawn has to be thrown away.
 """
 
-from collections.abc import Callable
 from itertools import pairwise
-from typing import TypeAlias
 
 import msgspec
 
@@ -36,8 +34,6 @@ MOST_PARTS = 3  # sub-sentences in a sentence; more is a run-on
 JOIN_RATE = 0.3
 GROUP_RATE = 0.25
 ACTIONS_PER_SENTENCE = 2 * MOST_PARTS  # what a sentence can introduce at the least
-
-Admits: TypeAlias = Callable[[int, int], bool]
 
 
 class Recipe(msgspec.Struct, frozen=True):
@@ -70,7 +66,7 @@ def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> Draft:
     count = least + dice.below(most - least + 1)
     writer = _Writer(Order(size), recipe, dice)
     for left in range(count, 0, -1):
-        if not writer.add_sentence(newcomers=-(-len(writer.unmentioned) // left)):
+        if not writer.add_sentence(newcomers=-(-writer.unmentioned.bit_count() // left)):
             break
         if recipe.redundancy and dice.chance(recipe.redundancy):
             writer.add_redundant_sentence()
@@ -95,24 +91,24 @@ class _Writer:
 
     def __init__(self, order: Order, recipe: Recipe, dice: Dice, target: Order | None = None) -> None:
         self.order = order
-        self.unmentioned = set(range(order.size))
+        self.unmentioned = (1 << order.size) - 1
         self._recipe = recipe
         self._dice = dice
         self._target = target
-        self._sentences = list[Sentence]()
-        self._redundant = list[int]()
+        self._sentences: list[Sentence] = []
+        self._redundant: list[int] = []
 
     def draft(self) -> Draft:
         return Draft(tuple(self._sentences), self.order, tuple(self._redundant))
 
     def add_sentence(self, newcomers: int) -> bool:
         """Add a sentence that introduces at least `newcomers` actions; False where nothing is left to say."""
-        goal = len(self.unmentioned) - newcomers
-        parts = list[SubSentence]()
+        goal = self.unmentioned.bit_count() - newcomers
+        parts: list[SubSentence] = []
         while len(parts) < MOST_PARTS and (
-            not parts or len(self.unmentioned) > goal or self._dice.chance(JOIN_RATE)
+            not parts or self.unmentioned.bit_count() > goal or self._dice.chance(JOIN_RATE)
         ):
-            pair = self._find_pair(len(self.unmentioned) - goal)
+            pair = self._find_pair(self.unmentioned.bit_count() - goal)
             if pair is None:
                 break
             parts.append(self._write_clause(*pair))
@@ -132,7 +128,7 @@ class _Writer:
         place = self._dice.below(len(self._sentences) + 1)
         self._sentences.insert(place, Sentence((Free(Group(tuple(actions))),)))
         self._redundant = [index + (index >= place) for index in self._redundant]
-        self.unmentioned.difference_update(actions)
+        self.unmentioned &= ~sum(1 << action for action in actions)
 
     def _find_pair(self, newcomers: int) -> tuple[int, int] | None:
         """Two actions, the first to come before the second, that nothing relates yet."""
@@ -146,7 +142,7 @@ class _Writer:
         if self.order.is_total():
             return None
         everyone = list(range(self.order.size))
-        fresh = sorted(self.unmentioned)
+        fresh = bits(self.unmentioned)
         ones = fresh or everyone
         others = fresh if newcomers > 1 and len(fresh) > 1 else everyone
         for _ in range(self._recipe.iterations):
@@ -161,11 +157,12 @@ class _Writer:
         subject, object_ = ([first], [then]) if direction == "<" else ([then], [first])
         self._relate(first, "<", [then])
         spare = self._dice.shuffled([i for i in range(self.order.size) if i not in (first, then)])
-        cast = _Cast(spare, self._target.implies if self._target else self.order.admits, self.order.implies)
+        cast = _Cast(spare, self.order, self._target)
         most_subjects, most_objects = most_actions(form, direction)
         self._widen(subject, direction, object_, cast, most_subjects)
         self._widen(object_, OPPOSITE[direction], subject, cast, most_objects)
-        heard, last = list[int](), form in ("verb", "preposition")
+        heard: list[int] = []
+        last = form in ("verb", "preposition")
         relatives = {
             id(group): self._relative(group, cast, heard, at_end=last and group is object_)
             for group in spoken_order(form, subject, object_)
@@ -181,8 +178,7 @@ class _Writer:
         self, group: list[int], direction: Direction, others: list[int], cast: "_Cast", most: int
     ) -> None:
         """Let more actions into a group that stands in `direction` to `others`."""
-        most = min(most, self._recipe.group)
-        while len(group) < most and self._dice.chance(GROUP_RATE):
+        while len(group) < most and len(group) < self._recipe.group and self._dice.chance(GROUP_RATE):
             newcomer = cast.find(direction, others)
             if newcomer is None:
                 return
@@ -212,9 +208,9 @@ class _Writer:
 
     def _relate(self, action: int, direction: Direction, others: list[int]) -> None:
         """Put into the order what a clause says of one action."""
-        if self.unmentioned:
-            self.unmentioned.difference_update(others, (action,))
+        self.unmentioned &= ~(1 << action)
         for other in others:
+            self.unmentioned &= ~(1 << other)
             if direction == "<":
                 self.order.add(action, other)
             else:
@@ -228,16 +224,20 @@ class _Writer:
 class _Cast:
     """Actions that a clause has not named yet, and what may be said of them."""
 
-    def __init__(self, spare: list[int], admits: Admits, known: Admits) -> None:
+    def __init__(self, spare: list[int], order: Order, target: Order | None) -> None:
         self.spare = spare
-        self._admits = admits
-        self._known = known
+        self._order = order
+        self._target = target
 
     def find(self, direction: Direction, others: list[int]) -> int | None:
         """Take out an action that may stand in `direction` to all the others, where that is news."""
+        mask = sum([1 << other for other in others])
         for place, action in enumerate(self.spare):
-            pairs = [(action, other) if direction == "<" else (other, action) for other in others]
-            admitted = all([self._admits(*pair) for pair in pairs])
-            if admitted and not all([self._known(*pair) for pair in pairs]):
+            if self._allows(action, direction, mask) and not self._order.stands(action, direction, mask):
                 return self.spare.pop(place)
         return None
+
+    def _allows(self, action: int, direction: Direction, mask: int) -> bool:
+        if self._target:
+            return self._target.stands(action, direction, mask)
+        return not (self._order.before if direction == "<" else self._order.after)[action] & mask

@@ -31,7 +31,7 @@ class _Words:
 
     def __init__(self, dice: Dice) -> None:
         self._dice = dice
-        self._used = set[object]()
+        self._used: set[object] = set()
 
     def draw(self, phrases: tuple[Phrase, ...]) -> Phrase:
         phrase = self._dice.pick(phrases)
@@ -99,8 +99,11 @@ class _Renderer:
         return f"{self.group(group)}," if group.relative else self.group(group)
 
     def group(self, group: Group) -> str:
-        names = [self._names[action] for action in group.actions]
-        text = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+        if len(group.actions) == 1:
+            text = self._names[group.actions[0]]
+        else:
+            *names, last = [self._names[action] for action in group.actions]
+            text = f"{', '.join(names)} and {last}"
         return f"{text}, {self.relative(group, group.relative)}" if group.relative else text
 
     def relative(self, group: Group, relative: Relative) -> str:

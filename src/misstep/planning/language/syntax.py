@@ -6,6 +6,7 @@ subject comes before (`<`) or after (`>`) the object.
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -154,6 +155,7 @@ def _sentence_skeleton(sentence: Sentence) -> str:
     return text + "."
 
 
+@lru_cache(maxsize=4096)
 def _names(actions: tuple[int, ...]) -> str:
     return "+".join([f"a{action + 1}" for action in actions])
 
@@ -162,7 +164,12 @@ def _part_skeleton(part: SubSentence, name: Namer) -> str:
     if isinstance(part, Free):
         return f"{_group_skeleton(part.subject, name)} free"
     subject, object_ = _group_skeleton(part.subject, name), _group_skeleton(part.object, name)
-    return _CLAUSE_PATTERNS[part.form].format(s=subject, d=part.direction, o=object_)
+    return _pattern(part.form, part.direction).replace("{s}", subject).replace("{o}", object_)
+
+
+@cache
+def _pattern(form: Form, direction: Direction) -> str:
+    return _CLAUSE_PATTERNS[form].replace("{d}", direction)
 
 
 def _group_skeleton(group: Group, name: Namer) -> str:

@@ -1,0 +1,1 @@
+"""Measures misstep against its marks; `python -m benchmarks` from the repository root."""

@@ -1,0 +1,51 @@
+"""The command behind `make bench`: measure everything, show it, keep it."""
+
+import argparse
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.judging import judging_rows
+from benchmarks.measure import Effort, Row, as_markdown, as_text
+from benchmarks.running import import_rows, loop_rows
+from benchmarks.synthesis import chance_rows, synthesis_rows
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+QUICK = Effort(repeats=3, scale=0.1)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a smoke run; RESULTS.md stays as it is")
+    quick = parser.parse_args().quick
+    effort = QUICK if quick else Effort()
+    rows = list(_measure(effort))
+    print(as_text(rows))
+    if not quick:
+        RESULTS.write_text(_page(rows, effort), encoding="utf-8")
+    return 1 if any(row.met is False for row in rows) else 0
+
+
+def _measure(effort: Effort) -> Iterator[Row]:
+    for rows in (synthesis_rows, judging_rows, import_rows, loop_rows, chance_rows):
+        yield from rows(effort)
+
+
+def _page(rows: list[Row], effort: Effort) -> str:
+    where = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} CPUs"
+    return f"""# Results
+
+Written by `make bench` on {time.strftime("%Y-%m-%d")}: {where}, one process, one core.
+
+{as_markdown(rows)}
+
+Rates and times are CPU time unless the row says otherwise, the best of {effort.repeats} batches.
+Rows without a mark are for information.
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Measured figures, held against their marks."""
+
+import operator
+import time
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+Sign = Literal["≥", "≤", "<"]
+
+_HOLDS: dict[Sign, Callable[[float, float], bool]] = {"≥": operator.ge, "≤": operator.le, "<": operator.lt}
+
+
+class Effort(msgspec.Struct, frozen=True):
+    """How much work to measure: `repeats` batches, each `scale` times the usual size."""
+
+    repeats: int = 15
+    scale: float = 1.0
+
+    def size(self, usual: int) -> int:
+        return max(4, round(usual * self.scale))
+
+
+class Mark(msgspec.Struct, frozen=True):
+    sign: Sign
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.value:,}"
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One figure; a row without a mark is there for information."""
+
+    what: str
+    value: float
+    unit: str
+    how: str
+    mark: Mark | None = None
+
+    @property
+    def met(self) -> bool | None:
+        return _HOLDS[self.mark.sign](self.value, self.mark.value) if self.mark else None
+
+    def cells(self) -> list[str]:
+        met = {True: "yes", False: "NO", None: ""}[self.met]
+        mark = f"{self.mark} {self.unit}".rstrip() if self.mark else ""
+        return [self.what, f"{_digits(self.value)} {self.unit}".rstrip(), mark, met]
+
+
+def best_cpu(repeats: int, *jobs: Callable[[int], object]) -> list[float]:
+    """The least CPU seconds that each job took in one batch; the jobs take turns, so that noise hits all.
+
+    A job is told the number of its batch.
+    """
+    best = [float("inf")] * len(jobs)
+    for batch in range(repeats):
+        for i, job in enumerate(jobs):
+            began = time.process_time()
+            job(batch)
+            best[i] = min(best[i], time.process_time() - began)
+    return best
+
+
+def as_text(rows: Sequence[Row]) -> str:
+    """The rows as a table for the terminal."""
+    table = [["what", "measured", "mark", "met"], *[row.cells() for row in rows]]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def as_markdown(rows: Sequence[Row]) -> str:
+    table = [[*row.cells(), row.how] for row in rows]
+    head = ["| what | measured | mark | met | how measured |", "|---|--:|--:|:-:|---|"]
+    return "\n".join([*head, *[f"| {' | '.join(cells)} |" for cells in table]])
+
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"

@@ -19,11 +19,13 @@ from misstep.planning.language.semantics import Relation, mentioned, relations, 
 from misstep.planning.language.syntax import (
     DIRECTIONS,
     FORMS,
-    MANY,
+    OBJECT_LAST,
     RELATIVE_FORMS,
     Clause,
     Group,
+    Join,
     Paragraph,
+    Pronouns,
     Relative,
     Sentence,
     most_actions,
@@ -116,7 +118,10 @@ def draw_sentence(size: int, dice: Dice) -> Sentence:
     parts = [_draw_clause(size, dice)]
     while len(parts) < MOST_PARTS and dice.chance(JOIN_RATE):
         parts.append(_draw_clause(size, dice))
-    return Sentence(tuple(parts), tuple([dice.pick(possible_joins(*pair)) for pair in pairwise(parts)]))
+    joins: list[Join] = []
+    for left, right in pairwise(parts):
+        joins.append(dice.pick(possible_joins(left, right, joins)))
+    return Sentence(tuple(parts), tuple(joins))
 
 
 def _draw_clause(size: int, dice: Dice) -> Clause:
@@ -125,9 +130,9 @@ def _draw_clause(size: int, dice: Dice) -> Clause:
     subject, object_ = [spare.pop()], [spare.pop()]
     for actions, most in zip((subject, object_), most_actions(form, direction), strict=True):
         _widen(actions, most, spare, dice)
-    heard, last = list[int](), form in ("verb", "preposition")
+    pronouns, last = Pronouns(form), form in OBJECT_LAST
     groups = {
-        id(actions): _draw_group(actions, spare, heard, last and actions is object_, dice)
+        id(actions): _draw_group(actions, spare, pronouns, last and actions is object_, dice)
         for actions in spoken_order(form, subject, object_)
     }
     return Clause(form, direction, groups[id(subject)], groups[id(object_)])
@@ -138,19 +143,21 @@ def _widen(actions: list[int], most: int, spare: list[int], dice: Dice) -> None:
         actions.append(spare.pop())
 
 
-def _draw_group(actions: list[int], spare: list[int], heard: list[int], at_end: bool, dice: Dice) -> Group:
+def _draw_group(actions: list[int], spare: list[int], pronouns: Pronouns, at_end: bool, dice: Dice) -> Group:
     """The group, perhaps with a relative clause, if its pronoun can't be heard of a group named before."""
-    number = min(len(actions), 3)
-    clear = number == 1 or number not in heard
-    heard.append(number)
-    if not clear or not spare or not dice.chance(RELATIVE_RATE):
+    clear = pronouns.name(actions)
+    if not clear or not spare or not dice.chance(RELATIVE_RATE**pronouns.rarity):
         return Group(tuple(actions))
     form, direction = dice.pick(RELATIVE_FORMS), dice.pick(DIRECTIONS)
+    pronouns.rarity += 1
     objects = [spare.pop()]
-    _widen(objects, MANY, spare, dice)
-    nests = at_end and len(objects) > 1
-    inner = _draw_group(objects, spare, heard, at_end, dice) if nests else Group(tuple(objects))
-    return Group(tuple(actions), Relative(form, direction, inner))
+    _widen(objects, pronouns.most, spare, dice)
+    if at_end and len(objects) > 1:
+        return Group(
+            tuple(actions), Relative(form, direction, _draw_group(objects, spare, pronouns, at_end, dice))
+        )
+    pronouns.name(objects)
+    return Group(tuple(actions), Relative(form, direction, Group(tuple(objects))))
 
 
 def _compose(seed: int, paragraph: Paragraph, witness: Sequence[int], dice: Dice) -> Case:
@@ -166,7 +173,7 @@ def _compose(seed: int, paragraph: Paragraph, witness: Sequence[int], dice: Dice
         id="",
         seed=seed,
         topic=topic.name,
-        query=write_request("role-play", topic.role, sentences),
+        query=write_request("role-play", topic, sentences),
         actions=tuple(actions),
         constraints=tuple([Before(ids[first], ids[then], number) for (first, then), number in demanded]),
         witness=tuple([ids[i] for i in witness]),

@@ -45,7 +45,8 @@ def test_an_unknown_template_gets_a_suggestion() -> None:
 @pytest.mark.parametrize("template", ["role-play", "brief", "memo"])
 def test_every_template_holds_role_and_paragraph(template: str) -> None:
     case = make_case(Suite(0, 3, 5, topics=("accountant",), request=template), 0)
-    assert "an accountant" in case.query
+    assert ("To: the accountant" if template == "memo" else "an accountant") in case.query
+    assert "between" in case.query or "immediately" in case.query
     assert " ".join(case.sentences) in case.query.splitlines()
     assert "{" not in case.query
     assert "exactly once" in case.query

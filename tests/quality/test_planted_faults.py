@@ -77,7 +77,7 @@ def planted(kind: str, present: Callable[[Case], bool], count: int = 400, **opti
 
 
 @pytest.mark.parametrize(
-    "phrase", ["prior to", "precedes", "is later followed by", "has to wait for", "before"]
+    "phrase", ["prior to", "precedes", "is followed at some point by", "has to come after", "before"]
 )
 def test_terminal_fails_just_where_its_phrase_is(phrase: str) -> None:
     planted("terminal", lambda case: any(r.phrase == phrase for r in relations(case)), phrase=phrase)

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from misstep.core.event import CaseFinished, Event, RunStarted
 from misstep.core.settings import Settings
 from misstep.core.verdict import JUDGEMENTS
+from misstep.report.terminal import counted
 
 PLAIN_LINES = 10
 
@@ -73,7 +74,7 @@ class PlainDisplay(NoDisplay):
         if isinstance(event, RunStarted):
             self._total, self._counts.done = event.total, event.finished
             self._every = max(1, event.total // PLAIN_LINES)
-            self._say(f"run {event.run}: {event.total} cases" + _resumed(event))
+            self._say(f"run {event.run}: {counted(event.total, 'case')}" + _resumed(event))
         elif isinstance(event, CaseFinished):
             self._counts.add(event)
             if self._counts.done % self._every == 0 or self._counts.done == self._total:
@@ -108,7 +109,8 @@ class LiveDisplay:
         if isinstance(event, RunStarted):
             self._progress.start_task(self._task)
             self._progress.update(self._task, total=event.total, completed=event.finished)
-            self._progress.console.print(f"run [bold]{event.run}[/]: {event.total} cases" + _resumed(event))
+            total = counted(event.total, "case")
+            self._progress.console.print(f"run [bold]{event.run}[/]: {total}" + _resumed(event))
         elif isinstance(event, CaseFinished):
             self._counts.add(event)
             self._progress.update(self._task, advance=1, counts=str(self._counts))

@@ -15,7 +15,7 @@ from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, parse_gate
 from misstep.core.summary import Summary, Tally
 from misstep.errors import UsageError
-from misstep.report.terminal import failures_table, percent, summary_table
+from misstep.report.terminal import counted, failures_table, percent, summary_table
 from misstep.store.lines import write_lines
 
 SHOWN_FAILURES = 3
@@ -133,7 +133,7 @@ def _census_lines(summary: SuiteSummary) -> list[str]:
     sizes = ", ".join(f"{count} with {size} actions" for size, count in summary.actions.items())
     used, grammar = summary.skeletons.used, summary.skeletons.grammar
     return [
-        f"{summary.cases} cases (seed {summary.seed}): {sizes}",
+        f"{counted(summary.cases, 'case')} (seed {summary.seed}): {sizes}",
         f"chance level {percent(summary.chance)} on average, {summary.constraints} constraints in all",
         f"{used} of the grammar's {grammar} skeletons used (a sub-sentence each, groups not expanded)",
     ]
@@ -146,7 +146,8 @@ def _check_lines(summary: Summary) -> list[str]:
     kinds = [f"{kind} {count}" for kind, count in summary.errors.items() if count]
     interval = f"95 % interval {percent(low)} to {percent(high)}"
     return [
-        f"{summary.cases} plans: {', '.join(counts)}" + (f" (errors: {', '.join(kinds)})" if kinds else ""),
+        f"{counted(summary.cases, 'plan')}: {', '.join(counts)}"
+        + (f" (errors: {', '.join(kinds)})" if kinds else ""),
         f"success {percent(summary.success)}, {interval}, chance level {percent(summary.chance)}",
     ]
 

@@ -87,7 +87,7 @@ def _compose(suite: Suite, seed: int, topic: Topic, draft: Draft, dice: Dice) ->
         id="",
         seed=seed,
         topic=topic.name,
-        query=write_request(suite.request, topic.role, sentences),
+        query=write_request(suite.request, topic, sentences),
         actions=tuple([_action(i, name) for i, name in zip(ids, names, strict=True)]),
         constraints=tuple(
             [

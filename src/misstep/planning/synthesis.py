@@ -12,7 +12,7 @@ from misstep.core.dice import Dice
 from misstep.planning.language.syntax import (
     DIRECTIONS,
     FORMS,
-    MANY,
+    OBJECT_LAST,
     OPPOSITE,
     RELATIVE_FORMS,
     Clause,
@@ -21,6 +21,7 @@ from misstep.planning.language.syntax import (
     Group,
     Join,
     Paragraph,
+    Pronouns,
     Relative,
     Sentence,
     SubSentence,
@@ -161,10 +162,9 @@ class _Writer:
         most_subjects, most_objects = most_actions(form, direction)
         self._widen(subject, direction, object_, cast, most_subjects)
         self._widen(object_, OPPOSITE[direction], subject, cast, most_objects)
-        heard: list[int] = []
-        last = form in ("verb", "preposition")
+        pronouns = Pronouns(form)
         relatives = {
-            id(group): self._relative(group, cast, heard, at_end=last and group is object_)
+            id(group): self._relative(group, cast, pronouns, at_end=group is object_ and form in OBJECT_LAST)
             for group in spoken_order(form, subject, object_)
         }
         return Clause(
@@ -185,26 +185,25 @@ class _Writer:
             group.append(newcomer)
             self._relate(newcomer, direction, others)
 
-    def _relative(self, group: list[int], cast: "_Cast", heard: list[int], at_end: bool) -> Relative | None:
-        """A relative clause for a group, where its pronoun can't be heard of a group named before.
-
-        `heard` holds the sizes of those. Another relative clause may hang on this one at the very end.
-        """
-        size = min(len(group), 3)
-        clear = size == 1 or size not in heard
-        heard.append(size)
-        if not clear or not cast.spare or not self._dice.chance(self._recipe.relative):
+    def _relative(self, group: list[int], cast: "_Cast", pronouns: Pronouns, at_end: bool) -> Relative | None:
+        """A relative clause for a group; another may hang on its object at the end of a sub-sentence."""
+        clear = pronouns.name(group)
+        if not clear or not cast.spare or not self._dice.chance(self._recipe.relative**pronouns.rarity):
             return None
         form, direction = self._dice.pick(RELATIVE_FORMS), self._dice.pick(DIRECTIONS)
         object_ = cast.find(OPPOSITE[direction], group)
         if object_ is None:
             return None
+        pronouns.rarity += 1
         self._relate(object_, OPPOSITE[direction], group)
         objects = [object_]
-        self._widen(objects, OPPOSITE[direction], group, cast, MANY)
-        # "Which ..., which ..." could both be said of one thing, "which ..., both of which ..." could not.
-        nested = self._relative(objects, cast, heard, at_end) if at_end and len(objects) > 1 else None
-        return Relative(form, direction, Group(tuple(objects), nested))
+        self._widen(objects, OPPOSITE[direction], group, cast, pronouns.most)
+        if at_end and len(objects) > 1:
+            return Relative(
+                form, direction, Group(tuple(objects), self._relative(objects, cast, pronouns, at_end))
+            )
+        pronouns.name(objects)
+        return Relative(form, direction, Group(tuple(objects)))
 
     def _relate(self, action: int, direction: Direction, others: list[int]) -> None:
         """Put into the order what a clause says of one action."""
@@ -217,7 +216,9 @@ class _Writer:
                 self.order.add(other, action)
 
     def _join(self, parts: list[SubSentence]) -> Sentence:
-        joins: list[Join] = [self._dice.pick(possible_joins(*pair)) for pair in pairwise(parts)]
+        joins: list[Join] = []
+        for left, right in pairwise(parts):
+            joins.append(self._dice.pick(possible_joins(left, right, joins)))
         return Sentence(tuple(parts), tuple(joins))
 
 

@@ -17,6 +17,10 @@ from misstep.report.text import plain
 STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow", "errored": "magenta"}
 
 
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
 

@@ -370,8 +370,8 @@ def test_many_doubts_are_counted_only_so_far() -> None:
     ("sentence", "relation"),
     [
         (
-            "The audit and the count are later followed by the briefing.",
-            Relation("audit", "briefing", "is later followed by", "verb"),
+            "The audit and the count are followed at some point by the briefing.",
+            Relation("audit", "briefing", "is followed at some point by", "verb"),
         ),
         (
             "The briefing happens subsequent to the audit.",

@@ -7,9 +7,11 @@ from misstep.planning.language.syntax import (
     Clause,
     Free,
     Group,
+    Pronouns,
     Relative,
     Sentence,
     all_shapes,
+    most_actions,
     possible_joins,
     shape,
     shapes_in,
@@ -72,17 +74,57 @@ def test_an_order_satisfies_its_relations() -> None:
 
 def test_only_a_semicolon_parts_what_a_comma_would_tie_together() -> None:
     plain = Clause("verb", "<", Group((A,)), Group((B,)))
+    other = Clause("verb", "<", Group((C,)), Group((D,)))
     for form in FORMS:
         clause = Clause(form, "<", Group((A,)), Group((B,)))
         alone = (";",)
-        assert (possible_joins(clause, plain) == alone) == (form not in ("verb", "preposition"))
-        assert (possible_joins(plain, clause) == alone) == form.startswith("fronted")
-    assert possible_joins(plain, Free(Group((C,)))) == (";",)
-    assert set(possible_joins(plain, plain)) == set(JOINS)
+        assert (possible_joins(clause, other, ()) == alone) == (form not in ("verb", "preposition"))
+        assert (possible_joins(other, clause, ()) == alone) == form.startswith("fronted")
+    assert possible_joins(plain, Free(Group((C,))), ()) == (";",)
+    assert set(possible_joins(plain, other, (";",))) == set(JOINS)
+    assert possible_joins(plain, other, (";", ", and")) == (";",)
+
+
+def test_a_list_or_a_relative_clause_swallows_an_and() -> None:
+    plain = Clause("verb", "<", Group((A,)), Group((B,)))
+    other = Clause("verb", "<", Group((C,)), Group((D,)))
+    listing = Clause("verb", "<", Group((A,)), Group((B, E)))
+    several = Clause("verb", "<", Group((C, E)), Group((D,)))
+    relative = Clause("verb", "<", Group((A,)), Group((B,), Relative("verb", "<", Group((E,)))))
+    for left, right in ((listing, other), (plain, several), (relative, other)):
+        assert set(possible_joins(left, right, ())) == {";", ", whereas", ", while"}
+
+
+def test_a_contrast_needs_another_subject() -> None:
+    plain = Clause("verb", "<", Group((A,)), Group((B,)))
+    again = Clause("verb", ">", Group((A,)), Group((C,)))
+    assert not {", but", ", yet"} & set(possible_joins(plain, again, ()))
 
 
 def test_while_introduces_only_what_cannot_be_heard_as_during() -> None:
     plain = Clause("verb", "<", Group((A,)), Group((B,)))
-    happening = Clause("preposition", "<", Group((A,)), Group((B,)))
-    assert ", while" in possible_joins(plain, plain)
-    assert ", while" not in possible_joins(plain, happening)
+    happening = Clause("preposition", "<", Group((C,)), Group((D,)))
+    relation = Clause("verb", "<", Group((C,)), Group((D,)))
+    assert ", while" in possible_joins(plain, relation, ())
+    assert ", while" not in possible_joins(plain, happening, ())
+
+
+def test_a_pronoun_hangs_on_a_group_that_it_can_t_miss() -> None:
+    pronouns = Pronouns("verb")
+    assert [pronouns.name(group) for group in ([A, B], [C], [D, E], [A, B, C], [B])] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
+    fronted = Pronouns("fronted preposition")
+    assert [fronted.name(group) for group in ([A], [B, C])] == [True, False]
+    assert Pronouns("fronted preposition").name([A, B])
+
+
+def test_what_can_be_misread_stays_small() -> None:
+    assert most_actions("fronted preposition", "<") == most_actions("fronted preposition", ">") == (2, 2)
+    for form in ("conjunction", "fronted conjunction"):
+        assert most_actions(form, "<")[1] == 1
+        assert most_actions(form, ">")[1] == 2

@@ -14,6 +14,11 @@ class Verb(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     many: str
     main: bool = False
 
+    @property
+    def sounds(self) -> tuple[str, ...]:
+        """What a listener would notice when it came again: the phrase itself, and its last word."""
+        return self.many, self.many.rsplit(" ", 1)[-1]
+
 
 class Linker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A preposition or sequential conjunction.
@@ -24,6 +29,10 @@ class Linker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
     front: bool = True
     single: bool = False
+
+    @property
+    def sounds(self) -> tuple[str, ...]:
+        return (self.text,)
 
 
 class Verbs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -27,17 +27,22 @@ def render(paragraph: Paragraph, names: Sequence[str], dice: Dice) -> tuple[str,
 
 
 class _Words:
-    """Draws phrases so that none comes twice in a paragraph while another of its kind is left."""
+    """Draws phrases so that none comes twice in a paragraph while another of its kind is left.
+
+    Verbs that end alike ("must take place", "is to take place") sound like the same one.
+    """
 
     def __init__(self, dice: Dice) -> None:
         self._dice = dice
-        self._used: set[object] = set()
+        self._used: set[str] = set()
 
     def draw(self, phrases: tuple[Phrase, ...]) -> Phrase:
         phrase = self._dice.pick(phrases)
-        if phrase in self._used:
-            phrase = self._dice.pick([other for other in phrases if other not in self._used] or phrases)
-        self._used.add(phrase)
+        if not self._used.isdisjoint(phrase.sounds):
+            fresh = [other for other in phrases if self._used.isdisjoint(other.sounds)]
+            fresh = fresh or [other for other in phrases if other.sounds[0] not in self._used]
+            phrase = self._dice.pick(fresh or phrases)
+        self._used.update(phrase.sounds)
         return phrase
 
 

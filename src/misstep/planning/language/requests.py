@@ -8,6 +8,8 @@ from importlib import resources
 
 import msgspec
 
+from misstep.planning.language.topics import Topic
+
 
 class Template(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
@@ -29,8 +31,9 @@ def load_requests() -> Requests:
     return msgspec.convert(tomllib.loads(text), Requests)
 
 
-def write_request(template: str, role: str, sentences: Sequence[str]) -> str:
-    return load_requests().templates[template].text.strip().format(role=role, paragraph=" ".join(sentences))
+def write_request(template: str, topic: Topic, sentences: Sequence[str]) -> str:
+    text = load_requests().templates[template].text.strip()
+    return text.format(role=topic.role, job=topic.name, paragraph=" ".join(sentences))
 
 
 def tool_name(activity: str) -> str:

@@ -5,7 +5,7 @@ subject comes before (`<`) or after (`>`) the object.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Literal, TypeAlias, TypeVar
 
@@ -23,6 +23,7 @@ JOINS: tuple[Join, ...] = (";", ", and", ", but", ", yet", ", while", ", whereas
 
 OPPOSITE: dict[Direction, Direction] = {"<": ">", ">": "<"}
 FRONTED = frozenset({"fronted preposition", "fronted conjunction"})
+OBJECT_LAST = frozenset({"verb", "preposition"})
 MANY = 1_000_000
 
 Part = TypeVar("Part")
@@ -81,34 +82,64 @@ Paragraph: TypeAlias = tuple[Sentence, ...]
 Namer: TypeAlias = Callable[[tuple[int, ...]], str]
 
 
-def possible_joins(left: SubSentence, right: SubSentence) -> tuple[Join, ...]:
-    """The joins after which the sentence can be read in one way only.
+def possible_joins(left: SubSentence, right: SubSentence, before: Sequence[Join]) -> tuple[Join, ...]:
+    """The joins after which the sentence can be read in one way only; `before` are those it has already.
 
     A fronted phrase or a dependent clause can be heard as governing what a comma ties to it, so only a
-    semicolon parts them. A relative clause at the end swallows a coordinate "and" at first reading.
-    "While" is heard as "during" unless what it introduces is a mere relation.
+    semicolon parts them. A relative clause or a list swallows a coordinate "and" at first reading. "But"
+    wants another subject. "While" is heard as "during" unless what it introduces is a mere relation. One
+    comma is enough for a sentence.
     """
-    if isinstance(left, Free) or isinstance(right, Free):
+    if isinstance(left, Free) or isinstance(right, Free) or any(join != ";" for join in before):
         return (";",)
-    if left.form not in ("verb", "preposition") or right.form in FRONTED:
+    if left.form not in OBJECT_LAST or right.form in FRONTED:
         return (";",)
-    joins: tuple[Join, ...] = (
-        (";", ", whereas") if left.object.relative else (";", ", and", ", but", ", yet", ", whereas")
-    )
+    joins: tuple[Join, ...] = (";", ", whereas")
+    if not left.object.relative and len(left.object.actions) == len(right.subject.actions) == 1:
+        joins += (", and",)
+        if left.subject.actions != right.subject.actions:
+            joins += (", but", ", yet")
     return (*joins, ", while") if right.form == "verb" else joins
 
 
 def most_actions(form: Form, direction: Direction) -> tuple[int, int]:
     """How many actions the subject and the object of a clause may have before they can be misread.
 
-    Commas part an opening phrase from the subject, so neither may be a list with commas of its own. And
-    "before B and C happen" can be heard as "before both have happened".
+    Commas part an opening phrase from the subject, so neither may be a list with commas of its own, and
+    "after A, B and C happen" begins like "after A". "Before B and C happen" can be heard as "before both
+    have happened".
     """
     if form == "fronted preposition":
         return 2, 2
-    if form in ("conjunction", "fronted conjunction") and direction == "<":
-        return MANY, 1
+    if form in ("conjunction", "fronted conjunction"):
+        return MANY, 1 if direction == "<" else 2
     return MANY, MANY
+
+
+class Pronouns:
+    """Keeps relative clauses in a sub-sentence to groups that their pronoun can't miss.
+
+    `most` is how many actions the object of a relative clause may have, `rarity` grows with each relative
+    clause, since two of them are hard to follow.
+    """
+
+    def __init__(self, form: Form) -> None:
+        self.most = 2 if form == "fronted preposition" else MANY  # no list beside an opening phrase
+        self.rarity = 1
+        self._fronted = form == "fronted preposition"
+        self._sizes: list[int] = []
+
+    def name(self, group: Sequence[int]) -> bool:
+        """Take note of a group as it is named; whether a relative clause could only be heard of it.
+
+        "Which" after one action is, "both of which" and "all of which" are unless a group of that size
+        came before. A pair behind an opening phrase says "both" already.
+        """
+        size = min(len(group), 3)
+        twice_both = size == 2 and self._fronted and bool(self._sizes)
+        clear = size == 1 or (size not in self._sizes and not twice_both)
+        self._sizes.append(size)
+        return clear
 
 
 def spoken_order(form: Form, subject: Part, object_: Part) -> tuple[Part, Part]:

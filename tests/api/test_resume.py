@@ -104,7 +104,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
 
 def test_a_resumed_run_keeps_its_own_settings(tmp_path: Path) -> None:
     with Store(str(tmp_path / ".misstep" / "store.db"), create=True) as store:
-        run = store.add_run(Settings(agent="sim:idle", seed=9, count=4), 4, 0.0)
+        run = store.add_run(Settings(agent="sim:idle", seed=9, count=4), 4, 0.0).id
     summary = finish(
         ["--resume", run, "--agent", "sim:perfect", "--seed", "1", "--json", "--fail-on", "none"], tmp_path
     )

@@ -107,7 +107,7 @@ def test_hostile_text_cannot_drive_the_terminal(misstep: Command, tmp_path: Path
     )
     calls = (Call("two", {}, evil), Call("one", {"k": evil}), Call(evil, evil))
     with Store(str(tmp_path / ".misstep" / "store.db"), create=True) as store:
-        run = store.add_run(Settings(agent=evil), 2, 0.0)
+        run = store.add_run(Settings(agent=evil), 2, 0.0).id
         for number, made in enumerate((calls, (Call("two"), Call("one")))):
             transcript = Transcript(f"c{number}", made, answer=evil, error=evil)
             store.add_outcome(

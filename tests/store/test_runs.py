@@ -37,7 +37,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_a_run_comes_back_as_it_was(store: Store) -> None:
-    run = store.add_run(SETTINGS, 3, started=1000.5)
+    run = store.add_run(SETTINGS, 3, started=1000.5).id
     outcomes = [outcome(1), outcome(2, "failed"), outcome(3, "errored")]
     for each in outcomes:
         store.add_outcome(run, each)
@@ -59,21 +59,21 @@ def test_a_run_comes_back_as_it_was(store: Store) -> None:
 def test_it_is_all_there_after_reopening(tmp_path: Path) -> None:
     location = f"sqlite:///{tmp_path}/store.db"
     with Store(location, create=True) as store:
-        run = store.add_run(SETTINGS, 1, 0.0)
+        run = store.add_run(SETTINGS, 1, 0.0).id
         store.add_outcome(run, outcome(1))
     with Store(location) as store:
         assert store.find_outcome(run, outcome(1).case.id) == outcome(1)
 
 
 def test_a_second_outcome_of_a_case_is_not_counted(store: Store) -> None:
-    run = store.add_run(SETTINGS, 1, 0.0)
+    run = store.add_run(SETTINGS, 1, 0.0).id
     store.add_outcome(run, outcome(1))
     store.add_outcome(run, outcome(1, "failed"))
     assert list(store.outcomes(run)) == [outcome(1)]
 
 
 def test_runs_are_found_by_prefix_and_as_last(store: Store) -> None:
-    ids = [store.add_run(SETTINGS, 1, float(i)) for i in range(40)]
+    ids = [store.add_run(SETTINGS, 1, float(i)).id for i in range(40)]
     assert [run.id for run in store.list_runs()] == ids[::-1]
     assert store.find_run("last").id == ids[-1]
     assert store.find_run(ids[7][:6]).id == ids[7]
@@ -85,7 +85,7 @@ def test_runs_are_found_by_prefix_and_as_last(store: Store) -> None:
 
 
 def test_cases_are_found_by_prefix(store: Store) -> None:
-    run = store.add_run(SETTINGS, 1, 0.0)
+    run = store.add_run(SETTINGS, 1, 0.0).id
     for number in range(30):
         store.add_outcome(run, outcome(number))
     assert store.find_outcome(run, outcome(3).case.id[:9]) == outcome(3)
@@ -98,7 +98,7 @@ def test_cases_are_found_by_prefix(store: Store) -> None:
 def test_two_processes_can_share_a_store(tmp_path: Path) -> None:
     location = str(tmp_path / "store.db")
     with Store(location, create=True) as one, Store(location, create=True) as other:
-        runs = [one.add_run(SETTINGS, 9, 0.0), other.add_run(SETTINGS, 9, 0.0)]
+        runs = [one.add_run(SETTINGS, 9, 0.0).id, other.add_run(SETTINGS, 9, 0.0).id]
         for number in range(9):
             one.add_outcome(runs[0], outcome(number))
             other.add_outcome(runs[1], outcome(number))
@@ -154,7 +154,7 @@ def test_a_store_of_another_kind(tmp_path: Path) -> None:
 def test_a_damaged_outcome_is_told(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Store(str(path), create=True) as store:
-        run = store.add_run(SETTINGS, 1, 0.0)
+        run = store.add_run(SETTINGS, 1, 0.0).id
         store.add_outcome(run, outcome(1))
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("UPDATE outcomes SET outcome = x'7b'")

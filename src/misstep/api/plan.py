@@ -24,7 +24,7 @@ from misstep.planning.synthesis import Recipe
 from misstep.planning.verification import verify
 from misstep.planning.world import World
 from misstep.store.lines import read_lines
-from misstep.store.runs import Store
+from misstep.store.runs import Run, Store
 
 DEFAULT_COUNT = 100
 
@@ -105,7 +105,7 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
     settings = settings.overlay({"agent": agent.name})
     with Store(settings.store, create=True) as store:
         run = store.add_run(settings, total, time.time())
-        return _Sitting(store, run, settings, total, agent, listeners).hold(finished=set())
+        return _Sitting(store, run, agent, listeners).hold()
 
 
 def resume_run(settings: Settings, *listeners: Listener) -> Summary:
@@ -115,10 +115,7 @@ def resume_run(settings: Settings, *listeners: Listener) -> Summary:
         if run.summary:
             raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
         agent = find_agent(run.settings.agent, run.settings.agent_args)
-        sitting = _Sitting(store, run.id, run.settings, run.total, agent, listeners)
-        for outcome in store.outcomes(run.id):
-            sitting.tally.add(outcome)
-        return sitting.hold(finished=store.finished_cases(run.id))
+        return _Sitting(store, run, agent, listeners).hold()
 
 
 def replay_case(case: Case, settings: Settings) -> Outcome:
@@ -130,42 +127,34 @@ def replay_case(case: Case, settings: Settings) -> Outcome:
 class _Sitting:
     """One stretch of a run, from its start or resumption to its end or interruption."""
 
-    def __init__(
-        self,
-        store: Store,
-        run: str,
-        settings: Settings,
-        total: int,
-        agent: Agent,
-        listeners: Sequence[Listener],
-    ) -> None:
-        self._store, self._run, self._settings, self._total = store, run, settings, total
+    def __init__(self, store: Store, run: Run, agent: Agent, listeners: Sequence[Listener]) -> None:
+        self._store = store
+        self._run = run
         self._agent = agent
         self._listeners = listeners
-        self.tally = Tally()
+        self._tally = Tally()
 
-    def hold(self, finished: set[str]) -> Summary:
-        self._emit(RunStarted(self._run, self._total, len(finished)))
-        cases = load_cases(self._settings.cases) if self._settings.cases else synthesise(self._settings)
-        campaign = FixedSuite(cases, finished)
+    def hold(self) -> Summary:
+        run, settings = self._run.id, self._run.settings
+        for outcome in self._store.outcomes(run):
+            self._tally.add(outcome)
+        self._emit(RunStarted(run, self._run.total, self._tally.cases))
+        cases = load_cases(settings.cases) if settings.cases else synthesise(settings)
+        campaign = FixedSuite(cases, finished=self._store.finished_cases(run))
         try:
-            asyncio.run(
-                drive(
-                    campaign, partial(_execute, self._agent, self._settings), self._take, self._settings.jobs
-                )
-            )
+            asyncio.run(drive(campaign, partial(_execute, self._agent, settings), self._take, settings.jobs))
         except KeyboardInterrupt:
-            hint = f"go on with: misstep plan test --resume {self._run}"
-            raise Interrupted(f"run {self._run} was stopped; what had finished is kept", hint) from None
-        summary = self.tally.summary(self._run, self._agent.name)
-        self._store.finish_run(self._run, summary)
-        self._emit(RunFinished(self._run, summary))
+            hint = f"go on with: misstep plan test --resume {run}"
+            raise Interrupted(f"run {run} was stopped; what had finished is kept", hint) from None
+        summary = self._tally.summary(run, self._agent.name)
+        self._store.finish_run(run, summary)
+        self._emit(RunFinished(run, summary))
         return summary
 
     def _take(self, outcome: Outcome) -> None:
-        self._store.add_outcome(self._run, outcome)
-        self.tally.add(outcome)
-        self._emit(CaseFinished(self._run, outcome))
+        self._store.add_outcome(self._run.id, outcome)
+        self._tally.add(outcome)
+        self._emit(CaseFinished(self._run.id, outcome))
 
     def _emit(self, event: Event) -> None:
         for listener in self._listeners:

@@ -58,12 +58,12 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self._readers.dispose()
 
-    def add_run(self, settings: Settings, total: int, started: float) -> str:
+    def add_run(self, settings: Settings, total: int, started: float) -> Run:
         run = secrets.choice(_ALPHABET[8:]) + "".join(secrets.choice(_ALPHABET) for _ in range(5))
         row = {"id": run, "started": started, "total": total, "settings": encode_settings(settings)}
         with self._writing() as connection:
             connection.execute(runs.insert(), row)
-        return run
+        return Run(run, started, total, 0, settings, None)
 
     def add_outcome(self, run: str, outcome: Outcome) -> None:
         """Keep an outcome; a second one for the same case of the run is dropped, none counts twice."""

@@ -40,6 +40,8 @@ def synthesis_rows(effort: Effort) -> Iterator[Row]:
         "plain Z3, asked per sentence", fresh, "/s", f"{few} cases a batch, Alg. 1 as written; {lengths}"
     )
     yield Row("misstep ÷ that", made / fresh, "×", "same run, batches take turns", Mark("≥", 100))
+    per_sentence = made * _sentences(_ours(many, 0)) / (fresh * _sentences(plain))
+    yield Row("misstep ÷ that, per sentence", per_sentence, "×", "the same, by sentences instead of problems")
     yield Row("tuned Z3, one solver kept", kept, "/s", "the same cases, push and pop instead of a new solver")
     yield Row("misstep ÷ that", made / kept, "×", "same run, batches take turns")
     unsound = sum(not is_sound(case) for case in plain)

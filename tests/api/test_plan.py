@@ -1,6 +1,8 @@
 """Testing an agent through the Python interface."""
 
 import asyncio
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from misstep.api import agents, plan
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.event import CaseFinished, Event, RunFinished, RunStarted
 from misstep.core.transcript import Usage
+from misstep.store.runs import Store
 
 
 def test_a_few_lines_of_python(tmp_path: Path) -> None:
@@ -24,7 +27,7 @@ def test_events_come_in_order(tmp_path: Path) -> None:
     settings = misstep.Settings(agent="sim:greedy", count=10, store=str(tmp_path / "store.db"))
     summary = plan.run_agent(settings, events.append)
     assert isinstance(events[0], RunStarted)
-    assert (events[0].total, events[0].finished) == (10, 0)
+    assert (events[0].total, sum(events[0].verdicts.values())) == (10, 0)
     assert all(isinstance(event, CaseFinished) for event in events[1:-1])
     assert len(events) == 12
     assert events[-1] == RunFinished(summary.run, summary)
@@ -84,10 +87,171 @@ def test_calls_that_don_t_fit(run: Any) -> None:
     assert run(lambda toolbox: toolbox.call("nonsense", {"a": 1}) and None).errors["act"] == 5
 
 
-def test_what_has_no_number_of_actions(tmp_path: Path) -> None:
+class Liar:
+    """Claims to be empty, which must not make it vanish."""
+
+    name = "liar"
+
+    def __len__(self) -> int:
+        return 0
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        return Answer("done")
+
+
+def test_an_agent_that_looks_empty(tmp_path: Path) -> None:
+    summary = misstep.run_agent(misstep.Settings(count=2, store=str(tmp_path / "s.db")), agent=Liar())
+    assert (summary.agent, summary.errors["lost"]) == ("liar", 2)
+
+
+def raise_it(error: BaseException) -> Any:
+    def act(toolbox: Toolbox) -> None:
+        raise error
+
+    return act
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        raise_it(asyncio.CancelledError()),
+        raise_it(SystemExit(0)),
+        raise_it(ValueError("half \ud800")),
+        lambda toolbox: "a text",
+        lambda toolbox: Answer(text=None),  # type: ignore[arg-type]
+        lambda toolbox: Answer(ended="done"),  # type: ignore[arg-type]
+        lambda toolbox: Answer(usage=None),  # type: ignore[arg-type]
+    ],
+    ids=["cancelled", "exit", "surrogate", "no answer", "no text", "unknown end", "no usage"],
+)
+@pytest.mark.parametrize("jobs", [1, 8])
+def test_whatever_an_agent_does_is_errored_and_stored(run: Any, tmp_path: Path, act: Any, jobs: int) -> None:
+    assert run(act, jobs=jobs).errored == 5
+    assert stored(tmp_path) == 5
+
+
+def stored(folder: Path) -> int:
+    with Store(str(folder / "store.db")) as store:
+        return sum(1 for _ in store.outcomes(store.find_run("last").id))
+
+
+deep: Any = []
+for _ in range(3000):
+    deep = [deep]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        (None, {}),
+        (7, {}),
+        ("\ud800", {}),
+        ("x", {"x": object()}),
+        ("x", {(1, 2): 3}),
+        ("x", deep),
+        ("x", "\ud800"),
+        ("x", float("nan")),
+    ],
+    ids=["none", "number", "surrogate", "object", "tuple key", "deep", "surrogate argument", "nan"],
+)
+def test_whatever_an_agent_calls_is_recorded(run: Any, tmp_path: Path, name: Any, arguments: Any) -> None:
+    assert run(lambda toolbox: toolbox.call(name, arguments) and None).errors["act"] == 5
+    assert stored(tmp_path) == 5
+
+
+def test_arguments_are_what_they_were_when_the_call_was_made(run: Any) -> None:
+    def act(toolbox: Toolbox) -> None:
+        arguments: dict[str, Any] = {}
+        for tool in toolbox.tools:
+            toolbox.call(tool.name, arguments)
+        arguments["late"] = True
+        toolbox.tools[0].parameters["required"] = ["late"]
+
+    assert run(act).errors["act"] == 0
+
+
+def swallowing(toolbox: Toolbox) -> None:
+    for tool in [*toolbox.tools, *toolbox.tools]:
+        with suppress(Exception):
+            toolbox.call(tool.name, {})
+
+
+def test_the_limit_on_steps_can_t_be_swallowed(run: Any) -> None:
+    assert run(swallowing, max_steps=3, actions=misstep.Span(3, 3)).errors["timeout"] == 5
+
+
+def test_calls_within_one_turn_are_bounded(run: Any) -> None:
+    def act(toolbox: Toolbox) -> None:
+        while True:
+            toolbox.call("x", {}, turn=1)
+
+    assert run(act).errors["timeout"] == 5
+
+
+def test_the_time_limit_can_t_be_swallowed(run: Any) -> None:
+    async def wait(toolbox: Toolbox) -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(3600)
+
+    assert run(wait, timeout=0.05).errors["timeout"] == 5
+    assert run(lambda toolbox: time.sleep(0.03), timeout=0.01).errors["timeout"] == 5
+
+
+def test_parallel_calls_can_be_forbidden(run: Any) -> None:
+    def act(toolbox: Toolbox) -> None:
+        for tool in toolbox.tools:
+            toolbox.call(tool.name, {}, turn=1)
+
+    assert run(act).errors["act"] == 0
+    assert run(act, parallel="forbid").errors["act"] == 5
+
+
+def test_without_an_agent(tmp_path: Path) -> None:
     with pytest.raises(misstep.UsageError, match="no agent was named"):
         misstep.run_agent(misstep.Settings(store=str(tmp_path / "store.db")))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"jobs": 0},
+        {"count": 0},
+        {"count": -5},
+        {"seed": -1},
+        {"topics": "baker"},
+        {"parallel": "no"},
+        {"agent": None},
+        {"store": "a\0b"},
+    ],
+    ids=str,
+)
+def test_settings_from_python_are_checked(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    settings = misstep.Settings(**{"agent": "sim:perfect", "store": str(tmp_path / "s.db"), **wrong})
+    with pytest.raises(misstep.UsageError, match=f"Settings.{next(iter(wrong))}"):
+        misstep.run_agent(settings)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_from_python_may_be_written_like_those_in_a_file(tmp_path: Path) -> None:
+    settings = misstep.Settings(agent="sim:perfect", actions="3-4", count=2, store=tmp_path / "s.db")  # type: ignore[arg-type]
+    assert misstep.run_agent(settings).passed == 2
+
+
+def test_inside_a_running_loop(tmp_path: Path) -> None:
+    async def main() -> None:
+        misstep.run_agent(misstep.Settings(agent="sim:perfect", store=str(tmp_path / "s.db")))
+
+    with pytest.raises(misstep.UsageError, match="running event loop"):
+        asyncio.run(main())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_of_an_agent_from_python_is_resumed_from_python(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "store.db"), create=True) as store:
+        run = store.add_run(misstep.Settings(agent="custom", count=3), 3, 0.0).id
+    settings = misstep.Settings(resume=run, store=str(tmp_path / "store.db"))
+    assert plan.resume_run(settings, agent=Custom(lambda toolbox: None)).errors["lost"] == 3
 
 
 def test_agents_by_name() -> None:

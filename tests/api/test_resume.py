@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from misstep.api.plan import load_cases, replay_case, synthesise
 from misstep.core.settings import Settings
+from misstep.store.lines import write_lines
 from misstep.store.runs import Store
 
 COMMAND = [sys.executable, "-m", "misstep", "plan", "test"]
@@ -20,7 +22,7 @@ SUITE = [
     "--agent",
     "sim:greedy",
     "--count",
-    "1500",
+    "2500",
     "--seed",
     "3",
     "--json",
@@ -58,7 +60,7 @@ def comparable(summary: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("attempt", range(3))
 def test_killed_again_and_again(tmp_path: Path, attempt: int) -> None:
-    moments = sorted(random.Random(attempt).sample(range(1, 1400), 2))
+    moments = sorted(random.Random(attempt).sample(range(1, 1200), 2))
     arguments = SUITE
     run = ""
     for moment in moments:
@@ -80,9 +82,20 @@ def outcomes(folder: Path, run: str) -> list[str]:
         return [f"{outcome.case.id} {outcome.verdict}" for outcome in store.outcomes(run)]
 
 
+def hear_ctrl_c() -> None:
+    """Whoever runs the tests may have told them to ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_ctrl_c(tmp_path: Path) -> None:
+    command = [*COMMAND, "--agent", "sim:greedy", "--count", "100000", "--json", "--display", "none"]
     process = subprocess.Popen(
-        [*COMMAND, *SUITE], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hear_ctrl_c,
     )
     run = wait_for(tmp_path, 50)
     process.send_signal(signal.SIGINT)
@@ -98,17 +111,53 @@ def test_ctrl_c(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert re.search(rf"run {run}   unfinished: \d+ of 1500 cases", shown.stdout)
+    assert re.search(rf"run {run}   unfinished: \d+ of 100000 cases", shown.stdout)
     assert f"misstep plan test --resume {run}" in shown.stdout
 
 
+def started(folder: Path, **settings: Any) -> str:
+    """The id of a run that has been started and not got anywhere."""
+    with Store(str(folder / ".misstep" / "store.db"), create=True) as store:
+        return store.add_run(Settings(agent="sim:idle", seed=9, **settings), 4, 0.0).id
+
+
 def test_a_resumed_run_keeps_its_own_settings(tmp_path: Path) -> None:
-    with Store(str(tmp_path / ".misstep" / "store.db"), create=True) as store:
-        run = store.add_run(Settings(agent="sim:idle", seed=9, count=4), 4, 0.0).id
-    summary = finish(
-        ["--resume", run, "--agent", "sim:perfect", "--seed", "1", "--json", "--fail-on", "none"], tmp_path
-    )
+    run = started(tmp_path, count=4)
+    summary = finish(["--resume", run, "--json", "--fail-on", "none"], tmp_path)
     assert (summary["agent"], summary["errors"]["lost"]) == ("sim:idle", 4)
+
+
+@pytest.mark.parametrize("change", ["another seed", "another size", "another content"])
+def test_other_cases_are_not_mixed_in(tmp_path: Path, change: str) -> None:
+    cases = tmp_path / "cases.jsonl"
+    write_lines(str(cases), synthesise(Settings(count=4, seed=9)))
+    run = started(tmp_path, cases=str(cases))
+    with Store(str(tmp_path / ".misstep" / "store.db")) as store:
+        for case in list(load_cases(str(cases)))[:2]:
+            store.add_outcome(run, replay_case(case, Settings(agent="sim:perfect")))
+    if change == "another seed":
+        write_lines(str(cases), synthesise(Settings(count=4, seed=10)))
+    elif change == "another size":
+        write_lines(str(cases), synthesise(Settings(count=5, seed=9)))
+    else:
+        cases.write_text(cases.read_text().replace("Several tasks", "Some tasks"))
+    result = subprocess.run([*COMMAND, "--resume", run], cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"run {run} can't be resumed\n")
+
+
+def test_two_sittings_of_one_run_count_every_case_once(tmp_path: Path) -> None:
+    with Store(str(tmp_path / ".misstep" / "store.db"), create=True) as store:
+        run = store.add_run(Settings(agent="sim:perfect", count=600), 600, 0.0).id
+    arguments = [*COMMAND, "--resume", run, "--json", "--display", "none"]
+    processes = [
+        subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    summaries = [json.loads(text) for process in processes if (text := process.communicate()[0])]
+    assert summaries
+    assert all((summary["cases"], summary["passed"]) == (600, 600) for summary in summaries)
+    with Store(str(tmp_path / ".misstep" / "store.db")) as store:
+        assert store.find_run(run).done == 600
 
 
 def test_two_runs_at_once_on_one_store(tmp_path: Path) -> None:

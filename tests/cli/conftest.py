@@ -1,5 +1,6 @@
 """The command line, run whole in a folder of its own."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,7 +24,12 @@ def misstep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     """`misstep("plan", "synth", …)` in an empty folder, with what it printed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
+    for name in (
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "TTY_COMPATIBLE",
+        *(name for name in os.environ if name.startswith("MISSTEP_")),
+    ):
         monkeypatch.delenv(name, raising=False)
 
     def call(*arguments: str) -> Result:

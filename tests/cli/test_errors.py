@@ -1,6 +1,7 @@
 """Bad input: an error that says where, what was given, what was expected; exit code 2; nothing left behind."""
 
 import ctypes
+import json
 import os
 import stat
 import subprocess
@@ -39,6 +40,10 @@ CHECK = ("plan", "check", "--cases", "cases.jsonl", "--out", "out.jsonl", "--pla
         ("check-what", ("plan", "check")),
         ("two-outputs", ("plan", "synth", "--json")),
         ("no-folder", ("plan", "synth", "--count", "3", "--out", "missing/cases.jsonl")),
+        ("nothing-given", (*TEST, "--cases", "")),
+        ("cases-and-count", (*TEST, "--cases", "x.jsonl", "--count", "3", "--seed", "1")),
+        ("resume-and-agent", (*TEST, "--resume", "last")),
+        ("most", ("show", "last", "--most", "-1")),
     ],
 )
 def test_usage_errors(misstep: Command, tmp_path: Path, name: str, arguments: tuple[str, ...]) -> None:
@@ -108,9 +113,9 @@ def test_bad_cases_are_found_before_anything_is_done(
     assert [path.name for path in tmp_path.iterdir()] == ["cases.jsonl"]
 
 
-@pytest.mark.parametrize("content", [b"Dear diary", b""])
+@pytest.mark.parametrize("content", [b"Dear diary", b"x" * 5000])
 def test_a_store_that_is_none(misstep: Command, tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "diary.db").write_bytes(content or b"x" * 5000)
+    (tmp_path / "diary.db").write_bytes(content)
     for arguments in (("runs",), ("show", "last"), TEST):
         result = misstep(*arguments, "--store", "diary.db")
         assert (result.code, result.out) == (2, "")
@@ -143,11 +148,74 @@ def test_a_read_only_directory(tmp_path: Path, arguments: tuple[str, ...]) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    script = f'set -o pipefail; misstep() {{ {sys.executable} -m misstep "$@"; }}; {command}'
+    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True)
+
+
 def test_a_reader_that_goes_away(tmp_path: Path) -> None:
-    command = f"{sys.executable} -m misstep plan synth --count 20000 | head -c 1000"
-    result = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    result = shell(tmp_path, "misstep plan synth --count 20000 | head -c 1000 | wc -c")
+    assert (result.returncode, result.stdout.strip(), result.stderr) == (141, "1000", "")
+
+
+def test_closed_streams(tmp_path: Path) -> None:
+    run = "misstep plan test --agent sim:perfect --count 3 --json"
+    result = shell(tmp_path, f"{run} --display plain 2>&-")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["passed"] == 3
+    assert shell(tmp_path, f"{run} >&-").returncode == 0
+    assert shell(tmp_path, "misstep plan synth --count 3 >&-").returncode == 0
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    result = shell(tmp_path, "misstep plan synth --count 300 > /dev/full")
+    assert result.returncode == 2
+    assert "No space left on device" in result.stderr
     assert "Traceback" not in result.stderr
-    assert "Exception" not in result.stderr
+
+
+def test_verdicts_don_t_overwrite_what_they_are_about(misstep: Command, cases: Path, tmp_path: Path) -> None:
+    for name in ("--cases", "--plans"):
+        before = cases.read_bytes()
+        other = {"--cases": "--plans", "--plans": "--cases"}[name]
+        (tmp_path / "other").write_bytes(b"{}\n")
+        result = misstep("plan", "check", name, "cases.jsonl", other, "other", "--out", "./cases.jsonl")
+        assert result.code == 2
+        assert "would be overwritten by the verdicts" in result.err
+        assert cases.read_bytes() == before
+
+
+def test_a_run_does_not_read_its_cases_from_a_pipe(tmp_path: Path) -> None:
+    result = shell(
+        tmp_path, "misstep plan synth --count 2 | misstep plan test --agent sim:perfect --cases /dev/stdin"
+    )
+    assert result.returncode == 2
+    assert "/dev/stdin  is not a regular file" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_setting_for_another_command_does_not_leak(
+    misstep: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MISSTEP_CASES", "nothing.jsonl")
+    assert len(misstep("plan", "synth", "--count", "2").out.splitlines()) == 2
+
+
+def test_a_bug_of_ours_is_not_a_finding(misstep: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("misstep.planning.suite.make_case", broken)
+    monkeypatch.setattr("misstep.api.plan.make_case", broken)
+    result = misstep("plan", "synth", "--count", "2")
+    assert result.code == 70
+    assert "misstep has a bug: please report it" in result.err
+
+
+def test_words_that_are_not_utf_8(tmp_path: Path) -> None:
+    result = shell(tmp_path, "misstep show $'\\xff'")
+    assert result.returncode == 2
+    assert "is not valid text" in result.stderr
 
 
 def test_a_terminal_that_lacks_characters(tmp_path: Path) -> None:

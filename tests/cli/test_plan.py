@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from misstep.planning import solver
 from misstep.planning.language.reader import read
 from tests.cli.conftest import Command
 from tests.snapshots import check_snapshot
@@ -189,6 +190,105 @@ def test_too_few_steps_is_a_timeout(misstep: Command) -> None:
         "--json",
     )
     assert json.loads(result.out)["errors"]["timeout"] == 3
+
+
+EFFECTS = {
+    "--actions 6": lambda case: len(case["actions"]) == 6,
+    "--topic baker": lambda case: case["topic"] == "baker",
+    "--sentences 1 --actions 5": lambda case: len(case["sentences"]) == 1,
+    "--group 1 --actions 9": lambda case: "+" not in case["skeleton"],
+    "--relative 0 --actions 9": lambda case: "which" not in case["skeleton"],
+    "--relative 1 --group 1 --actions 9": lambda case: "which" in case["skeleton"],
+    "--request memo": lambda case: case["query"].startswith("To: the "),
+    "--exhaustive --actions 2": lambda case: len(case["actions"]) == 2,
+}
+
+
+@pytest.mark.parametrize("flags", EFFECTS)
+def test_every_flag_of_synthesis_has_an_effect(misstep: Command, flags: str) -> None:
+    counted = [] if "--exhaustive" in flags else ["--count", "30"]
+    printed = misstep("plan", "synth", *flags.split(), *counted).out
+    assert all(EFFECTS[flags](json.loads(line)) for line in printed.splitlines())
+
+
+def test_redundancy_has_an_effect(misstep: Command) -> None:
+    printed = misstep("plan", "synth", "--redundancy", "1", "--count", "30").out
+    assert any(json.loads(line).get("redundant") for line in printed.splitlines())
+
+
+def test_few_iterations_leave_less_said(misstep: Command) -> None:
+    def constraints(iterations: str) -> int:
+        result = misstep(
+            "plan",
+            "synth",
+            "--iterations",
+            iterations,
+            "--count",
+            "300",
+            "--actions",
+            "6",
+            "--sentences",
+            "12",
+            "--out",
+            "c",
+            "--json",
+        )
+        return int(json.loads(result.out)["constraints"])
+
+    assert constraints("1") < constraints("50")
+
+
+def test_forbidden_parallel_calls_and_a_planted_disagreement(
+    misstep: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    misstep("plan", "synth", "--count", "3", "--out", "cases.jsonl")
+    cases = lines(tmp_path / "cases.jsonl")
+    write_plans(tmp_path / "plans.jsonl", cases)
+    together = (tmp_path / "plans.jsonl").read_text().replace('"arguments": {}', '"arguments": {}, "turn": 1')
+    (tmp_path / "plans.jsonl").write_text(together)
+    arguments = (
+        "plan",
+        "check",
+        "--cases",
+        "cases.jsonl",
+        "--plans",
+        "plans.jsonl",
+        "--out",
+        "v.jsonl",
+        "--json",
+    )
+    assert json.loads(misstep(*arguments).out)["passed"] == 3
+    assert json.loads(misstep(*arguments, "--parallel", "forbid").out)["errors"]["act"] == 3
+    monkeypatch.setattr(solver, "violated_by", lambda case, plan: (0,))
+    assert misstep(*arguments).code == 0
+    result = misstep(*arguments, "--verify")
+    assert result.code == 70
+    assert "Z3 and the fast path disagree on case" in result.err
+
+
+def test_cases_that_could_not_be_judged_pass_no_gate(misstep: Command, tmp_path: Path) -> None:
+    misstep("plan", "synth", "--count", "10", "--out", "cases.jsonl")
+    cases = lines(tmp_path / "cases.jsonl")
+    write_plans(tmp_path / "plans.jsonl", cases)
+    broken = (tmp_path / "plans.jsonl").read_text().splitlines()
+    broken[1:] = [line.replace('"answered"', '"error"') for line in broken[1:]]
+    (tmp_path / "plans.jsonl").write_text("\n".join(broken) + "\n")
+    arguments = (
+        "plan",
+        "check",
+        "--cases",
+        "cases.jsonl",
+        "--plans",
+        "plans.jsonl",
+        "--out",
+        "v.jsonl",
+        "--json",
+    )
+    result = misstep(*arguments, "--fail-on", "threshold:0.9")
+    summary = json.loads(result.out)
+    assert (result.code, summary["success"], summary["errored"]) == (1, 1.0, 9)
+    assert summary["chance"] == pytest.approx(cases[0]["chance"])
+    assert misstep(*arguments).code == 1
 
 
 @pytest.mark.parametrize("display", ["plain", "rich", "none"])

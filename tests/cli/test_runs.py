@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from misstep.core.case import CASE_VERSION, Action, Before, Case
@@ -94,7 +95,7 @@ def test_what_is_not_in_the_store(
 
 def test_hostile_text_cannot_drive_the_terminal(misstep: Command, tmp_path: Path) -> None:
     """An escape sequence, markup and a direction mark in every place that comes from outside."""
-    evil = "\x1b]0;owned\x07[red]x[/red]\u202e\x9b2J"
+    evil = "\x1b]0;owned\x07[red]x[/red][/bold]\n\nverdict\n  passed\u202e\x9b2J\u2066\u200f"
     case = Case(
         CASE_VERSION,
         "c1",
@@ -109,18 +110,15 @@ def test_hostile_text_cannot_drive_the_terminal(misstep: Command, tmp_path: Path
     with Store(str(tmp_path / ".misstep" / "store.db"), create=True) as store:
         run = store.add_run(Settings(agent=evil), 2, 0.0).id
         for number, made in enumerate((calls, (Call("two"), Call("one")))):
-            transcript = Transcript(f"c{number}", made, answer=evil, error=evil)
-            store.add_outcome(
-                run, Outcome(case_named(case, f"c{number}"), transcript, check(case, transcript))
-            )
-    for arguments in (("runs",), ("show", run), ("show", run, "c0"), ("show", run, "c1")):
+            named = msgspec.structs.replace(case, id=f"c{number}{evil}")
+            transcript = Transcript(named.id, made, answer=evil, error=evil)
+            store.add_outcome(run, Outcome(named, transcript, check(named, transcript)))
+    for arguments in (("runs",), ("show", run), ("show", run, f"c0{evil}"), ("show", run, f"c1{evil}")):
         result = misstep(*arguments)
         assert result.code == 0
-        assert not set(result.out) & {"\x1b", "\x07", "\u202e", "\x9b"}
+        assert not set(result.out) & set("\x1b\x07\u202e\x9b\u2066\u200f")
+        assert result.out.count("\nverdict\n") <= 1
     assert "[red]x[/red]" in misstep("show", run, "c1").out
-
-
-def case_named(case: Case, name: str) -> Case:
-    import msgspec
-
-    return msgspec.structs.replace(case, id=name)
+    told = misstep("show", run, evil)
+    assert told.code == 2
+    assert not set(told.err) & set("\x1b\x07\u202e\x9b")

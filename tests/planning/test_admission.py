@@ -35,6 +35,10 @@ def test_a_case_written_by_hand_gets_witness_and_chance() -> None:
     assert case.chance == 0.5
 
 
+def test_a_given_chance_is_not_believed() -> None:
+    assert admit(case_from({"chance": 0.99})).chance == 0.5
+
+
 def test_synthesised_cases_pass_unchanged(make_cases: CaseMaker) -> None:
     for case in make_cases(300, 2, 12):
         assert admit(case) == case
@@ -88,6 +92,10 @@ def action(number: int, tool: str | None = None, id: str | None = None) -> dict[
         (
             {"constraints": [{"kind": "before", "first": "a1", "then": "a1"}]},
             "no plan can satisfy the case: constraints 0 contradict each other\n  a1 before a1",
+        ),
+        (
+            {"constraints": [{"kind": "before", "first": "a1", "then": "a2", "sentence": -1}]},
+            "constraint 0 comes from sentence -1\n  expected 0 or more",
         ),
         ({"witness": ["a1"]}, "the witness is not an order of the case's actions\n  given: a1"),
         ({"witness": ["a2", "a1", "a3"]}, "the witness breaks constraint 0\n  a1 has to come before a2"),

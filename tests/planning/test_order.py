@@ -81,6 +81,7 @@ def test_counting_agrees_with_trying_every_order() -> None:
         (20, [], 2432902008176640000),  # 20!
         (20, [(i, i + 1) for i in range(19)], 1),
         (20, [(0, i) for i in range(1, 20)], 121645100408832000),  # 19!
+        (20, [(i, 19) for i in range(19)], 121645100408832000),
         (20, [(2 * i, 2 * i + 1) for i in range(10)], 2375880867360000),  # 20! / 2^10
         # a 2 × 10 grid: the tenth Catalan number
         (20, [*((i, i + 2) for i in range(18)), *((2 * i, 2 * i + 1) for i in range(10))], 16796),

@@ -34,6 +34,35 @@ def test_what_a_plan_breaks() -> None:
     assert len(solver.conflict(case("ab", "cb", "ad"), "bacd")) == 1
 
 
+def test_unknown_is_neither_yes_nor_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "_answer", lambda result: "unknown")
+    for question in (solver.violated_by, solver.conflict):
+        with pytest.raises(solver.SolverUnsure):
+            question(case("ab"), "bacd")
+    with pytest.raises(solver.SolverUnsure):
+        solver.contradiction(case("ab"))
+
+
+def test_odd_names_are_told_apart() -> None:
+    odd = Case(
+        CASE_VERSION,
+        "x",
+        0,
+        "t",
+        "q",
+        (Action("a\0x", "n", "t"), Action("a\0y", "m", "u")),
+        (Before("a\0x", "a\0y"),),
+    )
+    assert solver.violated_by(odd, ["a\0x", "a\0y"]) == ()
+    assert solver.violated_by(odd, ["a\0y", "a\0x"]) == (0,)
+
+
+def test_an_errored_plan_is_not_put_to_z3() -> None:
+    problem = case("ab")
+    transcript = Transcript("x", tuple(Call(name) for name in "bacd"), ended="error")
+    verify(problem, transcript, check(problem, transcript))
+
+
 def test_verification_passes_what_is_right_and_stops_at_what_is_not() -> None:
     problem = case("ab", "cb")
     transcript = Transcript("x", tuple(Call(name) for name in "bacd"))

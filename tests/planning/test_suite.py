@@ -18,9 +18,13 @@ from misstep.planning.synthesis import Recipe
             "actions 3-8 is out of range\n  an exhaustive suite has between 2 and 7 actions",
         ),
         (
+            Suite(0, 3, 5, exhaustive=True, recipe=Recipe(sentences=1)),
+            "an exhaustive suite needs as many sentences as it takes\n  leave sentences out",
+        ),
+        (
             Suite(0, 3, 7, recipe=Recipe(sentences=1)),
             "7 actions are too many for sentences = 1\n"
-            "  a sentence introduces 6 actions at the most: allow more sentences",
+            "  a sentence is sure to hold 6 new actions: allow more sentences",
         ),
     ],
 )

@@ -24,6 +24,7 @@ RECIPES: list[dict[str, float]] = [
     {"redundancy": 0.5},
     {"sentences": 2, "group": 1},
     {"relative": 0.0, "sentences": 20},
+    {"iterations": 1, "redundancy": 1.0, "group": 2},
 ]
 SIZES = [(2, 2, 200), (3, 5, 2000), (6, 9, 500), (14, 20, 60)]
 
@@ -164,8 +165,12 @@ def test_all_joins_and_group_sizes_are_used(make_cases: CaseMaker) -> None:
 
 
 def test_parameters_are_kept(make_cases: CaseMaker) -> None:
-    for case in make_cases(300, 4, 9, sentences=3):
-        assert len(case.sentences) <= 3
+    for redundancy in (0.0, 1.0):
+        for case in make_cases(300, 4, 9, sentences=3, redundancy=redundancy):
+            assert len(case.sentences) <= 3
+    for case in make_cases(1000, 3, 8, iterations=1):
+        text = " ".join(case.sentences).lower()
+        assert all(action.name in text for action in case.actions)
     for case in make_cases(300, 4, 9, group=1):
         assert "+" not in case.skeleton
     for case in make_cases(300, 4, 9, relative=0.0):

@@ -2,11 +2,16 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from misstep.api.plan import run_agent
 from misstep.core.agent import Assignment
 from misstep.core.case import Case
+from misstep.core.event import CaseFinished
+from misstep.core.outcome import Outcome
+from misstep.core.settings import Settings, Span
 from misstep.core.transcript import Transcript
 from misstep.core.verdict import Verdict
 from misstep.errors import UsageError
@@ -123,6 +128,32 @@ def test_probability_is_a_coin_that_depends_on_the_attempt() -> None:
     share = sum(map(sum, failed)) / 600
     assert 0.22 < share < 0.38
     assert any(first != second for first, second in failed)
+
+
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_the_coin_knows_nothing_of_the_case(size: int, tmp_path: Path) -> None:
+    settings = Settings(
+        agent="sim:probability",
+        agent_args={"rate": "0.3"},
+        actions=Span(3, 5),
+        count=900,
+        store=str(tmp_path / "s.db"),
+    )
+    outcomes = list[Outcome]()
+    run_agent(
+        settings, lambda event: outcomes.append(event.outcome) if isinstance(event, CaseFinished) else None
+    )
+    failed = [each.verdict.verdict == "failed" for each in outcomes if len(each.case.actions) == size]
+    assert 0.2 < sum(failed) / len(failed) < 0.4
+
+
+def test_what_it_can_t_read_it_doesn_t_guess() -> None:
+    case = next(cases(1))
+    world = World(case, lambda: 0.0, 50)
+    with pytest.raises(ValueError, match="reads only what misstep has written"):
+        asyncio.run(simulated_agent("perfect", {}).run(Assignment("Do as you like.", 0), world))
+    asyncio.run(simulated_agent("random", {}).run(Assignment("Do as you like.", 0), world))
+    assert len(world.calls) == len(case.actions)
 
 
 def test_strength_weakens_a_fault() -> None:

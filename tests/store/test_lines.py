@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from misstep.core.case import Case
 from misstep.core.transcript import Call, Transcript
 from misstep.errors import UsageError
 from misstep.store.lines import read_lines, write_lines
@@ -93,3 +95,38 @@ def test_where_nothing_can_be_written(tmp_path: Path, target: str) -> None:
     with pytest.raises(UsageError, match="can't be written"):
         write_lines(str(tmp_path / target), [Transcript("c", ())])
     assert os.listdir(tmp_path) == []
+
+
+def test_a_link_stays_a_link_and_a_file_keeps_its_rights(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    write_lines(str(link), [Transcript("c", ())])
+    assert link.is_symlink()
+    assert target.read_bytes() == GOOD
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_bytes)
+        write_lines(str(pipe), [Transcript("c", ())])
+        assert read.result() == GOOD
+    assert pipe.is_fifo()
+
+
+def test_a_mark_at_the_beginning_of_the_file_is_overlooked(tmp_path: Path) -> None:
+    path = tmp_path / "plans.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD)
+    assert len(list(read_lines(str(path), Transcript, "plan"))) == 1
+
+
+def test_a_newer_version_is_called_so(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text('{"version":2,"novelty":1}\n')
+    with pytest.raises(UsageError) as error:
+        list(read_lines(str(path), Case, "case", version=1))
+    assert str(error.value) == f"{path}:1  a case of version 2\n  this misstep reads version 1"

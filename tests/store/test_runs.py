@@ -51,7 +51,6 @@ def test_a_run_comes_back_as_it_was(store: Store) -> None:
     )
     assert list(store.outcomes(run)) == outcomes
     assert list(store.outcomes(run, "failed")) == outcomes[1:2]
-    assert store.finished_cases(run) == {each.case.id for each in outcomes}
     store.finish_run(run, summary(run))
     assert store.find_run(run).summary == summary(run)
 
@@ -70,6 +69,8 @@ def test_a_second_outcome_of_a_case_is_not_counted(store: Store) -> None:
     store.add_outcome(run, outcome(1))
     store.add_outcome(run, outcome(1, "failed"))
     assert list(store.outcomes(run)) == [outcome(1)]
+    assert not store.add_outcome(run, outcome(1))
+    assert store.add_outcome(run, outcome(2))
 
 
 def test_runs_are_found_by_prefix_and_as_last(store: Store) -> None:
@@ -95,7 +96,27 @@ def test_cases_are_found_by_prefix(store: Store) -> None:
         store.find_outcome(run, "zzz")
 
 
-def test_two_processes_can_share_a_store(tmp_path: Path) -> None:
+def test_an_exact_name_wins_over_a_beginning(store: Store) -> None:
+    run = store.add_run(SETTINGS, 1, 0.0).id
+    names = ("case1", "case10", "CASE1")
+    for name in names:
+        store.add_outcome(
+            run, msgspec.structs.replace(outcome(1), case=msgspec.structs.replace(outcome(1).case, id=name))
+        )
+    assert [store.find_outcome(run, name).case.id for name in names] == list(names)
+
+
+@pytest.mark.parametrize("name", ["what?.db", "h#x%41.db", ":memory:", "with space.db", "ünï.db"])
+def test_any_file_name_is_a_file_name(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Store(name, create=True) as store:
+        store.add_run(SETTINGS, 1, 0.0)
+    with Store(name) as store:
+        assert len(store.list_runs()) == 1
+    assert (tmp_path / name).exists()
+
+
+def test_two_connections_can_share_a_store(tmp_path: Path) -> None:
     location = str(tmp_path / "store.db")
     with Store(location, create=True) as one, Store(location, create=True) as other:
         runs = [one.add_run(SETTINGS, 9, 0.0).id, other.add_run(SETTINGS, 9, 0.0).id]
@@ -161,6 +182,8 @@ def test_a_damaged_outcome_is_told(tmp_path: Path) -> None:
             connection.commit()
         with pytest.raises(StoreError, match="holds something unreadable"):
             list(store.outcomes(run))
+        with pytest.raises(StoreError, match="holds something unreadable"):
+            store.find_outcome(run, outcome(1).case.id)
 
 
 def test_no_outcome_is_larger_than_it_needs_to_be() -> None:

@@ -47,7 +47,7 @@ def _from_files(directory: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -57,7 +57,7 @@ def _read(path: Path) -> str | None:
 def _parse(text: str, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError("is not valid TOML", str(error), where=name) from error
 
 
@@ -74,7 +74,7 @@ def _line(text: str, name: str, key: str) -> str:
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     values = {}
     for variable, text in environment.items():
-        if not variable.startswith(PREFIX):
+        if not variable.startswith(PREFIX) or not text:
             continue
         name = variable.removeprefix(PREFIX).lower()
         if name not in FIELDS:

@@ -1,6 +1,7 @@
 """Planning tests: synthesise cases, check plans, test an agent."""
 
 import asyncio
+import os
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -8,15 +9,16 @@ from functools import partial
 from misstep.api.agents import find_agent
 from misstep.core.agent import Agent, Assignment
 from misstep.core.campaign import FixedSuite
-from misstep.core.case import Case
+from misstep.core.case import CASE_VERSION, Case
+from misstep.core.dice import derive_seed
 from misstep.core.event import CaseFinished, Event, Listener, RunFinished, RunStarted
 from misstep.core.outcome import Outcome
-from misstep.core.settings import Settings
+from misstep.core.settings import Settings, check_settings
 from misstep.core.summary import Summary, Tally
 from misstep.core.transcript import Transcript
 from misstep.engine.attempt import attempt
 from misstep.engine.drive import drive
-from misstep.errors import Interrupted, UsageError, did_you_mean
+from misstep.errors import InternalError, Interrupted, StoreError, UsageError, did_you_mean
 from misstep.planning.admission import admit
 from misstep.planning.explanation import check
 from misstep.planning.suite import Suite, make_case
@@ -53,8 +55,10 @@ def suite_of(settings: Settings) -> Suite:
 
 def count_cases(settings: Settings) -> int:
     """How many cases a run has. A file of cases is read to its end, so that a bad one is found at once."""
-    if settings.cases:
-        return sum(1 for _ in load_cases(settings.cases))
+    return sum(1 for _ in load_cases(settings.cases)) if settings.cases else count_suite(settings)
+
+
+def count_suite(settings: Settings) -> int:
     suite = suite_of(settings)
     if not suite.exhaustive:
         return settings.count or DEFAULT_COUNT
@@ -67,14 +71,15 @@ def count_cases(settings: Settings) -> int:
 
 def synthesise(settings: Settings) -> Iterator[Case]:
     """The cases that the settings describe, one by one."""
+    settings = check_settings(settings)
     suite = suite_of(settings)
-    return (make_case(suite, index) for index in range(count_cases(settings)))
+    return (make_case(suite, index) for index in range(count_suite(settings)))
 
 
 def load_cases(path: str) -> Iterator[Case]:
     """The cases of a file, each fit to be judged, no id twice."""
     seen: dict[str, str] = {}
-    for where, case in read_lines(path, Case, "case"):
+    for where, case in read_lines(path, Case, "case", version=CASE_VERSION):
         if case.id in seen:
             raise UsageError(f"case {case.id} comes twice", f"first at {seen[case.id]}", where=where)
         seen[case.id] = where
@@ -86,6 +91,7 @@ def load_cases(path: str) -> Iterator[Case]:
 
 def check_plans(settings: Settings) -> Iterator[Outcome]:
     """The plans of a file, each judged against its case."""
+    settings = check_settings(settings)
     cases = {case.id: case for case in load_cases(settings.cases)}
     for where, transcript in read_lines(settings.plans, Transcript, "plan"):
         case = cases.get(transcript.case)
@@ -100,21 +106,26 @@ def check_plans(settings: Settings) -> Iterator[Outcome]:
 
 def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
     """Run an agent, your own or the one that the settings name, on the cases that they describe."""
+    _refuse_running_loop()
+    settings = check_settings(settings)
+    lasting = _lasting_path(settings.cases)
     total = count_cases(settings)
-    agent = agent or find_agent(settings.agent, settings.agent_args)
-    settings = settings.overlay({"agent": agent.name})
+    agent = find_agent(settings.agent, settings.agent_args) if agent is None else agent
+    settings = check_settings(settings.overlay({"agent": agent.name, "cases": lasting}))
     with Store(settings.store, create=True) as store:
         run = store.add_run(settings, total, time.time())
         return _Sitting(store, run, agent, listeners).hold()
 
 
-def resume_run(settings: Settings, *listeners: Listener) -> Summary:
+def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
     """Go on with a stopped run under the settings it was started with."""
+    _refuse_running_loop()
     with Store(settings.store) as store:
         run = store.find_run(settings.resume)
         if run.summary:
             raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
-        agent = find_agent(run.settings.agent, run.settings.agent_args)
+        agent = find_agent(run.settings.agent, run.settings.agent_args) if agent is None else agent
+        _refuse_other_cases(store, run)
         return _Sitting(store, run, agent, listeners).hold()
 
 
@@ -122,6 +133,42 @@ def replay_case(case: Case, settings: Settings) -> Outcome:
     """Run a case once more under the settings of its run."""
     agent = find_agent(settings.agent, settings.agent_args)
     return asyncio.run(_execute(agent, settings, case))
+
+
+def _refuse_running_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise UsageError("a run can't be started inside a running event loop", "start it in a thread of its own")
+
+
+def _lasting_path(path: str) -> str:
+    """The path of a file that can be read again, from anywhere; empty where there is none."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UsageError(
+            "is not a regular file", "a run reads its cases more than once: save them first", where=path
+        )
+    return os.path.abspath(path) if path else ""
+
+
+def _cases_of(settings: Settings) -> Iterator[Case]:
+    return load_cases(settings.cases) if settings.cases else synthesise(settings)
+
+
+def _refuse_other_cases(store: Store, run: Run) -> None:
+    """Make sure that the cases of a run are what they were when it was stopped."""
+    done = {outcome.case.id: hash(outcome.case) for outcome in store.outcomes(run.id)}
+    total = 0
+    for case in _cases_of(run.settings):
+        total += 1
+        if done.pop(case.id, None) not in (None, hash(case)):
+            done[case.id] = 0
+            break
+    if done or total != run.total:
+        source = run.settings.cases or "this version of misstep"
+        hint = f"{source} gives other cases than those it was started with: start a new run"
+        raise UsageError(f"run {run.id} can't be resumed", hint)
 
 
 class _Sitting:
@@ -133,28 +180,43 @@ class _Sitting:
         self._agent = agent
         self._listeners = listeners
         self._tally = Tally()
+        self._contested = False
 
     def hold(self) -> Summary:
         run, settings = self._run.id, self._run.settings
-        for outcome in self._store.outcomes(run):
-            self._tally.add(outcome)
-        self._emit(RunStarted(run, self._run.total, self._tally.cases))
-        cases = load_cases(settings.cases) if settings.cases else synthesise(settings)
-        campaign = FixedSuite(cases, finished=self._store.finished_cases(run))
+        finished = {self._tally.seen(outcome).case.id for outcome in self._store.outcomes(run)}
+        self._emit(RunStarted(run, self._run.total, dict(self._tally.verdicts)))
+        campaign = FixedSuite(_cases_of(settings), finished)
         try:
             asyncio.run(drive(campaign, partial(_execute, self._agent, settings), self._take, settings.jobs))
         except KeyboardInterrupt:
-            hint = f"go on with: misstep plan test --resume {run}"
-            raise Interrupted(f"run {run} was stopped; what had finished is kept", hint) from None
-        summary = self._tally.summary(run, self._agent.name)
+            raise Interrupted(f"run {run} was stopped; what had finished is kept", self._way_on()) from None
+        except StoreError as error:
+            raise StoreError(error.message, *error.hints, self._way_on(), where=error.where) from error
+        summary = (self._recount() if self._contested else self._tally).summary(run, self._agent.name)
+        if summary.cases != self._run.total:
+            raise InternalError(
+                f"run {run} ended with {summary.cases} of {self._run.total} cases", self._way_on()
+            )
         self._store.finish_run(run, summary)
         self._emit(RunFinished(run, summary))
         return summary
 
     def _take(self, outcome: Outcome) -> None:
-        self._store.add_outcome(self._run.id, outcome)
-        self._tally.add(outcome)
+        if self._store.add_outcome(self._run.id, outcome):
+            self._tally.add(outcome)
+        else:
+            self._contested = True  # another sitting of the same run was faster
         self._emit(CaseFinished(self._run.id, outcome))
+
+    def _recount(self) -> Tally:
+        tally = Tally()
+        for outcome in self._store.outcomes(self._run.id):
+            tally.add(outcome)
+        return tally
+
+    def _way_on(self) -> str:
+        return f"go on with: misstep plan test --resume {self._run.id}"
 
     def _emit(self, event: Event) -> None:
         for listener in self._listeners:
@@ -164,7 +226,10 @@ class _Sitting:
 async def _execute(agent: Agent, settings: Settings, case: Case) -> Outcome:
     began = time.monotonic()
     world = World(case, time.monotonic, settings.max_steps)
-    answer, broken = await attempt(agent, Assignment(case.query, case.seed), world, settings.timeout)
-    transcript = Transcript(case.id, world.calls, answer.ended, answer.text, broken, answer.usage)
+    # Not the seed of the case: what an agent leaves to chance must not depend on how the case was made.
+    assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
+    answer, broken = await attempt(agent, assignment, world, settings.timeout)
+    ended = "iterations" if world.exhausted and answer.ended == "answered" else answer.ended
+    transcript = Transcript(case.id, world.calls, ended, answer.text, broken, answer.usage)
     verdict = check(case, transcript, settings.parallel)
     return Outcome(case, transcript, verdict, round(time.monotonic() - began, 6))

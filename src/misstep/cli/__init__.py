@@ -1,14 +1,16 @@
 """The command line: parse, call the api, show."""
 
-import io
-import os
 import sys
+import traceback
 
 import click
 
 from misstep.cli.plan import plan_group
 from misstep.cli.runs import replay, runs, show
-from misstep.errors import MisstepError
+from misstep.errors import MisstepError, UsageError
+from misstep.report.text import plain_lines
+
+INTERNAL_ERROR = 70
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -26,30 +28,36 @@ cli.add_command(show)
 cli.add_command(replay)
 
 
-def main() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets a stand-in
-            stream.reconfigure(errors="replace")
-    sys.exit(run(sys.argv[1:]))
-
-
 def run(arguments: list[str]) -> int:
     """Run a command; its exit code. Errors that a user can mend are told without a traceback."""
     try:
-        return int(cli.main(arguments, prog_name="misstep", standalone_mode=False) or 0)
+        _refuse_undecodable(arguments)
+        with cli.make_context("misstep", list(arguments)) as context:
+            return int(cli.invoke(context) or 0)
+    except click.exceptions.Exit as exit:
+        return exit.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message(), file=sys.stderr)
         return 2
     except click.ClickException as error:
-        return _complain(_as_text(error))
+        return _complain(_as_text(error), 2)
     except MisstepError as error:
         return _complain(str(error), error.exit_code)
     except (KeyboardInterrupt, click.Abort):
         return _complain("stopped", 130)
     except BrokenPipeError:
-        # The reader of our output has gone; keep the interpreter from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        raise
+    except OSError as error:
+        return _complain(f"{error.filename or 'misstep'}  {error.strerror or error}", 2)
+    except Exception:
+        report = "misstep has a bug: please report it with what is above and the command you gave"
+        return _complain(f"{traceback.format_exc()}\n{report}", INTERNAL_ERROR)
+
+
+def _refuse_undecodable(arguments: list[str]) -> None:
+    for argument in arguments:
+        if not argument.isprintable() and any("\udc80" <= character <= "\udcff" for character in argument):
+            raise UsageError(f"the argument {argument!r} is not valid text", "expected UTF-8")
 
 
 def _as_text(error: click.ClickException) -> str:
@@ -59,6 +67,6 @@ def _as_text(error: click.ClickException) -> str:
     return f"{path}  {message[0].lower()}{message[1:]}\n  '{path} --help' shows what it takes"
 
 
-def _complain(text: str, code: int = 2) -> int:
-    print(text, file=sys.stderr)
+def _complain(text: str, code: int) -> int:
+    print(plain_lines(text), file=sys.stderr)
     return code

@@ -1,7 +1,8 @@
 """Progress of a run on standard error."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from misstep.core.event import CaseFinished, Event, RunStarted
 from misstep.core.settings import Settings
-from misstep.core.verdict import JUDGEMENTS
+from misstep.core.verdict import JUDGEMENTS, Judgement
 from misstep.report.terminal import counted
 
 PLAIN_LINES = 10
@@ -37,13 +38,15 @@ def make_display(settings: Settings) -> Display:
 
 
 class _Counts:
-    def __init__(self) -> None:
-        self._counts = dict.fromkeys(JUDGEMENTS, 0)
-        self.done = 0
+    def __init__(self, verdicts: Mapping[Judgement, int]) -> None:
+        self._counts = {name: verdicts.get(name, 0) for name in JUDGEMENTS}
+
+    @property
+    def done(self) -> int:
+        return sum(self._counts.values())
 
     def add(self, event: CaseFinished) -> None:
         self._counts[event.outcome.verdict.verdict] += 1
-        self.done += 1
 
     def __str__(self) -> str:
         return "  ".join(
@@ -66,13 +69,13 @@ class PlainDisplay(NoDisplay):
     """A line at the start and about ten more on the way."""
 
     def __init__(self) -> None:
-        self._counts = _Counts()
+        self._counts = _Counts({})
         self._total = 0
         self._every = 1
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            self._total, self._counts.done = event.total, event.finished
+            self._total, self._counts = event.total, _Counts(event.verdicts)
             self._every = max(1, event.total // PLAIN_LINES)
             self._say(f"run {event.run}: {counted(event.total, 'case')}" + _resumed(event))
         elif isinstance(event, CaseFinished):
@@ -81,7 +84,8 @@ class PlainDisplay(NoDisplay):
                 self._say(f"{self._counts.done}/{self._total}  {self._counts}")
 
     def _say(self, line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
+        with suppress(OSError):  # a run goes on though nobody watches
+            print(line, file=sys.stderr, flush=True)
 
 
 class LiveDisplay:
@@ -96,7 +100,7 @@ class LiveDisplay:
         )
         self._progress = Progress(*columns, console=Console(stderr=True), refresh_per_second=8)
         self._task = self._progress.add_task("", start=False, total=None, counts="")
-        self._counts = _Counts()
+        self._counts = _Counts({})
 
     def __enter__(self) -> "LiveDisplay":
         self._progress.start()
@@ -108,7 +112,8 @@ class LiveDisplay:
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             self._progress.start_task(self._task)
-            self._progress.update(self._task, total=event.total, completed=event.finished)
+            self._counts = _Counts(event.verdicts)
+            self._progress.update(self._task, total=event.total, completed=self._counts.done)
             total = counted(event.total, "case")
             self._progress.console.print(f"run [bold]{event.run}[/]: {total}" + _resumed(event))
         elif isinstance(event, CaseFinished):
@@ -117,4 +122,5 @@ class LiveDisplay:
 
 
 def _resumed(event: RunStarted) -> str:
-    return f", {event.finished} of them done before" if event.finished else ""
+    before = sum(event.verdicts.values())
+    return f", {before} of them done before" if before else ""

@@ -10,6 +10,7 @@ import msgspec
 
 from misstep.api.configuration import load_settings, parse_text
 from misstep.core.settings import Settings, field_type
+from misstep.errors import UsageError
 
 _NAMES = {"agent_args": ("-A", "--agent-arg"), "topics": ("--topic",)}
 _SEVERAL = ("agent_args", "topics")
@@ -41,6 +42,8 @@ SYNTHESIS = (
     "exhaustive",
 )
 
+_FIXED_BY_A_RUN = ("agent", "agent_args", *SYNTHESIS, "cases", "jobs", "timeout", "max_steps", "parallel")
+
 
 def settings_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command options for these settings, and the joined `Settings` as its first argument."""
@@ -49,6 +52,7 @@ def settings_options(*names: str) -> Callable[[Callable[..., Any]], Callable[...
         @wraps(command)
         def wrapper(**given: Any) -> Any:
             layer = {name: _parse(name, given.pop(name)) for name in names if _is_given(given, name)}
+            _refuse_contradictions(layer)
             rest = {name: value for name, value in given.items() if name not in names}
             return command(load_settings(Path.cwd()).overlay(layer), **rest)
 
@@ -100,8 +104,18 @@ def _is_given(given: dict[str, Any], name: str) -> bool:
     return given.get(name) not in (None, ())
 
 
+def _refuse_contradictions(layer: dict[str, Any]) -> None:
+    """Flags that would be ignored beside another are a mistake."""
+    for chief, others in (("resume", _FIXED_BY_A_RUN), ("cases", SYNTHESIS)):
+        vain = [flag(name) for name in others if name in layer and name != chief]
+        if chief in layer and vain:
+            raise UsageError(f"{' and '.join(vain)} can't go with {flag(chief)}", f"leave {vain[0]} out")
+
+
 def _parse(name: str, value: Any) -> Any:
     if isinstance(value, bool):
         return value
     items = list(value) if isinstance(value, tuple) else [value]
-    return parse_text(name, items, "" if isinstance(value, tuple) else value, flag(name))
+    if "" in items:
+        raise UsageError("is empty", "give it a value or leave it out", where=flag(name))
+    return parse_text(name, items, items[0], flag(name))

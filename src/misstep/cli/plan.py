@@ -1,5 +1,6 @@
 """`misstep plan …`: planning tests."""
 
+import os
 import sys
 
 import click
@@ -9,7 +10,7 @@ from misstep.api import plan
 from misstep.api.census import Census, SuiteSummary
 from misstep.cli.display import make_display
 from misstep.cli.options import SYNTHESIS, settings_options
-from misstep.cli.output import print_json, to_stdout
+from misstep.cli.output import hint, print_json, quoted, to_stdout
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, parse_gate
@@ -49,6 +50,7 @@ def check(settings: Settings) -> int:
         if not getattr(settings, name):
             raise UsageError(f"no {name} were given", f"name a file with --{name}")
     _one_output(settings, "verdicts")
+    _spare_inputs(settings)
     tally = Tally()
     verdicts = (tally.seen(outcome).verdict for outcome in plan.check_plans(settings))
     # Nothing is printed before the last plan has been read, so that a bad one leaves no half of a result.
@@ -107,26 +109,34 @@ def _one_output(settings: Settings, what: str) -> None:
         raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
 
 
+def _spare_inputs(settings: Settings) -> None:
+    """Verdicts must not be written over the cases or plans that they are about."""
+    for name in (settings.cases, settings.plans):
+        both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(name)
+        if both and os.path.samefile(settings.out, name):
+            raise UsageError(
+                "would be overwritten by the verdicts", "name another file", where=f"--out {name}"
+            )
+
+
 def _show(summary: Summary, examples: list[Outcome]) -> None:
     console = Console()
     console.print(summary_table(summary))
     if examples:
         console.print("\n[bold]the first that did not pass[/]" if len(examples) < summary.failed else "")
         console.print(failures_table(examples))
-        console.print(f"\nall of them: misstep show {summary.run}", highlight=False, style="dim")
-        console.print(
-            f"one again:   misstep replay {summary.run}/{examples[0].case.id}", highlight=False, style="dim"
+        hint(console, f"all of them: misstep show {summary.run}")
+        hint(
+            console,
+            f"one again:   misstep replay {quoted(f'{summary.run}/{examples[0].case.id}')}",
+            gap=False,
         )
 
 
 def _exit_code(summary: Summary, settings: Settings) -> int:
-    """0 if the gate is passed; `any` wants every case to pass, a threshold at least one case judged."""
+    """0 if the gate is passed: so many of all cases have to pass, those that could not be judged included."""
     demanded = parse_gate(settings.fail_on)
-    if demanded is None:
-        return 0
-    if settings.fail_on == "any":
-        return int(summary.passed < summary.cases)
-    return int(summary.success is None or summary.success < demanded)
+    return int(demanded is not None and summary.passed < demanded * summary.cases)
 
 
 def _census_lines(summary: SuiteSummary) -> list[str]:

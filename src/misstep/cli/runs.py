@@ -6,7 +6,7 @@ from rich.console import Console
 
 from misstep.api import runs as api
 from misstep.cli.options import settings_options
-from misstep.cli.output import print_json
+from misstep.cli.output import hint, print_json, quoted
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
@@ -50,7 +50,9 @@ def runs(settings: Settings) -> int:
 @click.command("show")
 @click.argument("run")
 @click.argument("case", required=False)
-@click.option("--most", default=20, show_default=True, help="How many failures to list.")
+@click.option(
+    "--most", type=click.IntRange(0, 10**9), default=20, show_default=True, help="How many failures to list."
+)
 @settings_options("store", "json")
 def show(settings: Settings, run: str, case: str | None, most: int) -> int:
     """Show a run, or one of its cases in full. RUN may be shortened, or be 'last'."""
@@ -73,18 +75,11 @@ def show(settings: Settings, run: str, case: str | None, most: int) -> int:
         console.print()
         console.print(failures_table(view.failures))
         if hidden:
-            console.print(
-                f"… and {hidden} more: --most {hidden + len(view.failures)} lists them all", style="dim"
-            )
-        console.print(
-            f"\none in full: misstep show {view.run.id} {view.failures[0].case.id}",
-            style="dim",
-            highlight=False,
-        )
+            all_of_them = hidden + len(view.failures)
+            hint(console, f"… and {hidden} more: --most {all_of_them} lists them all", gap=False)
+        hint(console, f"one in full: misstep show {view.run.id} {quoted(view.failures[0].case.id)}")
     if not view.run.summary:
-        console.print(
-            f"\ngo on with:  misstep plan test --resume {view.run.id}", style="dim", highlight=False
-        )
+        hint(console, f"go on with:  misstep plan test --resume {view.run.id}")
     return 0
 
 
@@ -100,9 +95,7 @@ def replay(settings: Settings, finding: str) -> int:
         console = Console()
         console.print(case_view(after))
         same = _ending(before) == _ending(after)
-        console.print(
-            f"\n{'as before' if same else 'before, it was'}: {_ending(before)}", style="dim", highlight=False
-        )
+        hint(console, f"{'as before' if same else 'before, it was'}: {_ending(before)}")
     return int(after.verdict.verdict != "passed")
 
 
@@ -112,7 +105,7 @@ def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:
         return
     console = Console()
     console.print(case_view(outcome))
-    console.print(f"\nagain: misstep replay {run}/{outcome.case.id}", style="dim", highlight=False)
+    hint(console, f"again: misstep replay {quoted(f'{run}/{outcome.case.id}')}")
 
 
 def _ending(outcome: Outcome) -> str:

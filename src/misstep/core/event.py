@@ -1,20 +1,21 @@
 """Events: what a run tells its listeners."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 import msgspec
 
 from misstep.core.outcome import Outcome
 from misstep.core.summary import Summary
+from misstep.core.verdict import Judgement
 
 
 class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):
-    """`finished` outcomes stem from an earlier sitting of the same run."""
+    """`verdicts` counts the outcomes of earlier sittings of the same run."""
 
     run: str
     total: int
-    finished: int
+    verdicts: Mapping[Judgement, int]
 
 
 class CaseFinished(msgspec.Struct, frozen=True, tag="case_finished"):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from misstep.core.transcript import storable
 from misstep.errors import UsageError, did_you_mean
 
 
@@ -56,7 +57,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     agent: Annotated[str, _doc("The agent under test, e.g. sim:perfect.")] = ""
     agent_args: Annotated[dict[str, str], _doc("A parameter of the agent, key=value; may be repeated.")] = {}
     actions: Annotated[Span, _doc("How many actions a problem has.")] = Span(3, 5)
-    count: Annotated[Positive | None, _doc("How many cases (100, or one per order if exhaustive).")] = None
+    count: Annotated[
+        Annotated[int, Meta(ge=1, le=10**9)] | None,
+        _doc("How many cases (100, or one per order if exhaustive)."),
+    ] = None
     seed: Annotated[int, Meta(ge=0, le=2**53 - 1), _doc("Same seed, same cases.")] = 0
     sentences: Annotated[int, Meta(ge=0, le=100), _doc("Most sentences (0: actions minus one).")] = 0
     iterations: Annotated[Positive, _doc("How often a sentence is tried.")] = 50
@@ -101,9 +105,17 @@ def parse_setting(name: str, given: object, where: str, lax: bool = False) -> An
         value = msgspec.convert(given, FIELDS[name], strict=not lax, dec_hook=_decode)
         if name == "fail_on":
             parse_gate(value)
+        if isinstance(value, str) and ("\0" in value or value != storable(value)):
+            raise ValueError(value)
         return value
     except (msgspec.ValidationError, ValueError) as error:
         raise _bad_value(name, given, where) from error
+
+
+def check_settings(settings: Settings) -> Settings:
+    """The settings as values of their proper types; a `UsageError` for what was set to something else."""
+    given = {name: msgspec.to_builtins(getattr(settings, name), enc_hook=str) for name in FIELDS}
+    return Settings(**{name: parse_setting(name, value, f"Settings.{name}") for name, value in given.items()})
 
 
 def parse_gate(text: str) -> float | None:
@@ -136,7 +148,7 @@ def _decode(kind: type, given: object) -> object:
 
 def _bad_value(name: str, given: object, where: str) -> UsageError:
     """The place of a flag or variable names the setting already; a line of a file does not."""
-    named = where.startswith(("--", "MISSTEP_"))
+    named = where.startswith(("--", "MISSTEP_", "Settings."))
     kind = field_type(name)
     choices = [str(value) for value in kind.values] if isinstance(kind, msgspec.inspect.LiteralType) else []
     message = f"{given!r} won't do" if named else f"{name} = {given!r} won't do"
@@ -150,8 +162,8 @@ def _expected(name: str) -> str:
             return f"one of {', '.join(map(str, values))}"
         case msgspec.inspect.IntType(ge=low, le=high):
             return f"a whole number{_between(low, high)}"
-        case msgspec.inspect.FloatType(gt=low) if low is not None:
-            return f"a number above {low:g}"
+        case msgspec.inspect.FloatType(gt=low, le=high) if low is not None:
+            return f"a number above {low:g}, at most {high:,.0f}"
         case msgspec.inspect.FloatType(ge=low, le=high):
             return f"a number{_between(low, high)}"
         case msgspec.inspect.BoolType():

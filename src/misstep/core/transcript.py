@@ -4,6 +4,12 @@ from typing import Any, Literal
 
 import msgspec
 
+
+def storable(text: str) -> str:
+    """Text from outside in a form that can be encoded: lone surrogates become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 Ended = Literal["answered", "timeout", "iterations", "error"]
 
 

@@ -2,20 +2,47 @@
 
 import asyncio
 
+import msgspec
+
 from misstep.core.agent import Agent, Answer, Assignment, StepsExhausted, Toolbox
+from misstep.core.transcript import storable
 
 
 async def attempt(
     agent: Agent, assignment: Assignment, toolbox: Toolbox, timeout: float
 ) -> tuple[Answer, str]:
-    """How the agent ended, and what broke if something did. Nothing the agent raises gets past here."""
+    """How the agent ended, and what broke if something did. Nothing the agent does gets past here."""
     limit = asyncio.timeout(timeout)
+    began = asyncio.get_running_loop().time()
     try:
         async with limit:
-            return await agent.run(assignment, toolbox), ""
+            answer = _checked(await agent.run(assignment, toolbox))
     except StepsExhausted:
-        return Answer(ended="iterations"), ""
-    except Exception as error:
-        if limit.expired():  # a TimeoutError of the agent's own is not ours
-            return Answer(ended="timeout"), ""
-        return Answer(ended="error"), f"{type(error).__name__}: {error}"
+        answer, broken = Answer(ended="iterations"), ""
+    except asyncio.CancelledError:
+        if _being_cancelled():
+            raise
+        answer, broken = Answer(ended="error"), "the agent cancelled itself"
+    except (Exception, SystemExit) as error:
+        answer, broken = Answer(ended="error"), storable(f"{type(error).__name__}: {error}")
+    else:
+        broken = ""
+    # Late is late, even if the agent swallowed the cancellation or never let the clock be looked at.
+    if limit.expired() or asyncio.get_running_loop().time() - began > timeout:
+        return Answer(ended="timeout", usage=answer.usage), ""
+    return answer, broken
+
+
+def _being_cancelled() -> bool:
+    """Whether we are asked to stop, rather than the agent having raised the same error by itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _checked(answer: object) -> Answer:
+    """The answer with a text that can be stored; a TypeError for what is no answer."""
+    if not isinstance(answer, Answer):
+        raise TypeError(f"the agent returned {type(answer).__name__} instead of an Answer")
+    if isinstance(answer.text, str):
+        answer = msgspec.structs.replace(answer, text=storable(answer.text))
+    return msgspec.convert(msgspec.to_builtins(answer), Answer)

@@ -34,12 +34,14 @@ async def drive(
     async def work() -> None:
         nonlocal pending
         while (case := await next_case()) is not None:
-            outcome = await execute(case)
-            report(outcome)
-            async with news:
+            try:
+                outcome = await execute(case)
+                report(outcome)
                 campaign.tell(outcome)
+            finally:
                 pending -= 1
-                news.notify_all()
+                async with news:
+                    news.notify_all()
             await asyncio.sleep(0)  # agents that never wait must not keep the loop from hearing Ctrl-C
 
     try:

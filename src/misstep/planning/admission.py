@@ -55,22 +55,22 @@ def _check_constraints(case: Case) -> None:
                     f"constraint {index} speaks of an unknown action {action!r}", f"known: {', '.join(known)}"
                 )
         number = constraint.sentence
-        if number is not None and case.sentences and not 0 <= number < len(case.sentences):
-            raise UsageError(
-                f"constraint {index} comes from sentence {number}",
-                f"the case has sentences 0 to {len(case.sentences) - 1}",
-            )
+        if number is not None and not 0 <= number < (len(case.sentences) or number + 1):
+            last = len(case.sentences) - 1
+            expected = f"the case has sentences 0 to {last}" if case.sentences else "expected 0 or more"
+            raise UsageError(f"constraint {index} comes from sentence {number}", expected)
 
 
 def _order(case: Case) -> Order:
     numbers = {action.id: number for number, action in enumerate(case.actions)}
     relations = [(numbers[c.first], numbers[c.then]) for c in case.constraints]
+    order = Order(len(numbers))
+    if all([order.add(*relation) for relation in relations]):
+        return order
     cycle = find_cycle(relations)
-    if cycle:
-        listed = ", ".join(str(index) for index in cycle)
-        said = "; ".join(f"{case.constraints[i].first} before {case.constraints[i].then}" for i in cycle)
-        raise UsageError(f"no plan can satisfy the case: constraints {listed} contradict each other", said)
-    return Order(len(numbers), relations)
+    listed = ", ".join(str(index) for index in cycle)
+    said = "; ".join(f"{case.constraints[i].first} before {case.constraints[i].then}" for i in cycle)
+    raise UsageError(f"no plan can satisfy the case: constraints {listed} contradict each other", said)
 
 
 def _check_witness(case: Case, witness: tuple[str, ...]) -> None:

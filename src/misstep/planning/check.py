@@ -26,9 +26,12 @@ class Trace(msgspec.Struct, frozen=True):
 
 def judge(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
     """The bare verdict. The first of timeout, act, lost and order that applies is the error kind."""
+    return judge_trace(case, transcript, trace_calls(case, transcript.calls, parallel))
+
+
+def judge_trace(case: Case, transcript: Transcript, trace: Trace) -> Verdict:
     if transcript.ended == "error":
         return Verdict(case.id, "errored")
-    trace = trace_calls(case, transcript.calls, parallel)
     violated = violations(case, trace)
     missing = missing_actions(case, trace)
     if transcript.ended != "answered":

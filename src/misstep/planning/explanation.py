@@ -7,16 +7,16 @@ import msgspec
 from misstep.core.case import Case
 from misstep.core.transcript import Transcript
 from misstep.core.verdict import Verdict
-from misstep.planning.check import Parallel, Trace, judge, trace_calls
+from misstep.planning.check import Parallel, Trace, judge_trace, trace_calls
 from misstep.planning.order import Order, nearest_order
 
 
 def check(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
     """Judge a transcript and give the reasons."""
-    verdict = judge(case, transcript, parallel)
+    trace = trace_calls(case, transcript.calls, parallel)
+    verdict = judge_trace(case, transcript, trace)
     if verdict.verdict == "passed":
         return verdict
-    trace = trace_calls(case, transcript.calls, parallel)
     nearest = nearest_plan(case, trace) if verdict.error else ()
     return msgspec.structs.replace(
         verdict, nearest=nearest, explanation=_explain(case, transcript, verdict, trace)

@@ -111,7 +111,7 @@ def count_orders(before: tuple[int, ...]) -> int:
     """How many total orders respect a closed partial order, given by its `before` masks.
 
     Dynamic programming over subsets: parts that don't touch each other are counted alone and shuffled
-    together, a connected part loses one minimal element at a time.
+    together, a connected part loses one minimal element at a time, or its only maximal one.
     """
     touching = list(before)
     for i, mask in enumerate(before):
@@ -125,7 +125,9 @@ def count_orders(before: tuple[int, ...]) -> int:
             return known
         part = _component(mask, touching)
         if part == mask:
-            total = sum(count(mask ^ 1 << i) for i in bits(mask) if not before[i] & mask)
+            tops = [i for i in bits(mask) if not touching[i] & ~before[i] & mask]
+            bottoms = [i for i in bits(mask) if not before[i] & mask]
+            total = sum(count(mask ^ 1 << i) for i in (tops if len(tops) == 1 else bottoms))
         else:
             rest = mask ^ part
             total = comb(mask.bit_count(), part.bit_count()) * count(part) * count(rest)

@@ -4,6 +4,7 @@ They get what any agent gets, the request and the tools, and understand it throu
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Literal, Protocol
 
 import msgspec
@@ -30,15 +31,31 @@ FORMS = (
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
-class Understanding(msgspec.Struct, frozen=True):
-    """What a planner made of a request: its activities as the tools list them, and each sentence read."""
+class Understanding:
+    """What a planner makes of a request; it reads only if it has to, and never guesses."""
 
-    activities: tuple[str, ...]
-    sentences: tuple[Reading, ...]
+    def __init__(self, request: str, activities: tuple[str, ...]) -> None:
+        self._request = request
+        self.activities = activities
+
+    @cached_property
+    def sentences(self) -> list[Reading]:
+        """The line of the request that speaks of the order; other lines are not about it."""
+        for line in self._request.splitlines():
+            sentences = [f"{sentence}." for sentence in line.removesuffix(".").split(". ")]
+            readings = [read(sentence, self.activities) for sentence in sentences]
+            if all(readings):
+                return [reading[0] for reading in readings]
+        raise ValueError("a simulated planner reads only what misstep has written")
 
     @property
     def relations(self) -> list[Relation]:
         return [relation for sentence in self.sentences for relation in sentence.relations]
+
+    @property
+    def order(self) -> Order:
+        numbers = {activity: number for number, activity in enumerate(self.activities)}
+        return Order(len(numbers), [(numbers[r.first], numbers[r.then]) for r in self.relations])
 
 
 class Planner(Protocol):
@@ -56,7 +73,7 @@ class SimulatedAgent:
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         tools = {tool.name.replace("_", " "): tool.name for tool in toolbox.tools}
-        understood = understand(assignment.request, tuple(tools))
+        understood = Understanding(assignment.request, tuple(tools))
         for activity in self._planner.plan(understood, Dice(assignment.seed)):
             toolbox.call(tools[activity], {})
         return Answer("All the tasks have been carried out.")
@@ -81,16 +98,6 @@ def simulated_agent(kind: str, options: Mapping[str, str]) -> SimulatedAgent:
         return SimulatedAgent(f"sim:{kind}", msgspec.convert(dict(options), planner, strict=False))
     except msgspec.ValidationError as error:
         raise UsageError(f"sim:{kind} can't be set up with {dict(options)}", str(error)) from error
-
-
-def understand(request: str, activities: tuple[str, ...]) -> Understanding:
-    """Read the line of the request that speaks of the order; other lines are not about it."""
-    for line in request.splitlines():
-        sentences = [f"{sentence}." for sentence in line.removesuffix(".").split(". ")]
-        readings = [read(sentence, activities) for sentence in sentences]
-        if all(readings):
-            return Understanding(activities, tuple(reading[0] for reading in readings))
-    return Understanding(activities, ())
 
 
 def arrange(activities: Sequence[str], relations: Iterable[Relation]) -> list[str]:
@@ -217,10 +224,7 @@ PLANNERS: dict[
 
 
 def has_shape(shape: str, understood: Understanding) -> bool:
-    numbers = {activity: number for number, activity in enumerate(understood.activities)}
-    order = Order(len(numbers))
-    for relation in understood.relations:
-        order.add(numbers[relation.first], numbers[relation.then])
+    order = understood.order
     if shape == "chain":
         return any(before and after for before, after in zip(order.before, order.after, strict=True))
     neighbours = order.before if shape == "join" else order.after

@@ -6,9 +6,13 @@ from types import ModuleType
 from typing import Any, Literal
 
 from misstep.core.case import Case
-from misstep.errors import MissingExtra
+from misstep.errors import MissingExtra, MisstepError
 
 Answer = Literal["yes", "no", "unknown"]
+
+
+class SolverUnsure(MisstepError):
+    """Z3 gave up on a question."""
 
 
 @cache
@@ -34,9 +38,8 @@ def contradiction(case: Case) -> tuple[int, ...]:
 
 def violated_by(case: Case, plan: Sequence[str]) -> tuple[int, ...]:
     """The constraints that an order of action ids breaks, each decided on its own."""
-    z3 = _z3()
     solver, labels = _encode(case, plan)
-    return tuple(i for i, label in enumerate(labels) if solver.check(label) == z3.unsat)
+    return tuple(i for i, label in enumerate(labels) if not _decided(solver.check(label)))
 
 
 def conflict(case: Case, plan: Sequence[str]) -> tuple[int, ...]:
@@ -50,7 +53,7 @@ def _encode(case: Case, plan: Sequence[str] = ()) -> tuple[Any, list[Any]]:
     z3 = _z3()
     solver = z3.Solver()
     solver.set("core.minimize", True)
-    places = {action.id: z3.Int(action.id) for action in case.actions}
+    places = {action.id: z3.Int(f"a{number}") for number, action in enumerate(case.actions)}
     solver.add(z3.Distinct(*places.values()))
     for place, action in enumerate(plan):
         solver.add(places[action] == place)
@@ -61,8 +64,7 @@ def _encode(case: Case, plan: Sequence[str] = ()) -> tuple[Any, list[Any]]:
 
 
 def _core(solver: Any, labels: list[Any]) -> tuple[int, ...]:
-    z3 = _z3()
-    if solver.check(*labels) != z3.unsat:
+    if _decided(solver.check(*labels)):
         return ()
     return tuple(sorted(int(str(label)[1:]) for label in solver.unsat_core()))
 
@@ -70,3 +72,11 @@ def _core(solver: Any, labels: list[Any]) -> tuple[int, ...]:
 def _answer(result: Any) -> Answer:
     z3 = _z3()
     return "yes" if result == z3.sat else "no" if result == z3.unsat else "unknown"
+
+
+def _decided(result: Any) -> bool:
+    """Whether Z3 says yes; *unknown* is neither yes nor no."""
+    answer = _answer(result)
+    if answer == "unknown":
+        raise SolverUnsure("Z3 could not decide", "judge without --verify")
+    return answer == "yes"

@@ -46,11 +46,13 @@ class Suite(msgspec.Struct, frozen=True):
             raise UsageError(
                 f"actions {self.low}-{self.high} is out of range", f"{kind} has between 2 and {most} actions"
             )
+        if self.exhaustive and self.recipe.sentences:
+            raise UsageError("an exhaustive suite needs as many sentences as it takes", "leave sentences out")
         room = self.recipe.sentences * ACTIONS_PER_SENTENCE
-        if room and self.high > room and not self.exhaustive:
+        if room and self.high > room:
             raise UsageError(
                 f"{self.high} actions are too many for sentences = {self.recipe.sentences}",
-                f"a sentence introduces {ACTIONS_PER_SENTENCE} actions at the most: allow more sentences",
+                f"a sentence is sure to hold {ACTIONS_PER_SENTENCE} new actions: allow more sentences",
             )
         _check_names(self.topics, load_topics(), "topic")
         _check_names((self.request,), load_requests().templates, "request template")

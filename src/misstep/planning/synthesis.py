@@ -34,7 +34,7 @@ from misstep.planning.order import Order, bits
 MOST_PARTS = 3  # sub-sentences in a sentence; more is a run-on
 JOIN_RATE = 0.3
 GROUP_RATE = 0.25
-ACTIONS_PER_SENTENCE = 2 * MOST_PARTS  # what a sentence can introduce at the least
+ACTIONS_PER_SENTENCE = 2 * MOST_PARTS  # what a sentence is sure to find room for
 
 
 class Recipe(msgspec.Struct, frozen=True):
@@ -69,7 +69,8 @@ def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> Draft:
     for left in range(count, 0, -1):
         if not writer.add_sentence(newcomers=-(-writer.unmentioned.bit_count() // left)):
             break
-        if recipe.redundancy and dice.chance(recipe.redundancy):
+        room = writer.length + left <= most
+        if room and recipe.redundancy and dice.chance(recipe.redundancy):
             writer.add_redundant_sentence()
     return writer.draft()
 
@@ -98,6 +99,10 @@ class _Writer:
         self._target = target
         self._sentences: list[Sentence] = []
         self._redundant: list[int] = []
+
+    @property
+    def length(self) -> int:
+        return len(self._sentences)
 
     def draft(self) -> Draft:
         return Draft(tuple(self._sentences), self.order, tuple(self._redundant))
@@ -142,13 +147,13 @@ class _Writer:
             return self._dice.pick(missing) if missing else None
         if self.order.is_total():
             return None
-        everyone = list(range(self.order.size))
-        fresh = bits(self.unmentioned)
-        ones = fresh or everyone
-        others = fresh if newcomers > 1 and len(fresh) > 1 else everyone
+        fresh, everyone = bits(self.unmentioned), range(self.order.size)
         for _ in range(self._recipe.iterations):
-            one, other = self._dice.pick(ones), self._dice.pick(others)
-            if one != other and not (self.order.after[one] | self.order.before[one]) >> other & 1:
+            one = self._dice.pick(fresh or everyone)
+            others = fresh if newcomers > 1 and len(fresh) > 1 else everyone
+            other = self._dice.pick([i for i in others if i != one])
+            # What has not been mentioned is unrelated to everything, so that a newcomer is never refused.
+            if not (self.order.after[one] | self.order.before[one]) >> other & 1:
                 return (one, other) if self._dice.chance(0.5) else (other, one)
         return None
 

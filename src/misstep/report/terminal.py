@@ -12,7 +12,7 @@ from rich.text import Text
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
-from misstep.report.text import plain
+from misstep.report.text import plain, plain_lines
 
 STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow", "errored": "magenta"}
 
@@ -50,7 +50,7 @@ def runs_table(rows: Iterable[tuple[str, float, int, int, Settings, Summary | No
     """One line per run: id, start, cases done of total, settings, summary once finished."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("run", "started", "agent", "actions"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=heading != "agent", overflow="fold")
     for heading in ("cases", "success", "interval", "chance"):
         table.add_column(heading, justify="right")
     for run, started, total, done, settings, summary in rows:
@@ -73,13 +73,13 @@ def runs_table(rows: Iterable[tuple[str, float, int, int, Settings, Summary | No
 def failures_table(outcomes: Sequence[Outcome]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("case", "error", "step", "why"):
-        table.add_column(heading, overflow="fold" if heading == "why" else "ellipsis")
+        table.add_column(heading, overflow="fold", no_wrap=heading != "why")
     for outcome in outcomes:
         verdict = outcome.verdict
         style = STYLES[verdict.verdict]
         kind = Text(verdict.error or verdict.verdict, style=style)
         step = str(verdict.step) if verdict.step else ""
-        table.add_row(verdict.case, kind, step, Text(plain(verdict.explanation, 500)))
+        table.add_row(Text(plain(verdict.case)), kind, step, Text(plain(verdict.explanation, 500)))
     return table
 
 
@@ -87,8 +87,8 @@ def case_view(outcome: Outcome) -> RenderableType:
     """A case in full: the request, the calls with the misstep marked, the verdict and its reasons."""
     case, verdict = outcome.case, outcome.verdict
     parts: list[RenderableType] = [
-        Text.assemble(("case ", "bold"), case.id, f"   topic {plain(case.topic)}   seed {case.seed}"),
-        _section("request", Text(plain(case.query))),
+        Text.assemble(("case ", "bold"), plain(case.id), f"   topic {plain(case.topic)}   seed {case.seed}"),
+        _section("request", Text(plain_lines(case.query))),
         _section("calls", _calls(outcome)),
         _section("verdict", Text(_headline(outcome), style=STYLES[verdict.verdict])),
     ]

@@ -2,13 +2,21 @@
 
 import re
 
-# Control characters would drive the terminal, direction marks would turn the text round.
+# Control characters would drive the terminal, direction marks turn the text round, separators break the line.
 _UNSAFE = re.compile(
-    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 
 
-def plain(text: str, most: int = 10_000) -> str:
-    """The text with everything that could move the cursor or the reading direction spelt out."""
-    short = text if len(text) <= most else f"{text[:most]}… ({len(text) - most} more characters)"
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", short)
+def plain(text: str, most: int = 2_000) -> str:
+    """The text on one line, with everything spelt out that could move the cursor or the reading direction."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", _short(text, most))
+
+
+def plain_lines(text: str, most: int = 20_000) -> str:
+    """The same for a text whose own line breaks are kept."""
+    return "\n".join(plain(line, most) for line in _short(text, most).split("\n"))
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most} more characters)"

@@ -1,6 +1,8 @@
 """JSON lines: reading with the place of every mistake, writing whole files or nothing."""
 
+import codecs
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -15,23 +17,42 @@ from misstep.errors import UsageError
 T = TypeVar("T")
 
 
-def read_lines(path: str, kind: type[T], name: str) -> Iterator[tuple[str, T]]:
+class _Versioned(msgspec.Struct):
+    version: int | None = None
+
+
+def read_lines(path: str, kind: type[T], name: str, version: int | None = None) -> Iterator[tuple[str, T]]:
     """Each line as a value, with its place; a `UsageError` for the first that can't be read.
 
-    `name` is what people call the values. A file without any is an error as well.
+    `name` is what people call the values, `version` the one that each must have. A file without any is an
+    error as well.
     """
     decoder = msgspec.json.Decoder(kind)
     where = ""
     try:
         with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
+                if number == 1:
+                    line = line.removeprefix(codecs.BOM_UTF8)
                 if line.strip():
                     where = f"{path}:{number}"
+                    if version is not None:
+                        _check_version(line, name, version, where)
                     yield where, _decode(decoder, line, name, where)
     except OSError as error:
         raise UsageError("can't be read", error.strerror or str(error), where=path) from error
     if not where:
         raise UsageError(f"there is no {name} in it", f"expected one {name} per line, as JSON", where=path)
+
+
+def _check_version(line: bytes, name: str, version: int, where: str) -> None:
+    """Tell a newer form by its version, before its fields are called unknown."""
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        given = msgspec.json.decode(line, type=_Versioned).version
+        if given not in (None, version):
+            raise UsageError(
+                f"a {name} of version {given}", f"this misstep reads version {version}", where=where
+            )
 
 
 def _decode(decoder: msgspec.json.Decoder[T], line: bytes, name: str, where: str) -> T:
@@ -53,33 +74,38 @@ def _decode(decoder: msgspec.json.Decoder[T], line: bytes, name: str, where: str
 def write_lines(path: str, values: Iterable[msgspec.Struct]) -> None:
     """Write one value per line, `-` for standard output; a file appears whole or not at all."""
     encoder = msgspec.json.Encoder()
-    with _standard_output() if path in ("", "-") else _whole_file(Path(path)) as file:
+    with _opened(path) as file:
         for value in values:
             file.write(encoder.encode(value) + b"\n")
 
 
 @contextmanager
-def _standard_output() -> Iterator[IO[bytes]]:
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
+def _opened(path: str) -> Iterator[IO[bytes]]:
+    """Standard output, a device or pipe as it is, and a file that appears only when it is complete."""
+    if path in ("", "-"):
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(os.path.realpath(path))
+    try:
+        with open(target, "wb") if target.exists() and not target.is_file() else _whole_file(target) as file:
+            yield file
+    except OSError as error:
+        raise UsageError("can't be written", error.strerror or str(error), where=path) from error
 
 
 @contextmanager
 def _whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file under another name until it is complete."""
-    try:
-        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise UsageError("can't be written", error.strerror or str(error), where=str(path)) from error
+    """A file under another name until it is complete; it keeps the rights of the one it replaces."""
+    rights = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(partial, 0o666 & ~_umask())
+        os.chmod(partial, stat.S_IMODE(rights))
         os.replace(partial, path)
-    except OSError as error:
-        raise UsageError("can't be written", error.strerror or str(error), where=str(path)) from error
     finally:
         with suppress(FileNotFoundError):
             os.unlink(partial)

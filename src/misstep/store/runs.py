@@ -40,9 +40,9 @@ class Store:
         path = _path_of(location)
         if create:
             _make_directory(path)
-        elif not path.exists():
+        elif not path.exists() or (path.is_file() and not path.stat().st_size):
             raise StoreError("there is no store here yet", "misstep plan test makes one", where=location)
-        self._readers = schema.connect(str(path))
+        self._readers = schema.connect(str(path.absolute()))
         self._writers = self._readers.execution_options(writing=True)
         if create:
             with self._writing() as connection:
@@ -65,8 +65,8 @@ class Store:
             connection.execute(runs.insert(), row)
         return Run(run, started, total, 0, settings, None)
 
-    def add_outcome(self, run: str, outcome: Outcome) -> None:
-        """Keep an outcome; a second one for the same case of the run is dropped, none counts twice."""
+    def add_outcome(self, run: str, outcome: Outcome) -> bool:
+        """Keep an outcome; False for a second one of the same case, which is dropped: none counts twice."""
         row = {
             "run": run,
             "case_id": outcome.case.id,
@@ -75,7 +75,7 @@ class Store:
             "outcome": msgspec.json.encode(outcome),
         }
         with self._writing() as connection:
-            connection.execute(sqlite.insert(outcomes).on_conflict_do_nothing(), row)
+            return connection.execute(sqlite.insert(outcomes).on_conflict_do_nothing(), row).rowcount == 1
 
     def finish_run(self, run: str, summary: Summary) -> None:
         with self._writing() as connection:
@@ -93,7 +93,9 @@ class Store:
                 runs.c.number == sa.select(sa.func.max(runs.c.number)).scalar_subquery()
             )
         else:
-            found = self._select_runs(runs.c.id.startswith(name, autoescape=True))
+            found = self._select_runs(runs.c.id == name) or self._select_runs(
+                runs.c.id.startswith(name, autoescape=True)
+            )
         if len(found) == 1:
             return found[0]
         if found:
@@ -112,29 +114,27 @@ class Store:
 
     def find_outcome(self, run: str, case: str) -> Outcome:
         """The outcome of the case with this id, or whose id begins so."""
-        chosen = (outcomes.c.run == run) & outcomes.c.case_id.startswith(case, autoescape=True)
-        with self._reading() as connection:
-            found = connection.execute(sa.select(outcomes.c.outcome).where(chosen).limit(2)).all()
+        beginning = outcomes.c.case_id.startswith(case, autoescape=True)
+        found = self._select_outcomes(run, outcomes.c.case_id == case) or self._select_outcomes(
+            run, beginning
+        )
         if len(found) == 1:
-            return msgspec.json.decode(found[0][0], type=Outcome)
+            return found[0]
         problem = f"'{case}' could be any of several cases" if found else f"there is no case '{case}'"
         raise UsageError(f"{problem} in run {run}", f"misstep show {run} lists them", where=self.location)
 
-    def finished_cases(self, run: str) -> set[str]:
+    def _select_outcomes(self, run: str, condition: sa.ColumnElement[bool]) -> list[Outcome]:
+        """Two at the most: enough to know whether there is just one."""
+        query = sa.select(outcomes.c.outcome).where(outcomes.c.run == run, condition).limit(2)
         with self._reading() as connection:
-            return set(connection.scalars(sa.select(outcomes.c.case_id).where(outcomes.c.run == run)))
+            return [msgspec.json.decode(encoded, type=Outcome) for encoded in connection.scalars(query)]
 
     def _select_runs(self, condition: sa.ColumnElement[bool]) -> list[Run]:
         done = sa.select(sa.func.count()).where(outcomes.c.run == runs.c.id).scalar_subquery()
         columns = (runs.c.id, runs.c.started, runs.c.total, done, runs.c.settings, runs.c.summary)
+        query = sa.select(*columns).where(condition).order_by(runs.c.number.desc())
         with self._reading() as connection:
-            rows = connection.execute(
-                sa.select(*columns).where(condition).order_by(runs.c.number.desc())
-            ).all()
-        return [
-            Run(*row[:4], decode_settings(row[4]), row[5] and msgspec.json.decode(row[5], type=Summary))
-            for row in rows
-        ]
+            return [_run_from(*row) for row in connection.execute(query)]
 
     def _keep_a_log(self) -> None:
         """Write ahead: readers see the last commit while a writer works on the next."""
@@ -168,6 +168,11 @@ class Store:
             raise StoreError(
                 "the store holds something unreadable", str(error), where=self.location
             ) from error
+
+
+def _run_from(run: str, started: float, total: int, done: int, settings: bytes, summary: bytes | None) -> Run:
+    decoded = msgspec.json.decode(summary, type=Summary) if summary else None
+    return Run(run, started, total, done, decode_settings(settings), decoded)
 
 
 def _path_of(location: str) -> Path:

@@ -39,7 +39,7 @@ class NotAStore(Exception):
 
 def connect(location: str) -> sa.Engine:
     """An engine whose transactions begin when we say so: writers queue, readers never wait for them."""
-    engine = sa.create_engine(f"sqlite:///{location}")
+    engine = sa.create_engine(sa.URL.create("sqlite", database=location))
     sa.event.listen(engine, "connect", _configure)
     sa.event.listen(engine, "begin", _begin)
     return engine

@@ -27,9 +27,7 @@ def nearest_plan(case: Case, trace: Trace) -> tuple[str, ...]:
     """The correct plan, as action ids, that swaps the fewest pairs of the agent's own order."""
     numbers = {action.id: number for number, action in enumerate(case.actions)}
     order = Order(len(numbers), [(numbers[c.first], numbers[c.then]) for c in case.constraints])
-    return tuple(
-        [case.actions[i].id for i in nearest_order(order.before, [numbers[i] for i in trace.places])]
-    )
+    return tuple([case.actions[i].id for i in nearest_order(order, [numbers[i] for i in trace.places])])
 
 
 def _explain(case: Case, transcript: Transcript, verdict: Verdict, trace: Trace) -> str:

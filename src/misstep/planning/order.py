@@ -147,54 +147,68 @@ def _component(mask: int, touching: Sequence[int]) -> int:
     return part
 
 
-def nearest_order(before: Sequence[int], wished: Sequence[int]) -> list[int]:
+def nearest_order(order: Order, wished: Sequence[int]) -> list[int]:
     """The correct order with the fewest pairs swapped against `wished`.
 
     `wished` may leave actions out: those cost nothing wherever they go. Exact: a cheapest-first search
     over what is done already, in which only swaps that nothing forces are paid for.
     """
-    search = _NearestSearch(before, wished)
-    queue: list[tuple[int, int, int, tuple[int, ...]]] = [(0, len(before), 0, ())]
-    seen = set[int]()
+    search = _NearestSearch(order, wished)
+    queue: list[tuple[int, int, int, list[int]]] = [(0, order.size, 0, [])]
+    seen: set[int] = set()
     while True:
-        cost, left, done, order = heappop(queue)
-        if not left:
-            return list(order)
-        if done in seen:
-            continue
-        seen.add(done)
-        for i in search.choices(done):
-            heappush(queue, (cost + search.price(i, done), left - 1, done | 1 << i, (*order, i)))
+        cost, _, done, path = heappop(queue)
+        done, choices = search.follow(done, path)
+        if len(path) == order.size:
+            return path
+        if done not in seen:
+            seen.add(done)
+            for i in choices:
+                further = (
+                    cost + search.price(i, done),
+                    order.size - len(path) - 1,
+                    done | 1 << i,
+                    [*path, i],
+                )
+                heappush(queue, further)
 
 
 class _NearestSearch:
-    def __init__(self, before: Sequence[int], wished: Sequence[int]) -> None:
-        self.before = before
-        self.after = [
-            sum(1 << j for j, mask in enumerate(before) if mask >> i & 1) for i in range(len(before))
-        ]
-        self.wished = list(wished)
-        self.left_out = [i for i in range(len(before)) if i not in self.wished]
-        self.ahead = [0] * len(before)
-        for place, action in enumerate(self.wished):
-            self.ahead[action] = sum(1 << other for other in self.wished[:place])
+    def __init__(self, order: Order, wished: Sequence[int]) -> None:
+        self.before, self.after = order.before, order.after
+        self.wished = wished
+        self.left_out = [i for i in range(order.size) if i not in wished]
+        self.ahead = [0] * order.size
+        self.named = 0
+        for action in wished:
+            self.ahead[action] = self.named
+            self.named |= 1 << action
 
     def price(self, action: int, done: int) -> int:
         """How many actions wished ahead of this one are overtaken without need."""
         return (self.ahead[action] & ~done & ~self.after[action]).bit_count()
+
+    def follow(self, done: int, path: list[int]) -> tuple[int, list[int]]:
+        """Go on, appending to `path`, while there is but one choice, which is always free; then what is left."""
+        while len(choices := self.choices(done)) == 1:
+            path += choices
+            done |= 1 << choices[0]
+        return done, choices
 
     def choices(self, done: int) -> list[int]:
         """Actions worth taking now; a single one where no other can be better.
 
         That is so for an action that costs nothing, and for one left out that something wished waits for.
         """
-        allowed = [i for i in self.wished if not done >> i & 1 and not self.before[i] & ~done]
-        for i in allowed:
-            if not self.price(i, done):
-                return [i]
-        fillers = [i for i in self.left_out if not done >> i & 1 and not self.before[i] & ~done]
-        waiting = sum(1 << i for i in self.wished) & ~done
-        for i in fillers:
-            if self.after[i] & waiting or not waiting:
+        allowed: list[int] = []
+        for i in self.wished:
+            if not done >> i & 1 and not self.before[i] & ~done:
+                if not self.ahead[i] & ~done & ~self.after[i]:
+                    return [i]
+                allowed.append(i)
+        waiting = self.named & ~done
+        for i in self.left_out:
+            useful = self.after[i] & waiting or not waiting
+            if useful and not done >> i & 1 and not self.before[i] & ~done:
                 return [i]
         return allowed

@@ -14,11 +14,6 @@ class Verb(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     many: str
     main: bool = False
 
-    @property
-    def sounds(self) -> tuple[str, ...]:
-        """What a listener would notice when it came again: the phrase itself, and its last word."""
-        return self.many, self.many.rsplit(" ", 1)[-1]
-
 
 class Linker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A preposition or sequential conjunction.
@@ -29,10 +24,6 @@ class Linker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
     front: bool = True
     single: bool = False
-
-    @property
-    def sounds(self) -> tuple[str, ...]:
-        return (self.text,)
 
 
 class Verbs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

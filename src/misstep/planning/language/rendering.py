@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TypeVar
+
+import msgspec
 
 from misstep.core.dice import Dice
-from misstep.planning.language.lexicon import Linker, Verb, load_lexicon
+from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.syntax import (
     Clause,
     Direction,
@@ -17,7 +18,13 @@ from misstep.planning.language.syntax import (
     SubSentence,
 )
 
-Phrase = TypeVar("Phrase", Verb, Linker)
+
+class _Option(msgspec.Struct, frozen=True):
+    """A phrase in both its forms, and what a listener would notice if it came again."""
+
+    one: str
+    many: str
+    sounds: tuple[str, ...]
 
 
 def render(paragraph: Paragraph, names: Sequence[str], dice: Dice) -> tuple[str, ...]:
@@ -36,30 +43,32 @@ class _Words:
         self._dice = dice
         self._used: set[str] = set()
 
-    def draw(self, phrases: tuple[Phrase, ...]) -> Phrase:
-        phrase = self._dice.pick(phrases)
-        if not self._used.isdisjoint(phrase.sounds):
-            fresh = [other for other in phrases if self._used.isdisjoint(other.sounds)]
-            fresh = fresh or [other for other in phrases if other.sounds[0] not in self._used]
-            phrase = self._dice.pick(fresh or phrases)
-        self._used.update(phrase.sounds)
-        return phrase
+    def draw(self, options: tuple[_Option, ...]) -> _Option:
+        option = self._dice.pick(options)
+        if not self._used.isdisjoint(option.sounds):
+            fresh = [other for other in options if self._used.isdisjoint(other.sounds)]
+            fresh = fresh or [other for other in options if other.sounds[0] not in self._used]
+            option = self._dice.pick(fresh or options)
+        self._used.update(option.sounds)
+        return option
 
 
 @cache
-def _verbs(kind: str) -> tuple[Verb, ...]:
+def _verbs(kind: str) -> tuple[_Option, ...]:
+    """Verbs are heard by the whole phrase and by its last word."""
     verbs = load_lexicon().verbs
-    if kind == "dependent":
-        return tuple(verb for verb in verbs.neutral if not verb.main)
-    return {"<": verbs.before, ">": verbs.after, "main": verbs.neutral, "free": verbs.free}[kind]
+    kinds = {"<": verbs.before, ">": verbs.after, "main": verbs.neutral, "free": verbs.free}
+    chosen = kinds[kind] if kind != "dependent" else [verb for verb in verbs.neutral if not verb.main]
+    return tuple(_Option(verb.one, verb.many, (verb.many, verb.many.rsplit(" ", 1)[-1])) for verb in chosen)
 
 
 @cache
-def _linkers(kind: str, direction: Direction, front: bool, several: bool) -> tuple[Linker, ...]:
+def _linkers(kind: str, direction: Direction, front: bool, several: bool) -> tuple[_Option, ...]:
     lexicon = load_lexicon()
     linkers = lexicon.prepositions if kind == "preposition" else lexicon.conjunctions
     chosen = linkers.before if direction == "<" else linkers.after
-    return tuple(linker for linker in chosen if linker.front >= front and not (linker.single and several))
+    fitting = [linker.text for linker in chosen if linker.front >= front and not (linker.single and several)]
+    return tuple(_Option(text, text, (text,)) for text in fitting)
 
 
 class _Renderer:
@@ -126,4 +135,4 @@ class _Renderer:
 
     def linker(self, kind: str, part: Clause | Relative, front: bool = False) -> str:
         several = len(part.object.actions) > 1
-        return self._words.draw(_linkers(kind, part.direction, front, several)).text
+        return self._words.draw(_linkers(kind, part.direction, front, several)).one

@@ -189,7 +189,7 @@ class _NearestSearch:
         return (self.ahead[action] & ~done & ~self.after[action]).bit_count()
 
     def follow(self, done: int, path: list[int]) -> tuple[int, list[int]]:
-        """Go on, appending to `path`, while there is but one choice, which is always free; then what is left."""
+        """Go on along `path` while there is but one choice, which is always free; then what is left."""
         while len(choices := self.choices(done)) == 1:
             path += choices
             done |= 1 << choices[0]

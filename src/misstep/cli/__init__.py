@@ -18,7 +18,7 @@ INTERNAL_ERROR = 70
 def cli() -> None:
     """Find the step where an LLM agent goes wrong.
 
-    Exit codes: 0 nothing wrong, 1 findings, 2 usage or configuration error, 70 a bug of ours, 130 interrupted.
+    Exit codes: 0 nothing wrong, 1 findings, 2 usage or configuration error, 70 our own bug, 130 stopped.
     """
 
 

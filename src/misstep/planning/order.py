@@ -45,24 +45,21 @@ class Order:
     def implies(self, first: int, then: int) -> bool:
         return bool(self.after[first] >> then & 1)
 
-    def admits(self, first: int, then: int) -> bool:
-        """Whether `first` before `then` can be demanded without a contradiction."""
-        return first != then and not self.after[then] >> first & 1
-
     def stands(self, action: int, direction: str, mask: int) -> bool:
         """Whether an action comes before (`<`) or after (`>`) everything in `mask`."""
         return (self.after if direction == "<" else self.before)[action] & mask == mask
 
     def add(self, first: int, then: int) -> bool:
         """Demand `first` before `then`; False, with nothing changed, where that closes a cycle."""
-        if not self.admits(first, then):
+        after, before = self.after, self.before
+        if first == then or after[then] >> first & 1:
             return False
-        if not self.after[first] >> then & 1:
-            earlier, later = self.before[first] | 1 << first, self.after[then] | 1 << then
+        if not after[first] >> then & 1:
+            earlier, later = before[first] | 1 << first, after[then] | 1 << then
             for i in bits(earlier):
-                self.after[i] |= later
+                after[i] |= later
             for i in bits(later):
-                self.before[i] |= earlier
+                before[i] |= earlier
         return True
 
     def is_total(self) -> bool:

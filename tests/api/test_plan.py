@@ -45,7 +45,8 @@ class Custom:
         result = self._act(toolbox)
         if asyncio.iscoroutine(result):
             result = await result
-        return result or Answer("done", Usage(10, 3))
+        toolbox.spend(Usage(10, 3))
+        return result or Answer("done")
 
 
 @pytest.fixture
@@ -120,9 +121,9 @@ def raise_it(error: BaseException) -> Any:
         lambda toolbox: "a text",
         lambda toolbox: Answer(text=None),  # type: ignore[arg-type]
         lambda toolbox: Answer(ended="done"),  # type: ignore[arg-type]
-        lambda toolbox: Answer(usage=None),  # type: ignore[arg-type]
+        lambda toolbox: toolbox.spend(None),  # type: ignore[arg-type]
     ],
-    ids=["cancelled", "exit", "surrogate", "no answer", "no text", "unknown end", "no usage"],
+    ids=["cancelled", "exit", "surrogate", "no answer", "no text", "unknown end", "no tokens"],
 )
 @pytest.mark.parametrize("jobs", [1, 8])
 def test_whatever_an_agent_does_is_errored_and_stored(run: Any, tmp_path: Path, act: Any, jobs: int) -> None:

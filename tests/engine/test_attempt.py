@@ -7,12 +7,16 @@ import pytest
 
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Toolbox
 from misstep.engine.attempt import attempt
+from misstep.engine.deadline import Deadline
+from misstep.engine.recorder import Recorder
 
 
 class Nothing:
+    """A world without tools."""
+
     tools = ()
 
-    def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
+    def answer(self, name: str, arguments: Any) -> str:
         return ""
 
 
@@ -30,7 +34,9 @@ class Doing:
 
 
 def run(thing: Any, timeout: float = 60) -> tuple[Answer, str]:
-    return asyncio.run(attempt(Doing(thing), Assignment("", 0), Nothing(), timeout))
+    deadline = Deadline(timeout)
+    recorder = Recorder(Nothing(), deadline, max_steps=3)
+    return asyncio.run(attempt(Doing(thing), Assignment("", 0), recorder, deadline))
 
 
 def raising(error: BaseException) -> Any:

@@ -20,7 +20,7 @@ from misstep.planning.language.reader import Relation, read
 from misstep.planning.order import Order
 from misstep.planning.simulated import simulated_agent
 from misstep.planning.suite import Suite, make_case
-from misstep.planning.world import World
+from tests.engine.conftest import record
 
 
 def cases(count: int, low: int = 3, high: int = 6, seed: int = 31) -> Iterator[Case]:
@@ -29,7 +29,7 @@ def cases(count: int, low: int = 3, high: int = 6, seed: int = 31) -> Iterator[C
 
 def run(case: Case, kind: str, attempt: int = 0, **options: str) -> Verdict:
     agent = simulated_agent(kind, options)
-    world = World(case, lambda: 0.0, 50)
+    world = record(case)
     asyncio.run(agent.run(Assignment(case.query, case.seed + attempt), world))
     return check(case, Transcript(case.id, world.calls))
 
@@ -149,7 +149,7 @@ def test_the_coin_knows_nothing_of_the_case(size: int, tmp_path: Path) -> None:
 
 def test_what_it_can_t_read_it_doesn_t_guess() -> None:
     case = next(cases(1))
-    world = World(case, lambda: 0.0, 50)
+    world = record(case)
     with pytest.raises(ValueError, match="reads only what misstep has written"):
         asyncio.run(simulated_agent("perfect", {}).run(Assignment("Do as you like.", 0), world))
     asyncio.run(simulated_agent("random", {}).run(Assignment("Do as you like.", 0), world))

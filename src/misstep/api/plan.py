@@ -13,18 +13,21 @@ from misstep.core.case import CASE_VERSION, Case
 from misstep.core.dice import derive_seed
 from misstep.core.event import CaseFinished, Event, Listener, RunFinished, RunStarted
 from misstep.core.outcome import Outcome
+from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.settings import Settings, check_settings
 from misstep.core.summary import Summary, Tally
 from misstep.core.transcript import Transcript
 from misstep.engine.attempt import attempt
+from misstep.engine.deadline import Deadline
 from misstep.engine.drive import drive
+from misstep.engine.recorder import Recorder
 from misstep.errors import InternalError, Interrupted, StoreError, UsageError, did_you_mean
 from misstep.planning.admission import admit
 from misstep.planning.explanation import check
 from misstep.planning.suite import Suite, make_case
 from misstep.planning.synthesis import Recipe
 from misstep.planning.verification import verify
-from misstep.planning.world import World
+from misstep.planning.world import MockWorld
 from misstep.store.lines import read_lines
 from misstep.store.runs import Run, Store
 
@@ -225,11 +228,21 @@ class _Sitting:
 
 async def _execute(agent: Agent, settings: Settings, case: Case) -> Outcome:
     began = time.monotonic()
-    world = World(case, time.monotonic, settings.max_steps)
+    deadline = Deadline(settings.timeout)
+    redact = Redactor(secrets_in(os.environ))
+    recorder = Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages)
     # Not the seed of the case: what an agent leaves to chance must not depend on how the case was made.
     assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
-    answer, broken = await attempt(agent, assignment, world, settings.timeout)
-    ended = "iterations" if world.exhausted and answer.ended == "answered" else answer.ended
-    transcript = Transcript(case.id, world.calls, ended, answer.text, broken, answer.usage)
+    answer, broken = await attempt(agent, assignment, recorder, deadline)
+    transcript = Transcript(
+        case.id,
+        recorder.calls,
+        answer.ended,
+        redact(answer.text),
+        redact(broken),
+        recorder.usage,
+        recorder.misread_turns,
+        tuple(recorder.messages),
+    )
     verdict = check(case, transcript, settings.parallel)
     return Outcome(case, transcript, verdict, round(time.monotonic() - began, 6))

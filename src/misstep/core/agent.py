@@ -1,7 +1,7 @@
 """What an agent is, seen from the case: it gets an assignment, uses a toolbox, answers."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -16,17 +16,62 @@ class Tool(msgspec.Struct, frozen=True):
     parameters: dict[str, Any]
 
 
-class Toolbox(Protocol):
-    """The tools of one case; every call, fitting or not, goes through it and is recorded by it."""
+class Meter(Protocol):
+    """Keeps count of what a case costs."""
+
+    def spend(self, usage: Usage) -> None:
+        """Count tokens; what is counted stays counted however the case ends."""
+        ...
+
+    def wait(self, seconds: float) -> None:
+        """Tell that the next so many seconds go by through no fault of the agent: a rate limit, a queue.
+
+        They are added to its time limit.
+        """
+        ...
+
+
+class Toolbox(Meter, Protocol):
+    """The tools of one case. It records whatever goes through it, from any thread.
+
+    A simple agent needs `tools` and `call`. One that sees more of what its model does can tell: turns that
+    begin, calls that the model asked for whether or not they are ever carried out, words that made no sense.
+    """
 
     @property
     def tools(self) -> Sequence[Tool]: ...
 
-    def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
-        """Call a tool and get its result, or a text that says what was wrong with the call.
+    @property
+    def max_steps(self) -> int:
+        """How many turns the agent is allowed."""
+        ...
 
-        Without `turn` the call is a turn of its own. Raises `StepsExhausted` past the limit on turns.
+    def begin_turn(self) -> int:
+        """The number of the turn that begins now. Raises `StepsExhausted` past the limit."""
+        ...
+
+    def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:
+        """Record a call as the model emitted it; arguments that are no JSON come as the text they were.
+
+        A `call` of the same tool that follows is taken to be this one carried out. Without `turn` it belongs
+        to the turn that began last.
         """
+        ...
+
+    def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
+        """Carry out a call and get its result, or a text that says what was wrong with the call.
+
+        Without `turn` a call that nobody asked for is a turn of its own. Raises `StepsExhausted` past the
+        limit on turns.
+        """
+        ...
+
+    def misread(self) -> None:
+        """Count words of the model that were neither a call nor an answer."""
+        ...
+
+    def note(self, message: Any) -> None:
+        """Keep a raw message, if the user asked for messages to be kept."""
         ...
 
 
@@ -45,14 +90,20 @@ class Answer(msgspec.Struct, frozen=True):
     """How an agent ended on its own."""
 
     text: str = ""
-    usage: Usage = Usage()
     ended: Ended = "answered"
 
 
 class Agent(Protocol):
-    """The thing under test. One object serves many cases, several of them at once."""
+    """The thing under test. One object serves many cases, several of them at once, all on one event loop."""
 
     @property
     def name(self) -> str: ...
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer: ...
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """An agent or model with something to give back: connections, processes."""
+
+    async def close(self) -> None: ...

@@ -81,6 +81,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Literal["ordered", "forbid"],
         _doc("Calls made in one turn: count in the order given, or are an error."),
     ] = "ordered"
+    messages: Annotated[bool, _doc("Keep the raw messages between agent and model.")] = False
     store: Annotated[str, _doc("Where runs are kept.")] = ".misstep/store.db"
     resume: Annotated[str, _doc("Go on with a run that was cut short.")] = ""
     display: Annotated[Literal["auto", "rich", "plain", "none"], _doc("How progress is shown on stderr.")] = (

@@ -17,7 +17,8 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     """One tool call as the agent made it, fitting or not.
 
     `turn` numbers the agent's turns, so that calls made in parallel share one; `at` is the time since
-    the case began, in seconds.
+    the case began, in seconds. `ran` is its place in the order in which calls were carried out: 0 where
+    that is the order in which they were emitted, -1 where it never was.
     """
 
     tool: str
@@ -25,18 +26,24 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     result: str = ""
     turn: int | None = None
     at: float | None = None
+    ran: int = 0
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Tokens spent."""
+    """Tokens spent; `cached` are those of the input that the server had seen before and charges less for."""
 
     input: int = 0
     output: int = 0
+    cached: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(self.input + other.input, self.output + other.output, self.cached + other.cached)
 
 
 class Transcript(msgspec.Struct, frozen=True, omit_defaults=True):
     """Calls in the order in which the agent emitted them, and how it ended.
 
+    `misread` counts turns that were neither call nor answer; `messages` are there if they were asked for.
     A line of a plans file is the same thing with less in it: the case and the calls suffice.
     """
 
@@ -46,3 +53,5 @@ class Transcript(msgspec.Struct, frozen=True, omit_defaults=True):
     answer: str = ""
     error: str = ""
     usage: Usage = Usage()
+    misread: int = 0
+    messages: tuple[Any, ...] = ()

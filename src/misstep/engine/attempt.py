@@ -4,19 +4,19 @@ import asyncio
 
 import msgspec
 
-from misstep.core.agent import Agent, Answer, Assignment, StepsExhausted, Toolbox
+from misstep.core.agent import Agent, Answer, Assignment, StepsExhausted
 from misstep.core.transcript import storable
+from misstep.engine.deadline import Deadline
+from misstep.engine.recorder import Recorder
 
 
 async def attempt(
-    agent: Agent, assignment: Assignment, toolbox: Toolbox, timeout: float
+    agent: Agent, assignment: Assignment, recorder: Recorder, deadline: Deadline
 ) -> tuple[Answer, str]:
     """How the agent ended, and what broke if something did. Nothing the agent does gets past here."""
-    limit = asyncio.timeout(timeout)
-    began = asyncio.get_running_loop().time()
     try:
-        async with limit:
-            answer = _checked(await agent.run(assignment, toolbox))
+        async with deadline:
+            answer, broken = _checked(await agent.run(assignment, recorder)), ""
     except StepsExhausted:
         answer, broken = Answer(ended="iterations"), ""
     except asyncio.CancelledError:
@@ -25,11 +25,12 @@ async def attempt(
         answer, broken = Answer(ended="error"), "the agent cancelled itself"
     except (Exception, SystemExit) as error:
         answer, broken = Answer(ended="error"), storable(f"{type(error).__name__}: {error}")
-    else:
-        broken = ""
-    # Late is late, even if the agent swallowed the cancellation or never let the clock be looked at.
-    if limit.expired() or asyncio.get_running_loop().time() - began > timeout:
-        return Answer(ended="timeout", usage=answer.usage), ""
+    finally:
+        recorder.close()
+    if recorder.exhausted:
+        return Answer(ended="iterations"), ""
+    if deadline.passed:
+        return Answer(ended="timeout"), ""
     return answer, broken
 
 

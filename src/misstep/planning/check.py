@@ -61,6 +61,8 @@ def trace_calls(case: Case, calls: Sequence[Call], parallel: Parallel = "ordered
             fault = "unknown"
         elif call.arguments != {}:
             fault = "arguments"
+        elif call.ran < 0:
+            continue  # asked for, but the agent ended before it was carried out
         elif action in places:
             fault = "repeated"
         else:

@@ -1,0 +1,48 @@
+"""Plain Python functions as agents: `def agent(request: str, tools: list[Tool]) -> str`, sync or async."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from misstep.adapters.threads import in_thread
+from misstep.core.agent import Answer, Assignment, Toolbox
+from misstep.core.agent import Tool as Described
+
+
+class Tool:
+    """A tool to call: `tool()` or `tool(key=value)` gives the result as text."""
+
+    def __init__(self, described: Described, toolbox: Toolbox) -> None:
+        self.name = described.name
+        self.description = described.description
+        self.parameters = described.parameters
+        self.__name__ = described.name
+        self.__doc__ = described.description
+        self._toolbox = toolbox
+
+    def __call__(self, **arguments: Any) -> str:
+        return self._toolbox.call(self.name, arguments)
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r})"
+
+
+class PlainAgent:
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        self.name = name
+        self._function = function
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        tools = [Tool(described, toolbox) for described in toolbox.tools]
+
+        def call() -> Any:
+            return self._function(assignment.request, tools)
+
+        result = await call() if inspect.iscoroutinefunction(self._function) else await in_thread(call)
+        if inspect.isawaitable(result):
+            result = await result
+        return Answer("" if result is None else str(result))
+
+
+def agent_from_function(function: Callable[..., Any], name: str) -> PlainAgent:
+    return PlainAgent(function, name)

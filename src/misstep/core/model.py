@@ -1,0 +1,117 @@
+"""What a language model is, seen from an agent: it reads, replies, asks for tools."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from misstep.core.agent import Meter, Tool
+from misstep.core.transcript import Usage
+from misstep.errors import MisstepError
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """A call as the model wrote it; `arguments` is the text it gave, JSON or not."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class System(msgspec.Struct, frozen=True, tag="system", tag_field="role"):
+    text: str
+
+
+class User(msgspec.Struct, frozen=True, tag="user", tag_field="role"):
+    text: str
+
+
+class Assistant(msgspec.Struct, frozen=True, tag="assistant", tag_field="role"):
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+
+
+class ToolResult(msgspec.Struct, frozen=True, tag="tool", tag_field="role"):
+    """The result of the call with this id."""
+
+    call: str
+    text: str
+
+
+Message: TypeAlias = System | User | Assistant | ToolResult
+
+
+class Chat(msgspec.Struct, frozen=True):
+    """A conversation so far, and the tools the model may ask for, several at a time if `parallel`."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+    stop: tuple[str, ...] = ()
+    parallel: bool = True
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """A text to be continued up to the first of the stops."""
+
+    text: str
+    stop: tuple[str, ...] = ()
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What the model said; `id` names the reply where a server remembers it.
+
+    The tokens have been told to the meter already; a reply out of a cache has used none.
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    id: str = ""
+
+
+class LanguageModel(Protocol):
+    """A model behind some interface. One object serves many conversations at once, all on one event loop.
+
+    A request that fails for good raises `ModelError`. Waiting for a rate limit is told to the meter.
+    """
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        ...
+
+    async def chat(self, request: Chat, meter: Meter) -> Reply: ...
+
+    async def complete(self, request: Prompt, meter: Meter) -> Reply: ...
+
+    async def close(self) -> None: ...
+
+
+class ResponseModel(LanguageModel, Protocol):
+    """A model whose server remembers: each request says only what is new."""
+
+    async def respond(self, request: Chat, earlier: str, meter: Meter) -> Reply:
+        """The reply to what is new since the reply with the id `earlier`, which is empty at first."""
+        ...
+
+
+class Thread(Protocol):
+    """A conversation that a server keeps; it has to be closed, however it ends."""
+
+    async def next(self, meter: Meter) -> Reply:
+        """What the assistant wants or says next."""
+        ...
+
+    async def submit(self, results: Sequence[ToolResult], meter: Meter) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class ThreadModel(LanguageModel, Protocol):
+    """A model whose server runs the conversation."""
+
+    async def open_thread(self, request: Chat, meter: Meter) -> Thread: ...
+
+
+class ModelError(MisstepError):
+    """A model could not be reached, or refused; never the agent's failure."""

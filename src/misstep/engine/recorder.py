@@ -1,0 +1,178 @@
+"""The toolbox of one attempt, which writes down what the agent does with it."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from misstep.core.agent import StepsExhausted, Tool
+from misstep.core.secrets import Redactor
+from misstep.core.transcript import Call, Usage, storable
+from misstep.engine.deadline import Deadline
+
+NOTHING_SECRET = Redactor()
+CALLS_PER_STEP = 20  # bounds an agent that calls for ever within one turn
+
+
+class World(Protocol):
+    """What the tools act on."""
+
+    @property
+    def tools(self) -> Sequence[Tool]: ...
+
+    def answer(self, name: str, arguments: Any) -> str:
+        """The result of a call, or a text that says what was wrong with it."""
+        ...
+
+
+class _Entry(msgspec.Struct):
+    """A call on its way into the transcript; `ran` is None until it is carried out."""
+
+    tool: str
+    arguments: Any
+    turn: int
+    at: float
+    result: str = ""
+    ran: int | None = None
+
+
+class Recorder:
+    """A `Toolbox` in front of a world. `max_steps` bounds the agent's turns, `clock` gives seconds."""
+
+    def __init__(
+        self,
+        world: World,
+        deadline: Deadline,
+        max_steps: int,
+        redact: Redactor = NOTHING_SECRET,
+        keep_messages: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._world = world
+        self._deadline = deadline
+        self._redact = redact
+        self._keeps_messages = keep_messages
+        self._clock = clock
+        self._began = clock()
+        self._lock = threading.RLock()
+        self._entries = list[_Entry]()
+        self._ran = 0
+        self._turns = 0
+        self._tells_turns = False
+        self._closed = False
+        self.max_steps = max_steps
+        self.usage = Usage()
+        self.misread_turns = 0
+        self.messages = list[Any]()
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        return self._world.tools
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the agent has tried to go on past its last turn, whatever it made of being told."""
+        return self._turns > self.max_steps or len(self._entries) >= CALLS_PER_STEP * self.max_steps
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """What has been called so far, in the order in which the agent emitted it."""
+        with self._lock:
+            order = [entry.ran for entry in self._entries if entry.ran is not None]
+            as_emitted = order == sorted(order)
+            return tuple([_call(entry, as_emitted) for entry in self._entries])
+
+    def begin_turn(self) -> int:
+        with self._lock:
+            self._tells_turns = True
+            self._turns += 1
+            self._check()
+            return self._turns
+
+    def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:
+        with self._lock:
+            self._turns = max(self._turns, 1 if turn is None else turn)
+            self._check()
+            self._enter(name, arguments, self._turns if turn is None else turn)
+
+    def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
+        with self._lock:
+            entry = self._asked_for(name, arguments) or self._entered(name, arguments, turn)
+            self._ran += 1
+            entry.ran = self._ran
+            # What the model wrote counts, even where a framework has mended it on the way.
+            entry.result = self._clean(self._answer(entry))
+            return entry.result
+
+    def misread(self) -> None:
+        with self._lock:
+            self.misread_turns += 1
+
+    def spend(self, usage: Usage) -> None:
+        with self._lock:
+            self.usage += usage
+
+    def wait(self, seconds: float) -> None:
+        self._deadline.extend(seconds)
+
+    def note(self, message: Any) -> None:
+        if self._keeps_messages:
+            with self._lock:
+                self.messages.append(self._kept(message))
+
+    def close(self) -> None:
+        """Take no more calls: whoever still holds on to the toolbox belongs to a case that is over."""
+        with self._lock:
+            self._closed = True
+
+    def _kept(self, value: Any) -> Any:
+        """A value as JSON keeps it, apart from whatever the agent does to it later."""
+        if value == {}:
+            return {}
+        try:
+            return msgspec.json.decode(self._clean(msgspec.json.encode(value).decode()))
+        except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+            return storable(f"{type(value).__name__} that is not JSON")
+
+    def _entered(self, name: str, arguments: Any, turn: int | None) -> _Entry:
+        """A call that nobody announced."""
+        if turn is not None:
+            self._turns = max(self._turns, int(turn))
+        elif not self._tells_turns:
+            self._turns += 1
+        self._check()
+        return self._enter(name, arguments, self._turns if turn is None else int(turn))
+
+    def _enter(self, name: str, arguments: Any, turn: int) -> _Entry:
+        at = round(self._clock() - self._began, 6)
+        entry = _Entry(self._clean(str(name)), self._kept(arguments), turn, at)
+        self._entries.append(entry)
+        return entry
+
+    def _asked_for(self, name: str, arguments: Any) -> _Entry | None:
+        """The oldest call asked for and not carried out yet, one with these arguments if there is any."""
+        self._check()
+        waiting = [entry for entry in self._entries if entry.ran is None and entry.tool == name]
+        return next((entry for entry in waiting if entry.arguments == arguments), next(iter(waiting), None))
+
+    def _answer(self, entry: _Entry) -> str:
+        try:
+            return self._world.answer(entry.tool, entry.arguments)
+        except Exception as error:
+            return f"Error: {type(error).__name__}: {error}"
+
+    def _check(self) -> None:
+        if self._closed or self.exhausted:
+            if not self._closed:
+                self._deadline.strike()  # for agents that take an exception for a tool's bad day
+            raise StepsExhausted
+
+    def _clean(self, text: str) -> str:
+        return self._redact(storable(text))
+
+
+def _call(entry: _Entry, as_emitted: bool) -> Call:
+    ran = -1 if entry.ran is None else 0 if as_emitted else entry.ran
+    return Call(entry.tool, entry.arguments, entry.result, entry.turn, entry.at, ran)

@@ -1,0 +1,31 @@
+"""What the conformance suite is run on: one subject per adapter, each in a file of its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from misstep.core.agent import Agent
+from tests.scripted import ScriptedServer
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An adapter under test.
+
+    `make` gives an agent whose model is the scripted server; `needs` are the modules it can't do without.
+    `parallel` is False where the paradigm has one call per turn at most. `warm_up` are the seconds that a
+    process of its own may need to start. `hides` names what the framework keeps from us, so that only the
+    recording proxy can see it: behaviours with a bad call, "turns", "usage", "sockets"; say why where you set it.
+    """
+
+    word: str
+    make: Callable[[ScriptedServer], Agent]
+    needs: tuple[str, ...] = ()
+    parallel: bool = True
+    warm_up: float = 0.0
+    hides: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> str:
+        """The first module that is not installed."""
+        return next((name for name in self.needs if find_spec(name) is None), "")

@@ -1,0 +1,164 @@
+"""The recorder writes down everything, in the order emitted and in the order carried out."""
+
+import threading
+from itertools import count
+from typing import Any
+
+import pytest
+
+from misstep.core.agent import StepsExhausted
+from misstep.core.case import Case
+from misstep.core.secrets import Redactor, secrets_in
+from misstep.core.transcript import Usage
+from misstep.engine.deadline import Deadline
+from misstep.engine.recorder import CALLS_PER_STEP, Recorder
+from misstep.planning.suite import Suite, make_case
+from misstep.planning.world import MockWorld
+from tests.engine.conftest import record
+
+
+@pytest.fixture
+def case() -> Case:
+    return make_case(Suite(0, 3, 3), 0)
+
+
+def recorded(recorder: Recorder) -> list[tuple[Any, ...]]:
+    return [(call.tool, call.arguments, call.turn, call.ran) for call in recorder.calls]
+
+
+def test_calls_are_recorded_with_arguments_order_and_time(case: Case) -> None:
+    ticks = count(100)
+    recorder = Recorder(MockWorld(case), Deadline(1), 50, clock=lambda: float(next(ticks)))
+    first, second, _ = case.actions
+    recorder.call(second.tool, {})
+    recorder.call("nonsense", {"a": [1]})
+    recorder.call(first.tool, "now", turn=2)
+    assert recorded(recorder) == [
+        (second.tool, {}, 1, 0),
+        ("nonsense", {"a": [1]}, 2, 0),
+        (first.tool, "now", 2, 0),
+    ]
+    assert [call.at for call in recorder.calls] == [1.0, 2.0, 3.0]
+
+
+def test_what_was_asked_for_keeps_its_place_though_carried_out_out_of_order(case: Case) -> None:
+    a, b, c = [action.tool for action in case.actions]
+    recorder = record(case)
+    turn = recorder.begin_turn()
+    for tool in (a, b, c):
+        recorder.ask(tool, {}, turn)
+    recorder.call(c, {})
+    recorder.call(a, {})
+    assert recorded(recorder) == [(a, {}, 1, 2), (b, {}, 1, -1), (c, {}, 1, 1)]
+
+
+def test_the_words_of_the_model_count_not_what_a_framework_made_of_them(case: Case) -> None:
+    tool = case.actions[0].tool
+    recorder = record(case)
+    recorder.ask(tool, '{"broken": ')
+    recorder.ask("no_such_tool", {})
+    assert "takes no arguments" in recorder.call(tool, {})
+    assert recorded(recorder) == [(tool, '{"broken": ', 1, 0), ("no_such_tool", {}, 1, -1)]
+
+
+def test_arguments_tell_calls_of_one_tool_apart(case: Case) -> None:
+    tool = case.actions[0].tool
+    recorder = record(case)
+    recorder.ask(tool, {"x": 1})
+    recorder.ask(tool, {"x": 2})
+    recorder.call(tool, {"x": 2})
+    assert [call.ran for call in recorder.calls] == [-1, 0]
+
+
+def test_calls_belong_to_the_turn_that_began_last(case: Case) -> None:
+    a, b, c = [action.tool for action in case.actions]
+    recorder = record(case)
+    recorder.begin_turn()
+    recorder.call(a, {})
+    recorder.call(b, {})
+    recorder.begin_turn()
+    recorder.call(c, {})
+    assert [call.turn for call in recorder.calls] == [1, 1, 2]
+
+
+def test_turns_are_bounded_not_the_calls_in_a_turn(case: Case) -> None:
+    recorder = record(case, max_steps=2)
+    for turn in (1, 1, 1, 2, 2):
+        recorder.call("x", {}, turn=turn)
+    with pytest.raises(StepsExhausted):
+        recorder.call("x", {}, turn=3)
+    assert len(recorder.calls) == 5
+    assert recorder.exhausted
+
+
+def test_turns_without_calls_are_bounded_too(case: Case) -> None:
+    recorder = record(case, max_steps=2)
+    assert [recorder.begin_turn(), recorder.begin_turn()] == [1, 2]
+    with pytest.raises(StepsExhausted):
+        recorder.begin_turn()
+
+
+def test_calls_for_ever_within_one_turn_are_bounded(case: Case) -> None:
+    recorder = record(case, max_steps=2)
+    for _ in range(2 * CALLS_PER_STEP):
+        recorder.ask("x", {}, turn=1)
+    with pytest.raises(StepsExhausted):
+        recorder.ask("x", {}, turn=1)
+    assert len(recorder.calls) == 2 * CALLS_PER_STEP
+
+
+@pytest.mark.parametrize(
+    "arguments", [None, 0, "", [], {"x": None}, float("nan"), "\ud800", {1, 2}, object()]
+)
+def test_any_argument_is_recorded(case: Case, arguments: Any) -> None:
+    recorder = record(case)
+    assert recorder.call(case.actions[0].tool, arguments).startswith("Error")
+    assert len(recorder.calls) == 1
+
+
+def test_a_case_that_is_over_takes_no_calls(case: Case) -> None:
+    recorder = record(case)
+    recorder.close()
+    with pytest.raises(StepsExhausted):
+        recorder.call(case.actions[0].tool, {})
+    assert not recorder.calls
+    assert not recorder.exhausted
+
+
+def test_tokens_add_up(case: Case) -> None:
+    recorder = record(case)
+    recorder.spend(Usage(10, 2, 4))
+    recorder.spend(Usage(5, 1))
+    assert recorder.usage == Usage(15, 3, 4)
+
+
+def test_messages_are_kept_on_request_only(case: Case) -> None:
+    keeping = Recorder(MockWorld(case), Deadline(1), 50, keep_messages=True)
+    for recorder in (keeping, record(case)):
+        recorder.note({"role": "user"})
+    assert (keeping.messages, record(case).messages) == ([{"role": "user"}], [])
+
+
+def test_keys_are_masked_wherever_they_turn_up(case: Case) -> None:
+    redact = Redactor(
+        secrets_in({"OPENAI_API_KEY": "sk-very-secret", "SHORT_KEY": "abc", "PATH": "/usr/local/bin"})
+    )
+    recorder = Recorder(MockWorld(case), Deadline(1), 50, redact, keep_messages=True)
+    result = recorder.call("sk-very-secret", {"key": ["sk-very-secret"], "abc": "/usr/local/bin"})
+    recorder.note({"headers": "Bearer sk-very-secret"})
+    assert "[secret]" in result
+    assert recorder.calls[0].tool == "[secret]"
+    assert recorder.calls[0].arguments == {"key": ["[secret]"], "abc": "/usr/local/bin"}
+    assert recorder.messages == [{"headers": "Bearer [secret]"}]
+
+
+def test_threads_don_t_lose_calls(case: Case) -> None:
+    recorder = record(case, max_steps=1000)
+    threads = [
+        threading.Thread(target=lambda: [recorder.call("x", {}) for _ in range(100)]) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(call.turn or 0 for call in recorder.calls) == list(range(1, 801))

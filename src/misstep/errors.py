@@ -35,6 +35,12 @@ class StoreError(MisstepError):
     """The store can't be opened, read or written."""
 
 
+class BudgetExceeded(MisstepError):
+    """What the user was willing to spend is spent."""
+
+    exit_code = 3
+
+
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """The hint for a name that isn't known, or an empty string when nothing is close."""
     close = get_close_matches(given, list(known), n=1, cutoff=0.6)

@@ -256,7 +256,9 @@ def test_a_run_of_an_agent_from_python_is_resumed_from_python(tmp_path: Path) ->
 
 
 def test_agents_by_name() -> None:
-    assert agents.find_agent("sim:random", {}).name == "sim:random"
-    for name in ("sim", "sim:", "random", "SIM:random", "../x.py:y"):
+    assert agents.find_agent(misstep.Settings(agent="sim:random")).name == "sim:random"
+    for name in ("sim", "sim:", "random", "SIM", "react:"):
         with pytest.raises(misstep.UsageError, match="unknown agent"):
-            agents.find_agent(name, {})
+            agents.find_agent(misstep.Settings(agent=name))
+    with pytest.raises(misstep.UsageError, match="no such file"):
+        agents.find_agent(misstep.Settings(agent="../x.py:y"))

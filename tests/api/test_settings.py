@@ -87,6 +87,7 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path, name: str) 
     written = {
         "actions": "2-4",
         "agent_args": "k=v",
+        "model_roles": "judge=local",
         "display": "none",
         "parallel": "forbid",
         "fail_on": "none",

@@ -139,7 +139,7 @@ def test_test_json_has_every_field(misstep: Command) -> None:
     low, high = summary["interval"]
     assert low < summary["success"] < high
     assert low < summary["chance"] < high
-    assert summary["tokens"] == {"input": 0, "output": 0}
+    assert summary["tokens"] == {"input": 0, "output": 0, "cached": 0}
     assert (summary["agent"], summary["model"], summary["usd"]) == ("sim:random", None, 0.0)
     assert summary["calls"] > 600
     assert summary["run"]

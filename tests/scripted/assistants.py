@@ -124,7 +124,7 @@ class Assistants:
         elif run.data["status"] == "in_progress":
             self._take_turn(thread, run)
         elif run.data["status"] == "cancelling":
-            run.data.update(status="cancelled", cancelled_at=CREATED)
+            run.data.update(status="cancelled", cancelled_at=CREATED, usage=count(run.read, run.said))
         return run.data
 
     def submit_outputs(self, thread_id: str, run_id: str, body: Json) -> Json:

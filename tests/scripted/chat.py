@@ -1,6 +1,6 @@
 """Chat completions: the messages of the request are all the model knows."""
 
-from tests.scripted.decisions import Call, Situation, next_calls
+from tests.scripted.decisions import Call, Situation, complete, next_calls
 from tests.scripted.parts import (
     CREATED,
     ApiError,
@@ -23,8 +23,8 @@ def answer_chat(script: Script, ids: Ids, body: Json) -> Reply:
     need(body, "model", "messages")
     check_objects(body["messages"], "messages", "role")
     check_pairs(body["messages"])
-    calls = next_calls(script, situation(body))
-    text = None if calls else cut(script.answer, body.get("stop"))
+    calls = next_calls(script, situation(body)) if body.get("tools") else []
+    text = None if calls else cut(in_words(script, body), body.get("stop"))
     message: Json = {"role": "assistant", "content": text, "refusal": None}
     if calls:
         message["tool_calls"] = [tool_call(ids, call) for call in calls]
@@ -44,6 +44,13 @@ def situation(body: Json) -> Situation:
     tools = [] if body.get("tool_choice") == "none" else function_names(body.get("tools"))
     request = text_of(messages[last]["content"]) if last >= 0 else ""
     return Situation(request, tools, made, body.get("parallel_tool_calls") is not False)
+
+
+def in_words(script: Script, body: Json) -> str:
+    """The answer, or the next step in words where the messages themselves list tools as a prompt would."""
+    prompt = "\n".join(text_of(message.get("content")) for message in body["messages"])
+    listed = not body.get("tools") and script.find_tools(prompt)
+    return complete(script, prompt) if listed else script.answer
 
 
 def check_pairs(messages: list[Json]) -> None:

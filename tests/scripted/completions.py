@@ -1,7 +1,7 @@
 """Text completion: the prompt is all the model knows; the script says how to read it."""
 
 from tests.scripted.chat import count, include_usage
-from tests.scripted.decisions import Situation, next_calls, render
+from tests.scripted.decisions import complete
 from tests.scripted.parts import CREATED, ApiError, Ids, Json, cut, need, pieces, words
 from tests.scripted.script import Script
 from tests.scripted.wire import Reply, event
@@ -25,13 +25,6 @@ def prompts_of(prompt: object) -> list[str]:
     if len(texts) < len(prompts):
         raise ApiError(400, "This server reads prompts as text, not as tokens.", param="prompt")
     return texts
-
-
-def complete(script: Script, prompt: str) -> str:
-    """The next step or the answer; a text holds one call at a time."""
-    tools, made = script.find_tools(prompt), script.count_steps(prompt)
-    seen = Situation(script.find_request(prompt), tools, made, parallel=False)
-    return render(script, next_calls(script, seen))
 
 
 def choice(index: int, text: str, reason: str | None) -> Json:

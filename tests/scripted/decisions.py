@@ -55,3 +55,10 @@ def render(script: Script, calls: Sequence[Call]) -> str:
         return text
     before, place, after = text.rpartition("{}")
     return before + calls[0].arguments + after if place else text + calls[0].arguments
+
+
+def complete(script: Script, prompt: str) -> str:
+    """The next step or the answer; a text holds one call at a time."""
+    tools, made = script.find_tools(prompt), script.count_steps(prompt)
+    seen = Situation(script.find_request(prompt), tools, made, parallel=False)
+    return render(script, next_calls(script, seen))

@@ -1,19 +1,111 @@
 """Agents by the name that the user gives them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
+import msgspec
+
+from misstep.adapters.frameworks.loading import load
+from misstep.adapters.paradigms.assistant import AssistantAgent
+from misstep.adapters.paradigms.prompts import Template, load_template
+from misstep.adapters.paradigms.react import ReactAgent
+from misstep.adapters.paradigms.responses import ResponsesAgent
+from misstep.adapters.paradigms.tools import ToolsAgent
+from misstep.api.models import open_model
 from misstep.core.agent import Agent
+from misstep.core.secrets import SECRET_NAME
+from misstep.core.settings import Settings
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.simulated import PLANNERS, simulated_agent
 
 
-def find_agent(name: str, options: Mapping[str, str]) -> Agent:
-    kind, _, rest = name.partition(":")
+def find_agent(settings: Settings) -> Agent:
+    """The agent that the settings name, ready to run."""
+    _refuse_secrets(settings.agent_args)
+    kind, _, rest = settings.agent.partition(":")
     if kind == "sim" and rest:
-        return simulated_agent(rest, options)
-    known = [f"sim:{planner}" for planner in PLANNERS]
+        return simulated_agent(rest, settings.agent_args)
+    if settings.agent in PARADIGMS:
+        return PARADIGMS[settings.agent](settings)
+    if rest:
+        return _own_agent(settings)
+    raise _unknown(settings.agent)
+
+
+class ReactOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`mode` says whether the model continues a text or chats."""
+
+    mode: str = "chat"
+
+
+class ToolOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`parallel` says whether the model may ask for several tools in one turn."""
+
+    parallel: bool = True
+
+
+def _react(settings: Settings) -> Agent:
+    options = _options(settings, ReactOptions)
+    if options.mode not in ("chat", "completion"):
+        raise UsageError(f"react has no mode '{options.mode}'", "expected chat or completion")
+    places = ("tools", "request")
+    prompt = load_template("react", settings.prompt, places, places)
+    return ReactAgent(open_model(settings), prompt, options.mode == "completion")
+
+
+def _with_tools(make: Callable[[Any, Template, bool], Agent]) -> Callable[[Settings], Agent]:
+    def made(settings: Settings) -> Agent:
+        prompt = load_template("tools", settings.prompt, ())
+        return make(open_model(settings), prompt, _options(settings, ToolOptions).parallel)
+
+    return made
+
+
+PARADIGMS: dict[str, Callable[[Settings], Agent]] = {
+    "react": _react,
+    "tools": _with_tools(ToolsAgent),
+    "responses": _with_tools(ResponsesAgent),
+    "assistant": _with_tools(AssistantAgent),
+}
+
+
+def _own_agent(settings: Settings) -> Agent:
+    """An agent out of the user's own code."""
+    loaded = load(settings.agent, settings.agent)
+    return loaded.agent
+
+
+Kind = Any
+
+
+def _options(settings: Settings, kind: Kind) -> Any:
+    known = kind.__struct_fields__
+    for key in settings.agent_args:
+        if key not in known:
+            raise UsageError(
+                f"{settings.agent} has no parameter '{key}'",
+                f"known: {', '.join(known)}",
+                did_you_mean(key, known),
+            )
+    try:
+        return msgspec.convert(settings.agent_args, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{settings.agent} can't be set up like this", str(error)) from error
+
+
+def _refuse_secrets(options: Mapping[str, str]) -> None:
+    for key in options:
+        if SECRET_NAME.search(key):
+            raise UsageError(
+                f"the parameter '{key}' would be stored with the run",
+                "put secrets into environment variables",
+                where="--agent-arg",
+            )
+
+
+def _unknown(name: str) -> UsageError:
+    known = [*PARADIGMS, *(f"sim:{planner}" for planner in PLANNERS)]
+    listed = [f"known agents: {', '.join(known)}", "or your own: file.py:name, package.module:name"]
     if not name:
-        raise UsageError("no agent was named", "give one with --agent", f"known agents: {', '.join(known)}")
-    raise UsageError(
-        f"unknown agent '{name}'", f"known agents: {', '.join(known)}", did_you_mean(name, known)
-    )
+        return UsageError("no agent was named", "give one with --agent", *listed)
+    return UsageError(f"unknown agent '{name}'", *listed, did_you_mean(name, known))

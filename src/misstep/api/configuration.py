@@ -90,6 +90,6 @@ def parse_text(name: str, items: list[str], text: str, where: str) -> Any:
     """A setting written as text: `items` where it takes several, `text` where it takes one."""
     if name == "topics":
         return parse_setting(name, [item.strip() for item in items if item.strip()], where)
-    if name == "agent_args":
+    if name in ("agent_args", "model_roles"):
         return parse_setting(name, split_pairs(items, where), where)
     return parse_setting(name, text, where, lax=True)

@@ -3,31 +3,28 @@
 import asyncio
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
+import msgspec
+
 from misstep.api.agents import find_agent
-from misstep.core.agent import Agent, Assignment
-from misstep.core.campaign import FixedSuite
+from misstep.api.execution import execute_once
+from misstep.api.models import refuse_blind_budget
+from misstep.api.sitting import hold_sitting
+from misstep.core.agent import Agent
 from misstep.core.case import CASE_VERSION, Case
-from misstep.core.dice import derive_seed
-from misstep.core.event import CaseFinished, Event, Listener, RunFinished, RunStarted
+from misstep.core.event import Listener
 from misstep.core.outcome import Outcome
-from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.settings import Settings, check_settings
-from misstep.core.summary import Summary, Tally
+from misstep.core.summary import Summary
 from misstep.core.transcript import Transcript
-from misstep.engine.attempt import attempt
-from misstep.engine.deadline import Deadline
-from misstep.engine.drive import drive
-from misstep.engine.recorder import Recorder
-from misstep.errors import InternalError, Interrupted, StoreError, UsageError, did_you_mean
+from misstep.errors import UsageError, did_you_mean
 from misstep.planning.admission import admit
 from misstep.planning.explanation import check
 from misstep.planning.suite import Suite, make_case
 from misstep.planning.synthesis import Recipe
 from misstep.planning.verification import verify
-from misstep.planning.world import MockWorld
 from misstep.store.lines import read_lines
 from misstep.store.runs import Run, Store
 
@@ -113,29 +110,32 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
     settings = check_settings(settings)
     lasting = _lasting_path(settings.cases)
     total = count_cases(settings)
-    agent = find_agent(settings.agent, settings.agent_args) if agent is None else agent
-    settings = check_settings(settings.overlay({"agent": agent.name, "cases": lasting}))
+    refuse_blind_budget(settings)
+    named = {} if agent is None else {"agent": agent.name}
+    agent = find_agent(settings) if agent is None else agent
+    settings = check_settings(settings.overlay({**named, "cases": lasting}))
     with Store(settings.store, create=True) as store:
-        run = store.add_run(settings, total, time.time())
-        return _Sitting(store, run, agent, listeners).hold()
+        add = partial(store.add_run, settings, total, time.time())
+        return hold_sitting(store, agent, listeners, add, _cases_of(settings))
 
 
 def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
-    """Go on with a stopped run under the settings it was started with."""
+    """Go on with a stopped run under the settings it was started with, the budget excepted."""
     _refuse_running_loop()
     with Store(settings.store) as store:
         run = store.find_run(settings.resume)
         if run.summary:
             raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
-        agent = find_agent(run.settings.agent, run.settings.agent_args) if agent is None else agent
+        run = msgspec.structs.replace(run, settings=run.settings.overlay({"budget_usd": settings.budget_usd}))
+        refuse_blind_budget(run.settings)
+        agent = find_agent(run.settings) if agent is None else agent
         _refuse_other_cases(store, run)
-        return _Sitting(store, run, agent, listeners).hold()
+        return hold_sitting(store, agent, listeners, lambda: run, _cases_of(run.settings))
 
 
 def replay_case(case: Case, settings: Settings) -> Outcome:
     """Run a case once more under the settings of its run."""
-    agent = find_agent(settings.agent, settings.agent_args)
-    return asyncio.run(_execute(agent, settings, case))
+    return asyncio.run(execute_once(find_agent(settings), settings, case))
 
 
 def _refuse_running_loop() -> None:
@@ -172,77 +172,3 @@ def _refuse_other_cases(store: Store, run: Run) -> None:
         source = run.settings.cases or "this version of misstep"
         hint = f"{source} gives other cases than those it was started with: start a new run"
         raise UsageError(f"run {run.id} can't be resumed", hint)
-
-
-class _Sitting:
-    """One stretch of a run, from its start or resumption to its end or interruption."""
-
-    def __init__(self, store: Store, run: Run, agent: Agent, listeners: Sequence[Listener]) -> None:
-        self._store = store
-        self._run = run
-        self._agent = agent
-        self._listeners = listeners
-        self._tally = Tally()
-        self._contested = False
-
-    def hold(self) -> Summary:
-        run, settings = self._run.id, self._run.settings
-        finished = {self._tally.seen(outcome).case.id for outcome in self._store.outcomes(run)}
-        self._emit(RunStarted(run, self._run.total, dict(self._tally.verdicts)))
-        campaign = FixedSuite(_cases_of(settings), finished)
-        try:
-            asyncio.run(drive(campaign, partial(_execute, self._agent, settings), self._take, settings.jobs))
-        except KeyboardInterrupt:
-            raise Interrupted(f"run {run} was stopped; what had finished is kept", self._way_on()) from None
-        except StoreError as error:
-            raise StoreError(error.message, *error.hints, self._way_on(), where=error.where) from error
-        summary = (self._recount() if self._contested else self._tally).summary(run, self._agent.name)
-        if summary.cases != self._run.total:
-            raise InternalError(
-                f"run {run} ended with {summary.cases} of {self._run.total} cases", self._way_on()
-            )
-        self._store.finish_run(run, summary)
-        self._emit(RunFinished(run, summary))
-        return summary
-
-    def _take(self, outcome: Outcome) -> None:
-        if self._store.add_outcome(self._run.id, outcome):
-            self._tally.add(outcome)
-        else:
-            self._contested = True  # another sitting of the same run was faster
-        self._emit(CaseFinished(self._run.id, outcome))
-
-    def _recount(self) -> Tally:
-        tally = Tally()
-        for outcome in self._store.outcomes(self._run.id):
-            tally.add(outcome)
-        return tally
-
-    def _way_on(self) -> str:
-        return f"go on with: misstep plan test --resume {self._run.id}"
-
-    def _emit(self, event: Event) -> None:
-        for listener in self._listeners:
-            listener(event)
-
-
-async def _execute(agent: Agent, settings: Settings, case: Case) -> Outcome:
-    began = time.monotonic()
-    deadline = Deadline(settings.timeout)
-    redact = Redactor(secrets_in(os.environ))
-    recorder = Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages)
-    # Not the seed of the case: what an agent leaves to chance must not depend on how the case was made.
-    assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
-    answer, broken = await attempt(agent, assignment, recorder, deadline)
-    transcript = Transcript(
-        case.id,
-        recorder.calls,
-        answer.ended,
-        redact(answer.text),
-        redact(broken),
-        recorder.usage,
-        recorder.misread_turns,
-        tuple(recorder.messages),
-    )
-    verdict = check(case, transcript, settings.parallel)
-    return Outcome(case, transcript, verdict, round(time.monotonic() - began, 6))

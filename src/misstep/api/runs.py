@@ -6,6 +6,7 @@ from itertools import islice
 import msgspec
 
 from misstep.api.plan import replay_case
+from misstep.api.sitting import summarise
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary, Tally
@@ -54,7 +55,7 @@ def _summary_so_far(store: Store, run: Run) -> Summary:
     tally = Tally()
     for outcome in store.outcomes(run.id):
         tally.add(outcome)
-    return tally.summary(run.id, run.settings.agent)
+    return summarise(tally, run.id, run.settings)
 
 
 def _not_passed(store: Store, run: Run) -> Iterator[Outcome]:

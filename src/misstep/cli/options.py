@@ -12,19 +12,28 @@ from misstep.api.configuration import load_settings, parse_text
 from misstep.core.settings import Settings, field_type
 from misstep.errors import UsageError
 
-_NAMES = {"agent_args": ("-A", "--agent-arg"), "topics": ("--topic",)}
-_SEVERAL = ("agent_args", "topics")
+_NAMES = {"agent_args": ("-A", "--agent-arg"), "model_roles": ("--model-role",), "topics": ("--topic",)}
+_SEVERAL = ("agent_args", "model_roles", "topics")
 _METAVARS = {
     "actions": "N-M",
     "agent": "AGENT",
     "agent_args": "KEY=VALUE",
+    "budget_usd": "DOLLARS",
     "cases": "FILE",
     "fail_on": "GATE",
+    "model": "MODEL",
+    "model_base_url": "URL",
+    "model_roles": "ROLE=MODEL",
     "out": "FILE",
     "plans": "FILE",
+    "prices": "FILE",
+    "prompt": "FILE",
+    "python": "PATH",
     "request": "NAME",
+    "requests_per_minute": "N",
     "resume": "RUN",
     "store": "PATH",
+    "temperature": "T",
     "topics": "NAME",
 }
 
@@ -42,7 +51,26 @@ SYNTHESIS = (
     "exhaustive",
 )
 
-_FIXED_BY_A_RUN = ("agent", "agent_args", *SYNTHESIS, "cases", "jobs", "timeout", "max_steps", "parallel")
+AGENTS = (
+    "agent",
+    "agent_args",
+    "model",
+    "model_base_url",
+    "model_roles",
+    "temperature",
+    "prompt",
+    "retries",
+    "requests",
+    "requests_per_minute",
+    "cache",
+    "prices",
+    "python",
+    "record_proxy",
+)
+
+LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
+
+_FIXED_BY_A_RUN = (*AGENTS, *SYNTHESIS, "cases", *LIMITS)
 
 
 def settings_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -89,7 +117,7 @@ def _metavar(name: str) -> str:
             return "|".join(map(str, values))
         case msgspec.inspect.IntType():
             return "N"
-        case msgspec.inspect.FloatType(le=high):
+        case msgspec.inspect.FloatType(le=high) if name not in _METAVARS:
             return "RATE" if high == 1 else "SECONDS"
         case _:
             return _METAVARS[name]

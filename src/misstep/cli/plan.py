@@ -9,7 +9,7 @@ from rich.console import Console
 from misstep.api import plan
 from misstep.api.census import Census, SuiteSummary
 from misstep.cli.display import make_display
-from misstep.cli.options import SYNTHESIS, settings_options
+from misstep.cli.options import AGENTS, LIMITS, SYNTHESIS, settings_options
 from misstep.cli.output import hint, print_json, quoted, to_stdout
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
@@ -65,14 +65,11 @@ def check(settings: Settings) -> int:
 
 @plan_group.command("test")
 @settings_options(
-    "agent",
-    "agent_args",
+    *AGENTS,
     *SYNTHESIS,
     "cases",
-    "jobs",
-    "timeout",
-    "max_steps",
-    "parallel",
+    *LIMITS,
+    "budget_usd",
     "fail_on",
     "resume",
     "store",

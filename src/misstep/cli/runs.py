@@ -10,7 +10,8 @@ from misstep.cli.output import hint, print_json, quoted
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
-from misstep.report.terminal import case_view, failures_table, runs_table, summary_table
+from misstep.report.case import case_view
+from misstep.report.terminal import failures_table, runs_table, summary_table
 
 
 class RunLine(msgspec.Struct, frozen=True):
@@ -19,6 +20,7 @@ class RunLine(msgspec.Struct, frozen=True):
     total: int
     done: int
     agent: str
+    model: str | None
     summary: Summary | None
 
 
@@ -35,7 +37,15 @@ def runs(settings: Settings) -> int:
     found = api.list_runs(settings)
     if settings.json:
         lines = [
-            RunLine(run.id, run.started, run.total, run.done, run.settings.agent, run.summary)
+            RunLine(
+                run.id,
+                run.started,
+                run.total,
+                run.done,
+                run.settings.agent,
+                run.settings.model or None,
+                run.summary,
+            )
             for run in found
         ]
         print_json(RunList(lines))

@@ -107,3 +107,12 @@ class Closing(Protocol):
     """An agent or model with something to give back: connections, processes."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """An agent that can find out before the first case whether it will work at all."""
+
+    async def prepare(self) -> None:
+        """Raise a `MisstepError` that says what is wrong, if something is."""
+        ...

@@ -1,6 +1,6 @@
 """A campaign: whatever decides which cases to run next."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import Protocol
 
@@ -31,3 +31,19 @@ class FixedSuite:
 
     def tell(self, outcome: Outcome) -> None:
         pass
+
+
+class WithinBudget:
+    """A campaign that ends when the money does: no case is started once `spent` says so."""
+
+    def __init__(self, campaign: Campaign, spent: Callable[[], bool]) -> None:
+        self._campaign = campaign
+        self._spent = spent
+        self.stopped = False
+
+    def ask(self, most: int) -> Sequence[Case]:
+        self.stopped = self.stopped or self._spent()
+        return [] if self.stopped else self._campaign.ask(most)
+
+    def tell(self, outcome: Outcome) -> None:
+        self._campaign.tell(outcome)

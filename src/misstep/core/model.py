@@ -104,6 +104,10 @@ class Thread(Protocol):
 
     async def submit(self, results: Sequence[ToolResult], meter: Meter) -> None: ...
 
+    async def cancel(self, meter: Meter) -> None:
+        """Stop the assistant half-way, its tokens counted."""
+        ...
+
     async def close(self) -> None: ...
 
 

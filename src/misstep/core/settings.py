@@ -56,6 +56,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     agent: Annotated[str, _doc("The agent under test, e.g. sim:perfect.")] = ""
     agent_args: Annotated[dict[str, str], _doc("A parameter of the agent, key=value; may be repeated.")] = {}
+    model: Annotated[str, _doc("The agent's model, e.g. openai/gpt-4o, ollama/llama3 or local.")] = ""
+    model_base_url: Annotated[str, _doc("A server with OpenAI's interface that has the model.")] = ""
+    model_roles: Annotated[
+        dict[str, str], _doc("A model for a role, e.g. judge=openai/gpt-4o; may be repeated.")
+    ] = {}
+    temperature: Annotated[float, Meta(ge=0, le=2), _doc("How much a model leaves to chance.")] = 0.0
+    prompt: Annotated[str, _doc("A template for the words round the request (react, tools, …).")] = ""
+    retries: Annotated[int, Meta(ge=0, le=100), _doc("How often a failed model request is tried again.")] = 6
+    requests: Annotated[int, Meta(ge=1, le=10_000), _doc("Most model requests in flight.")] = 16
+    requests_per_minute: Annotated[
+        Annotated[float, Meta(gt=0, le=1e9)] | None, _doc("Most model requests started in a minute.")
+    ] = None
+    cache: Annotated[bool, _doc("Keep replies of models, and don't ask the same thing twice.")] = False
+    prices: Annotated[str, _doc("A file that says what models cost.")] = ""
+    budget_usd: Annotated[
+        Annotated[float, Meta(gt=0, le=1e9)] | None, _doc("Start no more cases once so much is spent.")
+    ] = None
+    python: Annotated[str, _doc("An interpreter to run the agent in, in processes of its own.")] = ""
+    record_proxy: Annotated[
+        bool, _doc("Record what the agent's framework hides, between it and its model.")
+    ] = False
     actions: Annotated[Span, _doc("How many actions a problem has.")] = Span(3, 5)
     count: Annotated[
         Annotated[int, Meta(ge=1, le=10**9)] | None,

@@ -13,7 +13,8 @@ from misstep.core.verdict import ERROR_KINDS, JUDGEMENTS, ErrorKind
 class Summary(msgspec.Struct, frozen=True):
     """What `--json` prints. Only passed and failed cases enter `success`; no rate is made of none.
 
-    `chance` is the mean chance level of the same cases: the success rate of blind luck.
+    `chance` is the mean chance level of the same cases: the success rate of blind luck. `usd` is null where
+    nobody has said what the tokens cost.
     """
 
     run: str
@@ -30,7 +31,7 @@ class Summary(msgspec.Struct, frozen=True):
     chance: float | None
     calls: int
     tokens: Usage
-    usd: float
+    usd: float | None
     seconds: float
 
 
@@ -41,8 +42,7 @@ class Tally:
         self.verdicts = dict.fromkeys(JUDGEMENTS, 0)
         self.errors = dict.fromkeys(ERROR_KINDS, 0)
         self.calls = 0
-        self.input_tokens = 0
-        self.output_tokens = 0
+        self.usage = Usage()
         self.seconds = 0.0  # spent on cases, which may run side by side
         self._chances = 0.0
 
@@ -62,15 +62,14 @@ class Tally:
             self._chances += outcome.case.chance or 0.0
         self.seconds += outcome.seconds
         self.calls += len(outcome.transcript.calls)
-        self.input_tokens += outcome.transcript.usage.input
-        self.output_tokens += outcome.transcript.usage.output
+        self.usage += outcome.transcript.usage
 
     def seen(self, outcome: Outcome) -> Outcome:
         """Count an outcome on its way through."""
         self.add(outcome)
         return outcome
 
-    def summary(self, run: str, agent: str, model: str | None = None) -> Summary:
+    def summary(self, run: str, agent: str, model: str | None = None, usd: float | None = None) -> Summary:
         passed, judged = self.verdicts["passed"], self.judged
         return Summary(
             run=run,
@@ -83,7 +82,7 @@ class Tally:
             interval=wilson(passed, judged),
             chance=self._chances / judged if judged else None,
             calls=self.calls,
-            tokens=Usage(self.input_tokens, self.output_tokens),
-            usd=0.0,
+            tokens=self.usage,
+            usd=usd if self.usage.input or self.usage.output else 0.0,
             seconds=round(self.seconds, 3),
         )

@@ -24,7 +24,9 @@ class MockWorld:
         action = self._actions.get(name)
         if action is None:
             return f"Error: there is no tool named '{name}'."
-        if arguments != {}:
+        if not isinstance(arguments, dict):
+            return f"Error: the arguments of '{name}' have to be a JSON object, which is empty: {{}}."
+        if arguments:
             return f"Error: the tool '{name}' takes no arguments."
         return report_success(action.name)
 

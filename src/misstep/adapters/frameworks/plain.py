@@ -28,7 +28,9 @@ class Tool:
 
 
 class PlainAgent:
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
+    """Calls a function of the request and the tools for every case; one that is not async gets a thread."""
+
+    def __init__(self, function: Callable[[str, list[Tool]], Any], name: str) -> None:
         self.name = name
         self._function = function
 
@@ -38,11 +40,16 @@ class PlainAgent:
         def call() -> Any:
             return self._function(assignment.request, tools)
 
-        result = await call() if inspect.iscoroutinefunction(self._function) else await in_thread(call)
+        result = call() if inspect.iscoroutinefunction(self._function) else await in_thread(call)
         if inspect.isawaitable(result):
             result = await result
         return Answer("" if result is None else str(result))
 
 
-def agent_from_function(function: Callable[..., Any], name: str) -> PlainAgent:
+def agent_from_function(function: Callable[[str, list[Tool]], Any], name: str) -> PlainAgent:
     return PlainAgent(function, name)
+
+
+def agent_from_maker(make: Callable[[list[Tool]], Callable[[str], Any]], name: str) -> PlainAgent:
+    """An agent of a function that makes a function of the request, given the tools."""
+    return PlainAgent(lambda request, tools: make(tools)(request), name)

@@ -1,0 +1,112 @@
+"""Agents from the user's own code: finds out what kind of thing an object is and makes an agent of it."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from misstep.adapters.frameworks.plain import agent_from_function, agent_from_maker
+from misstep.adapters.frameworks.registry import FRAMEWORKS, Framework, framework_of
+from misstep.adapters.frameworks.source import blaming, load_object
+from misstep.core.agent import Agent
+from misstep.errors import UsageError
+
+KINDS = (
+    "an agent of a framework misstep knows",
+    "def agent(request, tools)",
+    "def make_agent(tools), which gives an agent of a framework or a function of the request",
+    "an object with a name and async def run(assignment, toolbox)",
+)
+WORDS_FOR_A_REQUEST = ("request", "prompt", "query", "question", "message", "input", "task", "text")
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """An agent, and the framework it comes from if it comes from one."""
+
+    agent: Agent
+    framework: Framework | None = None
+
+
+def load_agent(spec: str, name: str) -> Agent:
+    return load(spec, name).agent
+
+
+def load(spec: str, name: str) -> Loaded:
+    """The agent that `[framework:]file.py:name` or `[framework:]package.module:name` means."""
+    word, _, rest = spec.partition(":")
+    if word in FRAMEWORKS and ":" in rest:
+        return _of_framework(FRAMEWORKS[word], load_object(rest), name)
+    return _recognise(load_object(spec), name, spec)
+
+
+def _of_framework(framework: Framework, value: Any, name: str) -> Loaded:
+    """What the user says is of this framework: an agent of it, or a function that makes one."""
+    is_agent = framework.made(value) or not callable(value)
+    build = framework.adapter.retool(value) if is_agent else value
+    return Loaded(framework.adapter.agent(build, name), framework)
+
+
+def _recognise(value: Any, name: str, spec: str) -> Loaded:
+    framework = framework_of(value)
+    if framework:
+        return _of_framework(framework, value, name)
+    if not inspect.isclass(value) and _is_agent(value):
+        return Loaded(value)
+    if not callable(value):
+        raise UsageError(f"'{spec}' is a {type(value).__name__}, which is no agent", *_expected())
+    match required_parameters(value):
+        case []:
+            with blaming(_source_of(spec)):
+                made = value()
+            if inspect.isfunction(made) and not required_parameters(made):
+                raise UsageError(f"'{spec}' takes neither a request nor tools", *_expected())
+            return _recognise(made, name, spec)
+        case [only] if only in WORDS_FOR_A_REQUEST:
+            raise UsageError(f"'{spec}' takes a {only} but no tools", *_expected())
+        case [_]:
+            return _from_maker(value, name, spec)
+        case [_, _]:
+            return Loaded(agent_from_function(value, name))
+        case more:
+            raise UsageError(f"'{spec}' wants {len(more)} things: {', '.join(more)}", *_expected())
+
+
+def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loaded:
+    """A function of the tools is called once without any, to see what it makes."""
+    with blaming(_source_of(spec)):
+        made = make([])
+    if inspect.iscoroutine(made):
+        made.close()
+        raise UsageError(f"'{spec}' is async", "a function that makes an agent must be a plain one")
+    framework = framework_of(made)
+    if framework:
+        return Loaded(framework.adapter.agent(make, name), framework)
+    if callable(made) and len(required_parameters(made)) == 1:
+        return Loaded(agent_from_maker(make, name))
+    raise UsageError(f"'{spec}' makes a {type(made).__name__}, which is no agent", *_expected())
+
+
+def _is_agent(value: Any) -> bool:
+    """Whether it follows our own protocol."""
+    return isinstance(getattr(value, "name", None), str) and inspect.iscoroutinefunction(
+        getattr(value, "run", None)
+    )
+
+
+def required_parameters(function: Callable[..., Any]) -> list[str]:
+    """The names of the parameters that have to be given by position."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p.name for p in parameters if p.kind in positional and p.default is inspect.Parameter.empty]
+
+
+def _source_of(spec: str) -> str:
+    return spec.rpartition(":")[0]
+
+
+def _expected() -> list[str]:
+    return ["expected one of:", *(f"  {kind}" for kind in KINDS)]

@@ -1,0 +1,81 @@
+"""The user's own code: finds the object that `file.py:name` or `package.module:name` means."""
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from misstep.errors import UsageError, did_you_mean
+
+
+def load_object(location: str) -> Any:
+    """The object under a name in a file or module; a `UsageError` for whatever is wrong with either."""
+    source, colon, name = location.rpartition(":")
+    if not colon or not source or not name:
+        raise UsageError(f"'{location}' names no object", "expected file.py:name or package.module:name")
+    module = _load_file(source) if source.endswith(".py") else _load_module(source)
+    value: Any = module
+    for part in name.split("."):
+        if not hasattr(value, part):
+            names = [known for known in vars(module) if not known.startswith("_")]
+            raise UsageError(f"there is no '{name}' here", did_you_mean(name, names), where=source)
+        value = getattr(value, part)
+    return value
+
+
+def _load_file(source: str) -> ModuleType:
+    path = Path(source).resolve()
+    if not path.is_file():
+        raise UsageError("there is no such file", where=source)
+    # Siblings can be imported, as if the file had been run.
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    unique = f"{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=4).hexdigest()}"
+    if unique in sys.modules:
+        return sys.modules[unique]
+    spec = importlib.util.spec_from_file_location(unique, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[unique] = module
+    try:
+        with blaming(source):
+            spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[unique]
+        raise
+    return module
+
+
+def _load_module(source: str) -> ModuleType:
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        known = importlib.util.find_spec(source) is not None
+    except (ImportError, ValueError):
+        known = False
+    if not known:
+        hint = "expected file.py:name or package.module:name"
+        raise UsageError(f"there is no module '{source}'", hint)
+    with blaming(source):
+        return importlib.import_module(source)
+
+
+@contextmanager
+def blaming(source: str) -> Iterator[None]:
+    """Turn whatever the user's code raises into an error that shows where it did."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if Path(frame.filename).name == Path(source).name]
+        where = f"{source}:{own[-1].lineno}" if own else source
+        raise UsageError(f"raised {type(error).__name__}: {error}", where=where) from error

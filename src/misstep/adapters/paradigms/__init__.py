@@ -1,0 +1,1 @@
+"""Agents of our own on any model: text with tool syntax, function calling, server-side conversations."""

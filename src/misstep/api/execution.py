@@ -1,0 +1,65 @@
+"""One agent at work on planning cases."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from misstep.core.agent import Agent, Assignment, Closing, Preparing
+from misstep.core.case import Case
+from misstep.core.dice import derive_seed
+from misstep.core.outcome import Outcome
+from misstep.core.secrets import Redactor, secrets_in
+from misstep.core.settings import Settings
+from misstep.core.transcript import Transcript
+from misstep.engine.attempt import attempt
+from misstep.engine.deadline import Deadline
+from misstep.engine.recorder import Recorder
+from misstep.planning.explanation import check
+from misstep.planning.world import MockWorld
+
+CLOSING_SECONDS = 10.0
+
+
+@asynccontextmanager
+async def at_work(agent: Agent) -> AsyncIterator[None]:
+    """An agent that has been prepared, and gives back what it holds at the end."""
+    try:
+        if isinstance(agent, Preparing):
+            await agent.prepare()
+        yield
+    finally:
+        if isinstance(agent, Closing):
+            # All results are in: an agent that can't tidy up after itself must not cost them.
+            with suppress(Exception):
+                async with asyncio.timeout(CLOSING_SECONDS):
+                    await agent.close()
+
+
+async def execute_once(agent: Agent, settings: Settings, case: Case) -> Outcome:
+    async with at_work(agent):
+        return await execute(agent, settings, case)
+
+
+async def execute(agent: Agent, settings: Settings, case: Case) -> Outcome:
+    """Let the agent try a case, and judge what it did."""
+    began = time.monotonic()
+    deadline = Deadline(settings.timeout)
+    redact = Redactor(secrets_in(os.environ))
+    recorder = Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages)
+    # Not the seed of the case: what an agent leaves to chance must not depend on how the case was made.
+    assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
+    answer, broken = await attempt(agent, assignment, recorder, deadline)
+    transcript = Transcript(
+        case.id,
+        recorder.calls,
+        answer.ended,
+        redact(answer.text),
+        redact(broken),
+        recorder.usage,
+        recorder.misread_turns,
+        tuple(recorder.messages),
+    )
+    verdict = check(case, transcript, settings.parallel)
+    return Outcome(case, transcript, verdict, round(time.monotonic() - began, 6))

@@ -1,0 +1,60 @@
+"""Models by the name that the user gives them, and what they cost."""
+
+import os
+from pathlib import Path
+
+from misstep.core.model import LanguageModel
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.models.openai import OpenAIModel, Options
+from misstep.models.prices import FREE, Price, find_price
+from misstep.models.providers import ModelName, find_endpoint, parse_model
+
+CACHE = ".misstep/cache"
+AGENT = "agent"
+
+
+def name_model(settings: Settings, role: str = AGENT) -> ModelName | None:
+    """The model for a role; None where none is named."""
+    text = settings.model_roles.get(role) or settings.model
+    return parse_model(text, settings.model_base_url) if text else None
+
+
+def open_model(settings: Settings, role: str = AGENT) -> LanguageModel:
+    model = name_model(settings, role)
+    if model is None:
+        raise UsageError(
+            "no model was named", "give one with --model: provider/model, or local, which needs no key"
+        )
+    options = Options(
+        temperature=settings.temperature,
+        retries=settings.retries,
+        in_flight=settings.requests,
+        per_minute=settings.requests_per_minute,
+        cache=str(Path(CACHE)) if settings.cache else "",
+    )
+    return OpenAIModel(model, find_endpoint(model, settings.model_base_url, os.environ), options)
+
+
+def price_agent(settings: Settings) -> Price | None:
+    """What the agent's tokens cost; None where nobody has said so. Simulated agents use none."""
+    if settings.agent.startswith("sim:"):
+        return FREE
+    model = name_model(settings)
+    return find_price(model, settings.prices) if model else None
+
+
+def refuse_blind_budget(settings: Settings) -> None:
+    """A budget in money needs a price: without one it would never be used up."""
+    if settings.budget_usd is None or price_agent(settings) is not None:
+        return
+    model = name_model(settings)
+    if model is None:
+        hint = "name the model that your agent uses with --model, for its price"
+        raise UsageError("a budget in money needs to know what the agent's model costs", hint)
+    raise UsageError(
+        f"a budget in money needs a price, and nobody has said what {model} costs",
+        "give it in a file with --prices:",
+        f"  [{model.provider}]",
+        f'  "{model.model}" = [1.00, 4.00]   # dollars per million tokens: input, output',
+    )

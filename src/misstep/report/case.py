@@ -1,0 +1,99 @@
+"""A case in full, as a rich renderable."""
+
+import json
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.outcome import Outcome
+from misstep.core.transcript import Call
+from misstep.report.terminal import STYLES, percent
+from misstep.report.text import plain, plain_lines
+
+
+def case_view(outcome: Outcome) -> RenderableType:
+    """A case in full: the request, the calls with the misstep marked, the verdict and its reasons."""
+    case, verdict = outcome.case, outcome.verdict
+    parts: list[RenderableType] = [
+        Text.assemble(("case ", "bold"), plain(case.id), f"   topic {plain(case.topic)}   seed {case.seed}"),
+        _section("request", Text(plain_lines(case.query))),
+        _section("calls", _calls(outcome)),
+        *_said(outcome),
+        _section("verdict", Text(_headline(outcome), style=STYLES[verdict.verdict])),
+    ]
+    if verdict.explanation:
+        parts.append(_section("why", Text(plain(verdict.explanation))))
+    if verdict.violated:
+        parts.append(_section("broken constraints", _constraints(outcome)))
+    if verdict.nearest:
+        tools = {action.id: action.tool for action in case.actions}
+        parts.append(
+            _section("nearest correct plan", Text(" → ".join(tools[action] for action in verdict.nearest)))
+        )
+    return Group(*parts)
+
+
+def _section(title: str, body: RenderableType) -> RenderableType:
+    return Group(Text(f"\n{title}", style="bold"), Padding(body, (0, 0, 0, 2)))
+
+
+def _headline(outcome: Outcome) -> str:
+    verdict = outcome.verdict
+    chance = f"   (chance level {percent(outcome.case.chance)})"
+    return verdict.verdict + (f": {verdict.error}" if verdict.error else "") + chance
+
+
+def _calls(outcome: Outcome) -> RenderableType:
+    calls = outcome.transcript.calls
+    if not calls:
+        return Text("none", style="dim")
+    width = len(str(len(calls)))
+    text = Text()
+    for step, call in enumerate(calls, 1):
+        wrong = step == outcome.verdict.step
+        arguments = "" if call.arguments == {} else plain(json.dumps(call.arguments, ensure_ascii=False), 200)
+        line = f"{step:>{width}}  {plain(call.tool, 200)}({arguments}){_carried_out(call)}"
+        line += "   ← misstep" if wrong else ""
+        text.append(line + ("\n" if step < len(calls) else ""), style="red" if wrong else "")
+    return text
+
+
+def _carried_out(call: Call) -> str:
+    """What there is to say about a call that was not carried out when it was asked for."""
+    if call.ran < 0:
+        return "   (never carried out)"
+    return f"   (carried out as number {call.ran})" if call.ran else ""
+
+
+def _said(outcome: Outcome) -> list[RenderableType]:
+    """The agent's answer, what it cost, and the raw messages if they were kept."""
+    transcript = outcome.transcript
+    parts = list[RenderableType]()
+    if transcript.answer:
+        parts.append(_section("answer", Text(plain_lines(transcript.answer, 2_000))))
+    if transcript.usage.input or transcript.usage.output:
+        tokens = f"{transcript.usage.input:,} in, {transcript.usage.output:,} out"
+        misread = f"   {transcript.misread} unreadable" if transcript.misread else ""
+        parts.append(_section("tokens", Text(tokens + misread)))
+    if transcript.messages:
+        parts.append(_section("messages", Text("\n".join(map(_message, transcript.messages)))))
+    return parts
+
+
+def _message(message: Any) -> str:
+    return plain(json.dumps(message, ensure_ascii=False), 4_000)
+
+
+def _constraints(outcome: Outcome) -> RenderableType:
+    case = outcome.case
+    names = {action.id: action.name for action in case.actions}
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for index in outcome.verdict.violated:
+        constraint = case.constraints[index]
+        source = "" if constraint.sentence is None else f"sentence {constraint.sentence + 1}"
+        said = f"{plain(names[constraint.first])} before {plain(names[constraint.then])}"
+        table.add_row(Text(f"{index}"), Text(said), Text(source, style="dim"))
+    return table

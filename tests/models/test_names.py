@@ -1,0 +1,122 @@
+"""Names of models, where to reach them, what they cost."""
+
+from pathlib import Path
+
+import pytest
+
+from misstep.core.transcript import Usage
+from misstep.errors import UsageError
+from misstep.models.patience import retry_after
+from misstep.models.prices import FREE, find_price
+from misstep.models.providers import ModelName, check_base_url, find_endpoint, load_providers, parse_model
+
+
+@pytest.mark.parametrize(
+    ("text", "provider", "model"),
+    [
+        ("openai/gpt-4o", "openai", "gpt-4o"),
+        ("openai:gpt-4o", "openai", "gpt-4o"),
+        ("gpt-4o", "openai", "gpt-4o"),
+        ("ollama/llama3:8b", "ollama", "llama3:8b"),
+        ("ollama:llama3:8b", "ollama", "llama3:8b"),
+        ("openrouter/meta-llama/llama-3", "openrouter", "meta-llama/llama-3"),
+        ("local", "local", ""),
+        ("local/smollm2", "local", "smollm2"),
+    ],
+)
+def test_names(text: str, provider: str, model: str) -> None:
+    assert parse_model(text) == ModelName(provider, model)
+
+
+def test_a_server_of_one_s_own_may_call_its_models_anything() -> None:
+    assert parse_model("meta-llama/Llama-3", "http://127.0.0.1:1/v1") == ModelName(
+        "openai", "meta-llama/Llama-3"
+    )
+
+
+@pytest.mark.parametrize("text", ["opnai/gpt-4o", "meta-llama/Llama-3", "/", "x:y"])
+def test_unknown_providers(text: str) -> None:
+    with pytest.raises(UsageError, match="unknown provider"):
+        parse_model(text)
+
+
+def test_a_missing_key_is_said_at_once() -> None:
+    with pytest.raises(UsageError, match="OPENAI_API_KEY is not set"):
+        find_endpoint(parse_model("gpt-4o"), "", {})
+    assert find_endpoint(parse_model("gpt-4o"), "", {"OPENAI_API_KEY": "k"}).key == "k"
+    assert find_endpoint(parse_model("gpt-4o"), "http://127.0.0.1:1/v1", {}).key == "none"
+    assert find_endpoint(parse_model("vllm/x"), "", {}).base_url == load_providers()["vllm"].base_url
+
+
+@pytest.mark.parametrize("url", ["x", "ftp://h/v1", "http://", "http://h:99999/v1", "//h/v1", "http://[/v1"])
+def test_urls_that_are_none(url: str) -> None:
+    with pytest.raises(UsageError, match="won't do"):
+        check_base_url(url)
+
+
+@pytest.mark.parametrize("url", ["http://me:pw@h/v1", "http://sk-x@h/v1", "http://h/v1?api_key=x"])
+def test_urls_with_secrets_are_refused_since_they_are_stored(url: str) -> None:
+    with pytest.raises(UsageError, match="holds a secret"):
+        check_base_url(url)
+
+
+def test_prices() -> None:
+    price = find_price(parse_model("openai/gpt-4o"))
+    assert price is not None
+    assert price.of(Usage(1_000_000, 1_000_000)) == price.input + price.output
+    assert price.of(Usage(1_000_000, 0, 1_000_000)) == price.cached < price.input
+    assert find_price(parse_model("gpt-4o-2024-08-06")) == price
+    assert find_price(parse_model("gpt-4o-2024-05-13")) != price
+    assert find_price(parse_model("gpt-4o-audio")) is None
+    assert find_price(parse_model("local")) == find_price(parse_model("ollama/x")) == FREE
+
+
+def test_one_s_own_prices_go_first(tmp_path: Path) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text('[openai]\n"gpt-4o" = [1, 2]\n"mine" = [3, 4, 0]\n')
+    mine = find_price(parse_model("mine"), str(file))
+    assert mine is not None
+    assert (mine.input, mine.output, mine.cached) == (3, 4, 0)
+    known = find_price(parse_model("gpt-4o"), str(file))
+    assert known is not None
+    assert (known.input, known.output, known.cached) == (1, 2, 1)
+    assert find_price(parse_model("gpt-4o-mini"), str(file)) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        '[openai]\n"m" = [1]',
+        '[openai]\n"m" = [-1, 1]',
+        '[openai]\n"m" = "dear"',
+        "[openai]\nm = [1,2,3,4]",
+    ],
+)
+def test_prices_that_are_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "p.toml").write_text(text)
+    with pytest.raises(UsageError, match="is not a list of prices"):
+        find_price(parse_model("gpt-4o"), str(tmp_path / "p.toml"))
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="can't be read"):
+        find_price(parse_model("gpt-4o"), str(tmp_path / "none.toml"))
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
+        ({"retry-after": "Thu, 01 Jan 1970 00:01:40 GMT"}, 40.0),
+        ({"retry-after": "Thu, 01 Jan 1970 00:00:40 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-1"}, None),
+        ({"retry-after": "nan"}, None),
+        ({}, None),
+    ],
+)
+def test_how_long_a_server_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers, now=lambda: 60.0) == seconds

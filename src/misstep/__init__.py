@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from misstep.core.case import Action, Before, Case
     from misstep.core.settings import Settings, Span
     from misstep.core.summary import Summary
-    from misstep.core.transcript import Call, Transcript
+    from misstep.core.transcript import Call, Transcript, Usage
     from misstep.core.verdict import Verdict
-    from misstep.errors import MisstepError, UsageError
+    from misstep.errors import BudgetExceeded, MisstepError, UsageError
     from misstep.planning.explanation import check
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Answer",
     "Assignment",
     "Before",
+    "BudgetExceeded",
     "Call",
     "Case",
     "MisstepError",
@@ -29,6 +30,7 @@ __all__ = [
     "Tool",
     "Toolbox",
     "Transcript",
+    "Usage",
     "UsageError",
     "Verdict",
     "check",
@@ -44,9 +46,9 @@ _HOMES = {
     "misstep.core.case": ("Action", "Before", "Case"),
     "misstep.core.settings": ("Settings", "Span"),
     "misstep.core.summary": ("Summary",),
-    "misstep.core.transcript": ("Call", "Transcript"),
+    "misstep.core.transcript": ("Call", "Transcript", "Usage"),
     "misstep.core.verdict": ("Verdict",),
-    "misstep.errors": ("MisstepError", "UsageError"),
+    "misstep.errors": ("BudgetExceeded", "MisstepError", "UsageError"),
     "misstep.planning.explanation": ("check",),
 }
 

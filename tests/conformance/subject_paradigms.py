@@ -5,7 +5,9 @@ from misstep.adapters.paradigms.prompts import load_template
 from misstep.adapters.paradigms.react import ReactAgent
 from misstep.adapters.paradigms.responses import ResponsesAgent
 from misstep.adapters.paradigms.tools import ToolsAgent
-from misstep.models.openai import OpenAIModel, Options
+from misstep.models.anthropic import AnthropicModel
+from misstep.models.line import Options
+from misstep.models.openai import OpenAIModel
 from misstep.models.providers import Endpoint, ModelName
 from tests.conformance.subjects import Subject
 from tests.scripted import ScriptedServer
@@ -20,10 +22,22 @@ def model(server: ScriptedServer) -> OpenAIModel:
     )
 
 
+def anthropic(server: ScriptedServer) -> AnthropicModel:
+    endpoint = Endpoint(server.base_url.removesuffix("/v1"), "sk-test")
+    return AnthropicModel(ModelName("anthropic", "claude-sonnet-5"), endpoint, Options(retries=0))
+
+
 SUBJECTS = [
     Subject("tools", lambda server: ToolsAgent(model(server), PROMPT)),
     Subject("responses", lambda server: ResponsesAgent(model(server), PROMPT)),
     Subject("assistant", lambda server: AssistantAgent(model(server), PROMPT)),
+    # Anthropic's interface carries arguments as objects, so that no model can write them wrongly.
+    Subject(
+        "tools anthropic",
+        lambda server: ToolsAgent(anthropic(server), PROMPT),
+        ("anthropic",),
+        hides=("malformed",),
+    ),
     Subject("react", lambda server: ReactAgent(model(server), REACT), parallel=False),
     Subject(
         "react completion", lambda server: ReactAgent(model(server), REACT, completion=True), parallel=False

@@ -5,6 +5,7 @@ from typing import Any
 from tests.scripted.assistants import Assistants
 from tests.scripted.chat import answer_chat
 from tests.scripted.completions import answer_completion
+from tests.scripted.messages import answer_messages
 from tests.scripted.parts import CREATED, ApiError, Ids
 from tests.scripted.responses import Responses
 from tests.scripted.script import Script
@@ -18,7 +19,7 @@ def asks_model(request: Recorded) -> bool:
     _, *parts = request.path.strip("/").split("/")
     if request.method != "POST":
         return False
-    return parts in (["chat", "completions"], ["completions"], ["responses"]) or (
+    return parts in (["chat", "completions"], ["completions"], ["responses"], ["messages"]) or (
         parts[:1] == ["threads"] and parts[-1] in ("runs", "submit_tool_outputs")
     )
 
@@ -48,6 +49,8 @@ class Api:
                 return answer_completion(self._script, self._ids, body)
             case ["POST", "v1", "responses"]:
                 return self._responses.answer(body)
+            case ["POST", "v1", "messages"]:
+                return answer_messages(self._script, self._ids, body)
             case ["GET", "v1", "models"]:
                 return Reply({"object": "list", "data": [model(name) for name in MODELS]})
             case [_, "v1", "assistants" | "threads", *_]:
@@ -84,7 +87,8 @@ class Api:
 
 
 def check(request: Recorded) -> None:
-    if not request.headers.get("authorization", "").removeprefix("Bearer").strip():
+    key = request.headers.get("authorization", "").removeprefix("Bearer").strip()
+    if not key and not request.headers.get("x-api-key"):
         message = "You didn't provide an API key."
         raise ApiError(401, message, code="invalid_api_key")
     if not isinstance(request.body, dict):

@@ -6,7 +6,9 @@ from pathlib import Path
 from misstep.core.model import LanguageModel
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.models.openai import OpenAIModel, Options
+from misstep.models.anthropic import AnthropicModel
+from misstep.models.line import Options
+from misstep.models.openai import OpenAIModel
 from misstep.models.prices import FREE, Price, find_price
 from misstep.models.providers import ModelName, find_endpoint, parse_model
 
@@ -33,7 +35,9 @@ def open_model(settings: Settings, role: str = AGENT) -> LanguageModel:
         per_minute=settings.requests_per_minute,
         cache=str(Path(CACHE)) if settings.cache else "",
     )
-    return OpenAIModel(model, find_endpoint(model, settings.model_base_url, os.environ), options)
+    endpoint = find_endpoint(model, settings.model_base_url, os.environ)
+    kind = AnthropicModel if model.provider == "anthropic" else OpenAIModel
+    return kind(model, endpoint, options)
 
 
 def price_agent(settings: Settings) -> Price | None:

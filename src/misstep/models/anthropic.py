@@ -1,0 +1,122 @@
+"""Models behind Anthropic's interface."""
+
+import json
+from typing import Any
+
+from misstep.core.agent import Meter
+from misstep.core.model import (
+    Assistant,
+    Chat,
+    Message,
+    Prompt,
+    Reply,
+    System,
+    ToolCall,
+    ToolResult,
+    User,
+)
+from misstep.core.transcript import Usage
+from misstep.errors import UsageError
+from misstep.models.line import CONNECT_SECONDS, DEFAULTS, LONGEST_REQUEST, Json, Line, Options, Sdk
+from misstep.models.providers import Endpoint, ModelName
+
+MOST_TOKENS = 4096  # the interface wants a number
+
+
+def _make_client(anthropic: Any, endpoint: Endpoint) -> Any:
+    return anthropic.AsyncAnthropic(
+        base_url=endpoint.base_url,
+        api_key=endpoint.key,
+        max_retries=0,
+        timeout=anthropic.Timeout(LONGEST_REQUEST, connect=CONNECT_SECONDS),
+    )
+
+
+SDK = Sdk("anthropic", _make_client, unlisted=("temperature",))  # the interface has it, not the signature
+
+
+class AnthropicModel:
+    """Chats; it does not continue texts, and its server remembers nothing."""
+
+    def __init__(self, model: ModelName, endpoint: Endpoint, options: Options = DEFAULTS) -> None:
+        self.name = str(model)
+        self._model = model.model
+        self._temperature = options.temperature
+        self._line = Line(model, endpoint, options, SDK)
+
+    async def chat(self, request: Chat, meter: Meter) -> Reply:
+        parameters: Json = {
+            "model": self._model,
+            "max_tokens": MOST_TOKENS,
+            "messages": _turns(request.messages),
+        }
+        system = "\n\n".join(message.text for message in request.messages if isinstance(message, System))
+        if system:
+            parameters["system"] = system
+        if request.tools:
+            parameters["tools"] = [
+                {"name": t.name, "description": t.description, "input_schema": t.parameters}
+                for t in request.tools
+            ]
+            parameters["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": not request.parallel}
+        if request.stop:
+            parameters["stop_sequences"] = list(request.stop)
+        if self._temperature is not None:
+            parameters["temperature"] = self._temperature
+        body = await self._line.ask("messages", parameters, _usage, meter)
+        blocks = [block for block in body.get("content") or () if isinstance(block, dict)]
+        text = "".join(block.get("text") or "" for block in blocks if block.get("type") == "text")
+        return Reply(text, tuple(_calls(blocks)), _usage(body), str(body.get("id", "")))
+
+    async def complete(self, request: Prompt, meter: Meter) -> Reply:  # noqa: ARG002 (the protocol's)
+        raise UsageError(f"{self.name} does not continue texts", "react chats with it: -A mode=chat")
+
+    async def close(self) -> None:
+        await self._line.close()
+
+
+def _turns(messages: tuple[Message, ...]) -> list[Json]:
+    """The messages as turns of two sides; results of tools are the user's side."""
+    turns = list[Json]()
+    for message in messages:
+        role, blocks = _blocks(message)
+        if not blocks:
+            continue
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += blocks
+        else:
+            turns.append({"role": role, "content": blocks})
+    return turns
+
+
+def _blocks(message: Message) -> tuple[str, list[Json]]:
+    match message:
+        case System():
+            return "system", []
+        case User(text):
+            return "user", [{"type": "text", "text": text}]
+        case ToolResult(call, text):
+            return "user", [{"type": "tool_result", "tool_use_id": call, "content": text}]
+        case Assistant(text, calls):
+            said: list[Json] = [{"type": "text", "text": text}] if text else []
+            used = [
+                {"type": "tool_use", "id": c.id, "name": c.name, "input": json.loads(c.arguments)}
+                for c in calls
+            ]
+            return "assistant", [*said, *used]
+
+
+def _calls(blocks: list[Json]) -> list[ToolCall]:
+    return [
+        ToolCall(str(block.get("id")), str(block.get("name")), json.dumps(block.get("input") or {}))
+        for block in blocks
+        if block.get("type") == "tool_use"
+    ]
+
+
+def _usage(body: Json) -> Usage:
+    usage = body.get("usage") or {}
+    cached = int(usage.get("cache_read_input_tokens") or 0)
+    written = int(usage.get("cache_creation_input_tokens") or 0)
+    fresh = int(usage.get("input_tokens") or 0)
+    return Usage(fresh + cached + written, int(usage.get("output_tokens") or 0), cached)

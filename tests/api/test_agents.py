@@ -1,0 +1,168 @@
+"""Agents on models, from settings to stored outcomes, against a real server."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import misstep
+from misstep.api.agents import PARADIGMS
+from misstep.api.plan import resume_run
+from misstep.api.runs import list_runs
+from tests.scripted import Fault, Script, ScriptedServer
+
+KEY = "sk-do-not-store-me"
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def settings(server: ScriptedServer, **changes: Any) -> misstep.Settings:
+    usual = {
+        "agent": "tools",
+        "model": "openai/gpt-4o",
+        "model_base_url": server.base_url,
+        "count": 6,
+        "retries": 0,
+    }
+    return misstep.Settings(**{**usual, **changes})
+
+
+def stored() -> bytes:
+    with sqlite3.connect(".misstep/store.db") as store:
+        rows = store.execute("SELECT outcome FROM outcomes UNION ALL SELECT settings FROM runs").fetchall()
+    return b"".join(row[0] for row in rows)
+
+
+@pytest.mark.parametrize("agent", PARADIGMS)
+def test_every_paradigm_runs_from_its_name(agent: str) -> None:
+    with ScriptedServer() as server:
+        summary = misstep.run_agent(settings(server, agent=agent, messages=True))
+        tokens = server.tokens
+    assert (summary.agent, summary.model, summary.errored) == (agent, "openai/gpt-4o", 0)
+    assert summary.passed + summary.failed == 6
+    assert summary.calls >= 18
+    assert (summary.tokens.input, summary.tokens.output) == tokens
+    assert summary.usd == pytest.approx((tokens[0] * 2.5 + tokens[1] * 10) / 1e6, abs=1e-6)
+    assert b"successfully" in stored()
+    assert KEY.encode() not in stored()
+
+
+def test_keys_that_a_server_repeats_are_not_stored() -> None:
+    class Leaky(ScriptedServer):
+        def _answer(self, request: Any) -> Any:
+            message = f"Incorrect API key: {request.headers['authorization']}"
+            return type(super()._answer(request))({"error": {"message": message}}, 401)
+
+    with Leaky() as server:
+        summary = misstep.run_agent(settings(server))
+    assert summary.errored == 6
+    assert b"Incorrect API key: Bearer [secret]" in stored()
+    assert KEY.encode() not in stored()
+
+
+@pytest.mark.parametrize("name", ["api_key", "KEY", "openai_token", "password"])
+def test_parameters_that_look_secret_are_refused(name: str) -> None:
+    with ScriptedServer() as server, pytest.raises(misstep.UsageError, match="would be stored"):
+        misstep.run_agent(settings(server, agent_args={name: "x"}))
+
+
+def test_react_by_completion() -> None:
+    with ScriptedServer() as server:
+        misstep.run_agent(settings(server, agent="react", agent_args={"mode": "completion"}))
+        assert {request.path for request in server.model_requests} == {"/v1/completions"}
+
+
+def test_one_call_at_a_time() -> None:
+    with ScriptedServer(Script(behaviour="parallel")) as server:
+        misstep.run_agent(settings(server, agent_args={"parallel": "false"}))
+        assert all(request.body["parallel_tool_calls"] is False for request in server.model_requests)
+
+
+def test_a_prompt_of_one_s_own(tmp_path: Path) -> None:
+    (tmp_path / "prompt.txt").write_text("Mine.\n{{tools}}\nQuestion: {{request}}\n")
+    with ScriptedServer() as server:
+        misstep.run_agent(settings(server, agent="react", prompt="prompt.txt"))
+        assert all(
+            request.body["messages"][0]["content"].startswith("Mine.") for request in server.model_requests
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("{{tools}}", "no {{request}} in it"), ("{{tols}} {{request}}", "unknown place {{tols}}")],
+)
+def test_prompts_that_won_t_do(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "prompt.txt").write_text(text)
+    with ScriptedServer() as server, pytest.raises(misstep.UsageError, match=words):
+        misstep.run_agent(settings(server, agent="react", prompt="prompt.txt"))
+
+
+def test_the_budget_ends_a_run_which_goes_on_with_a_larger_one() -> None:
+    with ScriptedServer() as server:
+        chosen = settings(server, count=40, jobs=1, budget_usd=0.02)
+        with pytest.raises(misstep.BudgetExceeded, match=r"budget of 0\.02 USD is spent after") as caught:
+            misstep.run_agent(chosen)
+        (run,) = list_runs(chosen)
+        assert 0 < run.done < 40
+        assert run.summary is None
+        assert any(run.id in hint for hint in caught.value.hints)
+        with pytest.raises(misstep.BudgetExceeded):
+            resume_run(chosen.overlay({"resume": run.id}))
+        summary = resume_run(chosen.overlay({"resume": run.id, "budget_usd": 50.0}))
+    assert summary.cases == 40
+    assert summary.usd is not None
+    assert summary.usd > 0.02
+
+
+def test_a_budget_needs_a_price(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        unpriced = settings(server, model="openai/mine", budget_usd=1.0)
+        with pytest.raises(misstep.UsageError, match="nobody has said what openai/mine costs"):
+            misstep.run_agent(unpriced)
+        assert not server.requests
+        assert misstep.run_agent(unpriced.overlay({"budget_usd": None})).usd is None
+        (tmp_path / "prices.toml").write_text("[openai]\nmine = [1000, 0]\n")
+        priced = misstep.run_agent(unpriced.overlay({"prices": "prices.toml", "budget_usd": 1e6}))
+    assert priced.usd == pytest.approx(priced.tokens.input / 1000)
+
+
+def test_a_budget_for_an_agent_whose_model_is_unknown(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def agent(request, tools): return ''\n")
+    with pytest.raises(misstep.UsageError, match="what the agent's model costs"):
+        misstep.run_agent(misstep.Settings(agent="a.py:agent", budget_usd=1.0))
+
+
+def test_a_rate_limit_is_not_the_agents_time() -> None:
+    faults = [Fault("429", retry_after=0.4), Fault("429", retry_after=0.4)]
+    with ScriptedServer(Script(faults=faults)) as server:
+        summary = misstep.run_agent(settings(server, count=1, timeout=0.6, retries=5))
+    assert summary.errors["timeout"] == summary.errored == 0
+
+
+def test_the_cache_saves_a_second_run_its_tokens() -> None:
+    with ScriptedServer() as server:
+        first = misstep.run_agent(settings(server, cache=True))
+        asked = len(server.model_requests)
+        second = misstep.run_agent(settings(server, cache=True))
+        assert len(server.model_requests) == asked
+    assert (first.passed, first.calls) == (second.passed, second.calls)
+    assert first.tokens.input > 0
+    assert (second.tokens.input, second.usd) == (0, 0.0)
+
+
+def test_no_model_named() -> None:
+    with pytest.raises(misstep.UsageError, match="no model was named"):
+        misstep.run_agent(misstep.Settings(agent="tools"))
+
+
+def test_raw_messages_are_kept_on_request() -> None:
+    with ScriptedServer() as server:
+        misstep.run_agent(settings(server, count=1))
+        assert b'"messages":[' not in stored()
+        misstep.run_agent(settings(server, count=1, messages=True))
+    assert b'"messages":[{"role":"system"' in stored()

@@ -62,7 +62,7 @@ def runs_table(rows: Iterable[tuple[str, float, int, int, Settings, Summary | No
     for heading in ("cases", "success", "interval", "chance"):
         table.add_column(heading, justify="right")
     for run, started, total, done, settings, summary in rows:
-        when = datetime.fromtimestamp(started).strftime("%d %b %H:%M")
+        when = datetime.fromtimestamp(started).strftime("%Y-%m-%d %H:%M")
         head = (
             run,
             when,

@@ -1,9 +1,11 @@
 """The program: streams and signals in order, then the command line."""
 
 import io
+import logging
 import os
 import signal
 import sys
+import warnings
 from types import FrameType
 
 
@@ -11,6 +13,7 @@ def main() -> None:
     """Run the command that was given and exit with its code."""
     try:
         _mend_streams()
+        _hush()
         signal.signal(signal.SIGTERM, _leave)
         from misstep.cli import run  # as late as this, so that Ctrl-C is heard while it loads
 
@@ -32,6 +35,13 @@ def _mend_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def _hush() -> None:
+    """What libraries and agents log or warn about is not news about the agent, unless asked for with -W."""
+    logging.getLogger().addHandler(logging.NullHandler())
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
 
 
 def _leave(number: int, _: FrameType | None) -> None:

@@ -1,6 +1,7 @@
 """Models on the command line: what is said when something is missing, and what it costs."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +94,26 @@ def test_a_server_in_trouble_makes_cases_errored(misstep: Command) -> None:
         result = misstep("plan", "test", *arguments, "--count", "3", "--json", "--display", "none")
     summary = json.loads(result.out)
     assert (summary["errored"], summary["failed"], summary["success"]) == (3, 0, None)
+
+
+NOISY = """
+import logging, os, sys, warnings
+print("loading")
+def agent(request, tools):
+    print("hello from the agent")
+    os.write(1, b"hello from below\\n")
+    logging.getLogger("x").error("a log line")
+    return "done"
+"""
+
+
+def test_what_an_agent_prints_stays_out_of_the_way(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "noisy.py").write_text(NOISY)
+    result = misstep(
+        "plan", "test", "--agent", "noisy.py:agent", "--count", "2", "--json", "--display", "none"
+    )
+    assert json.loads(result.out)["cases"] == 2
+    assert result.err.count("hello from the agent") == result.err.count("hello from below") == 2
+    run = json.loads(result.out)["run"]
+    case = json.loads(misstep("show", run, "--json").out)
+    assert case["cases"] == 2

@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ async def in_thread(work: Callable[[], T]) -> T:
             outcome = _failing(done, error)
         else:
             outcome = _succeeding(done, result)
-        if not loop.is_closed():
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any longer
             loop.call_soon_threadsafe(settle, outcome)
 
     threading.Thread(target=run, name="agent", daemon=True).start()

@@ -46,20 +46,18 @@ async def execute(agent: Agent, settings: Settings, case: Case) -> Outcome:
     """Let the agent try a case, and judge what it did."""
     began = time.monotonic()
     deadline = Deadline(settings.timeout)
-    redact = Redactor(secrets_in(os.environ))
-    recorder = Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages)
+    recorder = record(case, settings, deadline)
     # Not the seed of the case: what an agent leaves to chance must not depend on how the case was made.
     assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
     answer, broken = await attempt(agent, assignment, recorder, deadline)
-    transcript = Transcript(
-        case.id,
-        recorder.calls,
-        answer.ended,
-        redact(answer.text),
-        redact(broken),
-        recorder.usage,
-        recorder.misread_turns,
-        tuple(recorder.messages),
-    )
-    verdict = check(case, transcript, settings.parallel)
-    return Outcome(case, transcript, verdict, round(time.monotonic() - began, 6))
+    return judge(case, settings, recorder.transcript(case.id, answer, broken), time.monotonic() - began)
+
+
+def record(case: Case, settings: Settings, deadline: Deadline) -> Recorder:
+    """A toolbox for a case, which writes down what is done with it."""
+    redact = Redactor(secrets_in(os.environ))
+    return Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages)
+
+
+def judge(case: Case, settings: Settings, transcript: Transcript, seconds: float) -> Outcome:
+    return Outcome(case, transcript, check(case, transcript, settings.parallel), round(seconds, 6))

@@ -5,6 +5,7 @@ import traceback
 
 import click
 
+from misstep.cli.mcp import mcp_group
 from misstep.cli.plan import plan_group
 from misstep.cli.runs import replay, runs, show
 from misstep.errors import MisstepError, UsageError
@@ -18,11 +19,13 @@ INTERNAL_ERROR = 70
 def cli() -> None:
     """Find the step where an LLM agent goes wrong.
 
-    Exit codes: 0 nothing wrong, 1 findings, 2 usage or configuration error, 70 our own bug, 130 stopped.
+    Exit codes: 0 nothing wrong, 1 findings, 2 usage or configuration error, 3 budget spent, 70 our own bug,
+    130 stopped.
     """
 
 
 cli.add_command(plan_group)
+cli.add_command(mcp_group)
 cli.add_command(runs)
 cli.add_command(show)
 cli.add_command(replay)

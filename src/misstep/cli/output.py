@@ -1,7 +1,10 @@
 """What goes to standard output besides tables."""
 
+import os
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 
 import msgspec
 from rich.console import Console
@@ -14,6 +17,20 @@ def print_json(value: msgspec.Struct) -> None:
     """One JSON object and nothing else."""
     sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
     sys.stdout.buffer.flush()
+
+
+@contextmanager
+def ours_alone() -> Iterator[None]:
+    """While an agent runs, whatever it prints to standard output goes to standard error: stdout is ours."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def to_stdout(settings: Settings) -> bool:

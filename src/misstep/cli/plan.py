@@ -10,7 +10,7 @@ from misstep.api import plan
 from misstep.api.census import Census, SuiteSummary
 from misstep.cli.display import make_display
 from misstep.cli.options import AGENTS, LIMITS, SYNTHESIS, settings_options
-from misstep.cli.output import hint, print_json, quoted, to_stdout
+from misstep.cli.output import hint, ours_alone, print_json, quoted, to_stdout
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, parse_gate
@@ -79,7 +79,7 @@ def check(settings: Settings) -> int:
 def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
     examples = _Examples()
-    with make_display(settings) as display:
+    with make_display(settings) as display, ours_alone():
         run = plan.resume_run if settings.resume else plan.run_agent
         summary = run(settings, display, examples)
     if settings.json:

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from misstep.api import runs as api
 from misstep.cli.options import settings_options
-from misstep.cli.output import hint, print_json, quoted
+from misstep.cli.output import hint, ours_alone, print_json, quoted
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
@@ -98,7 +98,8 @@ def show(settings: Settings, run: str, case: str | None, most: int) -> int:
 @settings_options("store", "json")
 def replay(settings: Settings, finding: str) -> int:
     """Run a case of a run once more. FINDING is RUN/CASE."""
-    before, after = api.replay(settings, finding)
+    with ours_alone():
+        before, after = api.replay(settings, finding)
     if settings.json:
         print_json(after)
     else:

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import msgspec
 
-from misstep.core.agent import StepsExhausted, Tool
+from misstep.core.agent import Answer, StepsExhausted, Tool
 from misstep.core.secrets import Redactor
-from misstep.core.transcript import Call, Usage, storable
+from misstep.core.transcript import Call, Transcript, Usage, storable
 from misstep.engine.deadline import Deadline
 
 NOTHING_SECRET = Redactor()
@@ -83,6 +83,19 @@ class Recorder:
             order = [entry.ran for entry in self._entries if entry.ran is not None]
             as_emitted = order == sorted(order)
             return tuple([_call(entry, as_emitted) for entry in self._entries])
+
+    def transcript(self, case: str, answer: Answer, broken: str = "") -> Transcript:
+        """All that was recorded of a case, how it ended, and what broke if something did."""
+        return Transcript(
+            case,
+            self.calls,
+            answer.ended,
+            self._clean(answer.text),
+            self._clean(broken),
+            self.usage,
+            self.misread_turns,
+            tuple(self.messages),
+        )
 
     def begin_turn(self) -> int:
         with self._lock:

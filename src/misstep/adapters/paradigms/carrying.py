@@ -1,9 +1,8 @@
 """From the calls of a reply to their results."""
 
-import json
 from collections.abc import Sequence
-from typing import Any
 
+from misstep.adapters.arguments import read_arguments
 from misstep.core.agent import Toolbox
 from misstep.core.model import ToolCall, ToolResult
 
@@ -17,13 +16,3 @@ def carry_out(calls: Sequence[ToolCall], toolbox: Toolbox, turn: int) -> list[To
         ToolResult(call.id, toolbox.call(call.name, given, turn))
         for call, given in zip(calls, arguments, strict=True)
     ]
-
-
-def read_arguments(text: str) -> Any:
-    """Arguments out of JSON; what is no JSON stays the text it is, and nothing at all means none."""
-    if not text.strip():
-        return {}
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text

@@ -1,0 +1,49 @@
+"""`misstep mcp …`: mock tools for any MCP client."""
+
+import sys
+
+import click
+from rich.console import Console
+
+from misstep.api import serving
+from misstep.cli.options import settings_options
+from misstep.cli.output import print_json
+from misstep.core.settings import Settings
+from misstep.report.case import case_view
+from misstep.report.text import plain_lines
+from misstep.store.lines import write_lines
+
+
+@click.group("mcp")
+def mcp_group() -> None:
+    """Serve mock tools to any MCP client."""
+
+
+@mcp_group.command("serve")
+@click.argument("case")
+@click.option("--http", is_flag=True, help="Serve over streamable HTTP instead of standard input and output.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen with --http.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Which port to take with --http (0: a free one)."
+)
+@settings_options("cases", "max_steps", "parallel", "out", "store", "json")
+def serve(settings: Settings, case: str, http: bool, host: str, port: int) -> int:
+    """Serve the mock tools of CASE until the client leaves (or Ctrl-C, with --http), then judge its calls.
+
+    CASE is RUN/CASE, as misstep show prints it, or the id of a case in a file that --cases names. The request
+    and the verdict are shown on standard error; --out keeps the calls as a plan for misstep plan check.
+    """
+    found = serving.find_case(settings, case)
+    console = Console(stderr=True)
+    console.print(plain_lines(found.query), markup=False, highlight=False, soft_wrap=True)
+    place = (host, port) if http else None
+    outcome = serving.serve_case(
+        settings, found, place, lambda url: print(f"\n{url}", file=sys.stderr, flush=True)
+    )
+    if settings.out:
+        write_lines(settings.out, [outcome.transcript])
+    if settings.json and http:
+        print_json(outcome.verdict)
+    else:
+        console.print(case_view(outcome))
+    return int(outcome.verdict.verdict != "passed")

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,5 +16,8 @@ def children() -> Callable[[], set[int]]:
 
 
 def _children() -> set[int]:
-    tasks = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    return {int(pid) for task in tasks for pid in task.read_text().split()}
+    found = set[int]()
+    for task in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
+            found.update(map(int, task.read_text().split()))
+    return found

@@ -4,8 +4,7 @@ from typing import Any
 
 from misstep.adapters.frameworks import ag2 as adapter
 from misstep.core.agent import Agent
-from tests.conformance.subject_agent_framework import Owning
-from tests.conformance.subjects import Subject
+from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
 
 

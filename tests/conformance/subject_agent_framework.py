@@ -1,21 +1,11 @@
 """An agent of Microsoft's Agent Framework on OpenAI's chat completions, given as a factory and as an object."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from misstep.adapters.frameworks import agent_framework as adapter
 from misstep.core.agent import Agent
-from tests.conformance.subjects import Subject
+from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
-
-
-class Owning:
-    """An agent together with a client that is closed with it."""
-
-    def __init__(self, agent: Agent, close: Callable[[], Awaitable[None]]) -> None:
-        self.name = agent.name
-        self.run = agent.run
-        self.close = close
 
 
 def connected(server: ScriptedServer) -> tuple[Any, Any]:

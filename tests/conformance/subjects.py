@@ -1,6 +1,6 @@
 """What the conformance suite is run on: one subject per adapter, each in a file of its own."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -29,3 +29,12 @@ class Subject:
     def missing(self) -> str:
         """The first module that is not installed."""
         return next((name for name in self.needs if find_spec(name) is None), "")
+
+
+class Owning:
+    """An agent together with a client that is closed with it, since adapters don't close what users made."""
+
+    def __init__(self, agent: Agent, close: Callable[[], Awaitable[None]]) -> None:
+        self.name = agent.name
+        self.run = agent.run
+        self.close = close

@@ -135,9 +135,11 @@ def test_an_endless_loop_runs_into_the_limit_on_turns(subject: Subject) -> None:
 def test_the_wall_clock_is_kept_even_against_a_hung_server(subject: Subject) -> None:
     with ScriptedServer(Script(faults=[None, *[HANG] * 20])) as server:
         trial = play(subject, server, Trial(timeout=subject.warm_up + 1.5))
+        reported = server.tokens
     assert (trial.broken, trial.answer.ended) == ("", "timeout")
     assert trial.called == TOOLS[:1]
     assert trial.seconds < subject.warm_up + 2.5
+    assert "usage" in subject.hides or trial.recorder.usage == Usage(*reported)
 
 
 @pytest.mark.parametrize("behaviour", ["malformed", "unknown", "extra arguments"])

@@ -72,7 +72,7 @@ class _Watch:
             self._toolbox.note(message.to_dict())
             for content in message.contents:
                 if content.type == "function_call":
-                    self._toolbox.ask(content.name, _parsed(content.arguments), turn)
+                    self._toolbox.ask(content.name, read_arguments(content.arguments), turn)
 
     def _is_past_limit(self, context: Any) -> bool:
         """Whether the framework has had enough of the tools and just wants some last words."""
@@ -102,10 +102,6 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
         func=carry_out,
         input_model=described.parameters,
     )
-
-
-def _parsed(arguments: Any) -> Any:
-    return read_arguments(arguments) if isinstance(arguments, str) else arguments or {}
 
 
 def _usage(details: Any) -> Usage:

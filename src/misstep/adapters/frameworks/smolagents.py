@@ -166,7 +166,7 @@ class _Watched:
         for call in message.tool_calls or ():
             name = call.function.name
             if name != ANSWERING:
-                arguments = _parsed(call.function.arguments)
+                arguments = read_arguments(call.function.arguments)
                 self._toolbox.ask(self._names.get(name, name), arguments, self._turn)
 
 
@@ -204,10 +204,6 @@ def _inputs(parameters: dict[str, Any]) -> dict[str, Any]:
         optional = {} if name in required else {"nullable": True}
         inputs[name] = {"type": "any", "description": "", **simple, **optional}
     return inputs
-
-
-def _parsed(arguments: Any) -> Any:
-    return read_arguments(arguments) if isinstance(arguments, str) else arguments or {}
 
 
 def _smolagents() -> Any:

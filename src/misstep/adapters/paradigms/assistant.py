@@ -6,7 +6,7 @@ import msgspec
 
 from misstep.adapters.paradigms.carrying import carry_out
 from misstep.adapters.paradigms.prompts import Template
-from misstep.core.agent import Answer, Assignment, StepsExhausted, Toolbox
+from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.model import Assistant, Chat, System, Thread, ThreadModel, User
 
 CLOSING_SECONDS = 5.0
@@ -30,9 +30,6 @@ class AssistantAgent:
         thread = await self._model.open_thread(request, toolbox)
         try:
             return await self._converse(thread, toolbox)
-        except StepsExhausted:
-            await thread.cancel(toolbox)
-            raise
         finally:
             # Not waited for: a case that is out of time has none left for tidying up.
             task = asyncio.create_task(thread.close())
@@ -40,7 +37,10 @@ class AssistantAgent:
             task.add_done_callback(self._deletions.discard)
 
     async def _converse(self, thread: Thread, toolbox: Toolbox) -> Answer:
+        turn = 0
         while True:
+            if turn == toolbox.max_steps:
+                await thread.cancel(toolbox)
             turn = toolbox.begin_turn()
             reply = await thread.next(toolbox)
             toolbox.note(msgspec.to_builtins(Assistant(reply.text, reply.calls)))

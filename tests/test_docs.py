@@ -11,10 +11,12 @@ import pytest
 
 from misstep.cli.options import flag
 from misstep.core.settings import FIELDS, Settings
+from tests.scripted import ScriptedServer
 from tests.snapshots import scrub
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "docs/tutorial.md", "docs/how-to.md"]
+AGENTS = "docs/agents.md"
 
 
 def examples(page: str) -> list[tuple[str, str]]:
@@ -33,22 +35,34 @@ def matches(shown: str, printed: str) -> bool:
     return re.search(r"[\s\S]*?".join(pieces), scrub(printed)) is not None
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_console_examples(page: str, tmp_path: Path) -> None:
-    environment = {
-        **os.environ,
-        "COLUMNS": "100",
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }
+def follow(page: str, folder: Path, **variables: str) -> None:
+    """Type every command of a page and compare what it prints with what the page shows."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "COLUMNS": "100", "PATH": path, **variables}
     commands = [(command, shown) for command, shown in examples(page) if command.startswith("misstep ")]
     assert commands
     for command, shown in commands:
         result = subprocess.run(
-            shlex.split(command), cwd=tmp_path, env=environment, capture_output=True, text=True
+            shlex.split(command), cwd=folder, env=environment, capture_output=True, text=True
         )
         assert result.returncode in (0, 1), f"{command}\n{result.stderr}"
         printed = result.stderr + result.stdout
         assert matches(shown, printed), f"{command}\n{printed}"
+        if " plan test " in command:
+            assert re.search(r"^errored +0 *$", printed, re.MULTILINE), f"{command}\n{printed}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_console_examples(page: str, tmp_path: Path) -> None:
+    follow(page, tmp_path)
+
+
+def test_examples_of_agents(tmp_path: Path) -> None:
+    """The agents of the page, each in its file, on a model with a script."""
+    for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", (ROOT / AGENTS).read_text(), re.DOTALL):
+        (tmp_path / name).write_text(code)
+    with ScriptedServer() as server:
+        follow(AGENTS, tmp_path, OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY="sk-test")
 
 
 def test_python_examples(tmp_path: Path) -> None:

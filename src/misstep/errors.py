@@ -27,8 +27,8 @@ class UsageError(MisstepError):
 class MissingExtra(MisstepError):
     """A part is asked for that a plain installation doesn't bring."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} is not installed", f"pip install 'misstep[{extra}]' brings it")
+    def __init__(self, what: str, extra: str, *hints: str) -> None:
+        super().__init__(f"{what} is not installed", f"pip install 'misstep[{extra}]' brings it", *hints)
 
 
 class StoreError(MisstepError):

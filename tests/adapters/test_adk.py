@@ -12,8 +12,7 @@ from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world import MockWorld
 from tests.conformance.subject_adk import NEEDS, connected, native
-from tests.conformance.subject_agent_framework import Owning
-from tests.conformance.subjects import Subject
+from tests.conformance.subjects import Owning, Subject
 from tests.conformance.test_agents import CASE, TOOLS, Trial, play
 from tests.scripted import Script, ScriptedServer
 

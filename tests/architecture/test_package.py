@@ -38,7 +38,9 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", build], cwd=ROOT, capture_output=True, check=True)
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    data = {name for name in names if name.endswith((".toml", ".txt", "py.typed")) and ".dist-info/" not in name}
+    data = {
+        name for name in names if name.endswith((".toml", ".txt", "py.typed")) and ".dist-info/" not in name
+    }
     assert data == {
         "misstep/py.typed",
         "misstep/adapters/paradigms/data/react.txt",

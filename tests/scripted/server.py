@@ -120,6 +120,7 @@ class ScriptedServer:
         """Take one connection. asyncio's own servers lose those that come in just while they close."""
         with contextlib.suppress(BlockingIOError, ConnectionError):
             link, _ = self._listener.accept()
+            link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # or every stream waits for its peer
             task = self._loop.create_task(self._converse(link))
             self._tasks.add(task)
             self._made += 1

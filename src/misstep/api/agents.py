@@ -1,17 +1,21 @@
 """Agents by the name that the user gives them."""
 
+import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from misstep.adapters.frameworks.loading import load
+from misstep.adapters.mcp.client import McpAgent
 from misstep.adapters.paradigms.assistant import AssistantAgent
 from misstep.adapters.paradigms.prompts import Template, load_template
 from misstep.adapters.paradigms.react import ReactAgent
 from misstep.adapters.paradigms.responses import ResponsesAgent
 from misstep.adapters.paradigms.tools import ToolsAgent
+from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.api.models import open_model
+from misstep.api.watching import watch
 from misstep.core.agent import Agent
 from misstep.core.secrets import SECRET_NAME
 from misstep.core.settings import Settings
@@ -23,19 +27,24 @@ def find_agent(settings: Settings) -> Agent:
     """The agent that the settings name, ready to run."""
     _refuse_secrets(settings.agent_args)
     kind, _, rest = settings.agent.partition(":")
+    theirs = _black_box if kind == "mcp" else _own_agent
+    if settings.record_proxy:
+        if kind == "sim" or not rest:
+            raise UsageError(f"'{settings.agent}' hides nothing", "leave --record-proxy out")
+        return watch(settings, theirs)
     if kind == "sim" and rest:
         return simulated_agent(rest, settings.agent_args)
     if settings.agent in PARADIGMS:
         return PARADIGMS[settings.agent](settings)
     if rest:
-        return _own_agent(settings)
+        return theirs(settings)
     raise _unknown(settings.agent)
 
 
 class ReactOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`mode` says whether the model continues a text or chats."""
 
-    mode: str = "chat"
+    mode: Literal["chat", "completion"] = "chat"
 
 
 class ToolOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,8 +55,6 @@ class ToolOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def _react(settings: Settings) -> Agent:
     options = _options(settings, ReactOptions)
-    if options.mode not in ("chat", "completion"):
-        raise UsageError(f"react has no mode '{options.mode}'", "expected chat or completion")
     places = ("tools", "request")
     prompt = load_template("react", settings.prompt, places, places)
     return ReactAgent(open_model(settings), prompt, options.mode == "completion")
@@ -69,16 +76,34 @@ PARADIGMS: dict[str, Callable[[Settings], Agent]] = {
 }
 
 
+class Nothing(msgspec.Struct, frozen=True):
+    """An agent of the user's own takes no parameters from us."""
+
+
 def _own_agent(settings: Settings) -> Agent:
     """An agent out of the user's own code."""
-    loaded = load(settings.agent, settings.agent)
+    spec = settings.agent
+    _options(settings, Nothing)
+    if settings.python:
+        return SubprocessAgent(spec, settings.python, spec)
+    loaded = load(spec, spec)
+    if loaded.framework and loaded.framework.own_process:
+        return SubprocessAgent(spec, sys.executable, spec)
     return loaded.agent
 
 
-Kind = Any
+class McpOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`transport` says whether the client connects to us or starts a server of its own."""
+
+    transport: Literal["http", "stdio"] = "http"
 
 
-def _options(settings: Settings, kind: Kind) -> Any:
+def _black_box(settings: Settings) -> Agent:
+    command = settings.agent.partition(":")[2]
+    return McpAgent(command, settings.agent, _options(settings, McpOptions).transport)
+
+
+def _options(settings: Settings, kind: Any) -> Any:
     known = kind.__struct_fields__
     for key in settings.agent_args:
         if key not in known:
@@ -105,7 +130,8 @@ def _refuse_secrets(options: Mapping[str, str]) -> None:
 
 def _unknown(name: str) -> UsageError:
     known = [*PARADIGMS, *(f"sim:{planner}" for planner in PLANNERS)]
-    listed = [f"known agents: {', '.join(known)}", "or your own: file.py:name, package.module:name"]
+    own = "or your own: file.py:name, package.module:name, mcp:COMMAND"
+    listed = [f"known agents: {', '.join(known)}", own]
     if not name:
         return UsageError("no agent was named", "give one with --agent", *listed)
     return UsageError(f"unknown agent '{name}'", *listed, did_you_mean(name, known))

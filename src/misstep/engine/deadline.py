@@ -1,8 +1,11 @@
 """The time limit of one attempt."""
 
 import asyncio
+import math
 from types import TracebackType
 from typing import Self
+
+LONGEST = 3600.0
 
 
 class Deadline:
@@ -10,6 +13,7 @@ class Deadline:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
+        self._extended = 0.0
         self._running = False
 
     async def __aenter__(self) -> Self:
@@ -32,7 +36,11 @@ class Deadline:
         return self._limit.expired() or self._loop.time() - self._began > self._seconds
 
     def extend(self, seconds: float) -> None:
-        self._seconds += seconds
+        """Put the end off, by an hour at most: nobody may put it off for ever."""
+        if not math.isfinite(seconds):
+            return
+        self._seconds += min(seconds, LONGEST - self._extended)
+        self._extended = min(LONGEST, self._extended + seconds)
         if self._running:
             self._loop.call_soon_threadsafe(self._reschedule, self._began + self._seconds)
 

@@ -1,0 +1,59 @@
+"""Ends a process together with all it has begotten."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+PROCESSES = "/proc"
+
+
+class _Process(NamedTuple):
+    pid: int
+    parent: int
+    session: int
+
+
+def end_family(leader: int) -> None:
+    """Kill the session of this leader and whatever descends from it, in sessions of its own as well.
+
+    A leader that ends itself goes last. Where the system doesn't list its processes as Linux does, that is
+    the leader's process group.
+    """
+    if not os.path.exists(f"{PROCESSES}/self/stat"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader, signal.SIGKILL)
+        return
+    sessions, killed = {leader}, set[int]()
+    while newly_found := [each for each in _family(sessions) if each.pid not in killed]:
+        for process in sorted(newly_found, key=lambda each: each.pid == os.getpid()):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process.pid, signal.SIGKILL)
+            killed.add(process.pid)
+            sessions.add(process.session)
+
+
+def _family(sessions: set[int]) -> list[_Process]:
+    """The members of these sessions that live, with their descendants."""
+    everybody = list(_living())
+    children = dict[int, list[_Process]]()
+    for process in everybody:
+        children.setdefault(process.parent, []).append(process)
+    family = {process.pid: process for process in everybody if process.session in sessions}
+    waiting = list(family)
+    while waiting:
+        for child in children.get(waiting.pop(), ()):
+            if child.pid not in family:
+                family[child.pid] = child
+                waiting.append(child.pid)
+    return list(family.values())
+
+
+def _living() -> Iterator[_Process]:
+    for name in filter(str.isdigit, os.listdir(PROCESSES)):
+        with suppress(OSError), open(f"{PROCESSES}/{name}/stat", "rb") as file:
+            # The name of the program stands in brackets and may hold anything, brackets as well.
+            state, parent, _group, session, *_ = file.read().rpartition(b")")[2].split()
+            if state not in b"ZX":
+                yield _Process(int(name), int(parent), int(session))

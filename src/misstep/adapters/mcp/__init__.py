@@ -1,0 +1,1 @@
+"""Black boxes: the tools of a case over MCP, for any client that speaks it."""

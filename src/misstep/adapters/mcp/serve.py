@@ -1,0 +1,71 @@
+"""The tools of one case for whichever MCP client the user starts."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+from misstep.adapters.mcp.lines import LONGEST_LINE, serve_lines
+from misstep.adapters.mcp.server import ToolServer
+from misstep.adapters.mcp.web import LOOPBACK, PATH, Web, is_loopback
+from misstep.adapters.threads import in_thread
+from misstep.core.agent import Toolbox
+
+CHUNK = 1 << 16
+
+
+async def serve_stdio(toolbox: Toolbox, source: int = 0, sink: int = 1) -> None:
+    """Serve on two file descriptors until the client closes its end.
+
+    The toolbox has recorded whatever was called, also where this is cancelled.
+    """
+    reader = asyncio.StreamReader(limit=LONGEST_LINE)
+    pump = asyncio.create_task(_pump(source, reader))
+    try:
+        await serve_lines(ToolServer(toolbox), reader, partial(_write, sink))
+    finally:
+        pump.cancel()
+        await asyncio.wait([pump])
+
+
+async def serve_http(
+    toolbox: Toolbox,
+    host: str = LOOPBACK[0],
+    port: int = 0,
+    ready: Callable[[str], object] = str,
+) -> None:
+    """Serve over streamable HTTP until cancelled; `ready` is told the URL as soon as clients may come.
+
+    Away from loopback the URL has a secret in it, since anybody may knock there.
+    """
+    path = PATH if is_loopback(host) else secret_path()
+    web = Web(host, port)
+    try:
+        async with web.serving(ToolServer(toolbox), path) as url:
+            ready(url)
+            await asyncio.Event().wait()
+    finally:
+        await web.close()
+
+
+def secret_path() -> str:
+    return f"/{secrets.token_urlsafe(24)}{PATH}"
+
+
+async def _pump(source: int, reader: asyncio.StreamReader) -> None:
+    """Read in threads: files, pipes and terminals alike, and one that blocks keeps nobody from leaving."""
+    with suppress(OSError):
+        while chunk := await in_thread(partial(os.read, source, CHUNK)):
+            reader.feed_data(chunk)
+    reader.feed_eof()
+
+
+async def _write(sink: int, data: bytes) -> None:
+    await in_thread(partial(_write_all, sink, data))
+
+
+def _write_all(sink: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(sink, data) :]

@@ -1,0 +1,6 @@
+"""The recording proxy: shows what a model asked for where a framework hides it."""
+
+from misstep.adapters.proxy.agent import ProxiedAgent
+from misstep.adapters.proxy.server import RecordingProxy
+
+__all__ = ["ProxiedAgent", "RecordingProxy"]

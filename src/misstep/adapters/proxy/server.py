@@ -1,0 +1,81 @@
+"""The recording proxy: stands between agents and their model, records what the model asks for."""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+
+from misstep.adapters.proxy.attribution import Attribution
+from misstep.adapters.proxy.links import Link
+from misstep.adapters.proxy.listener import HOST, Listener
+from misstep.adapters.proxy.relay import Relay
+from misstep.adapters.proxy.upstream import Upstream
+from misstep.adapters.threads import in_thread
+from misstep.core.agent import Toolbox
+
+
+class RecordingProxy:
+    """Passes on whatever OpenAI's or Anthropic's clients ask of `upstream`, such as https://api.openai.com/v1.
+
+    It serves from a thread of its own, since agents may block the loop they run on. It listens on loopback
+    only, at an address that others can't guess. A client that brings no key, or a placeholder such as
+    "EMPTY", goes out with `key`; any other key is passed on and kept nowhere.
+
+    `unseen` counts the cases that closed without a single reply of a model: does the agent use `base_url`?
+    """
+
+    def __init__(self, upstream: str, key: str | None = None) -> None:
+        self._upstream = Upstream(upstream, key)
+        self._attribution = Attribution()
+        self._relay = Relay(self._upstream, self._attribution)
+        self._lock = threading.Lock()
+        self._listener: Listener | None = None
+        self.unseen = 0
+
+    @property
+    def base_url(self) -> str:
+        """The address for all cases; which one a request belongs to is found out from what it says."""
+        return self.url_for(self._relay.key)
+
+    def url_for(self, key: str) -> str:
+        """The address of one case, by the key of its link."""
+        if self._listener is None:
+            raise RuntimeError("the recording proxy has not been started")
+        return f"http://{HOST}:{self._listener.port}/{key}/v1"
+
+    @property
+    def unattributed(self) -> int:
+        """How many replies of a model belonged to no open case, as far as one could tell."""
+        return self._relay.unattributed
+
+    async def start(self) -> None:
+        """Begin to serve; more than once does no harm."""
+        if self._listener is None:
+            await in_thread(self._launch)
+
+    def _launch(self) -> None:
+        with self._lock:
+            if self._listener is None:
+                self._upstream.connect()
+                listener = Listener(self._relay, self._upstream.close)
+                listener.start()
+                self._listener = listener
+
+    async def close(self) -> None:
+        """Stop serving: whoever still waits for an answer goes without."""
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            await in_thread(listener.stop)
+
+    @contextlib.contextmanager
+    def open(self, request: str, toolbox: Toolbox, by_words: bool = True) -> Iterator[Link]:
+        """Record for a case as long as the block runs.
+
+        With `by_words` its requests may come in at the address for all, else at the one of the case only.
+        """
+        link = Link(request, toolbox)
+        self._attribution.open(link, by_words)
+        try:
+            yield link
+        finally:
+            self._attribution.close(link)
+            self.unseen += link.turns == 0

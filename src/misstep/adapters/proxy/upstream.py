@@ -1,0 +1,181 @@
+"""The server behind the proxy."""
+
+import contextlib
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import msgspec
+
+from misstep.core.secrets import SHORTEST, Redactor
+from misstep.errors import MissingExtra, UsageError
+
+Headers = list[tuple[bytes, bytes]]
+
+# Between two neighbours only, or about the form of a body that the next one forms anew.
+HOP_BY_HOP = frozenset(
+    b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer upgrade "
+    b"transfer-encoding".split()
+)
+OURS_TO_SET = frozenset((b"host", b"content-length", b"accept-encoding", b"expect"))
+KEY_HEADERS = (b"authorization", b"x-api-key")
+PLACEHOLDER = re.compile(r"(sk-)?(empty|none|null|dummy|placeholder|not-needed|no-key|misstep|x+)?", re.I)
+READABLE = ("gzip", "deflate")
+KEEP_ALIVE = 4.0  # seconds: less than servers keep a connection, so that none is used that they just close
+
+
+class Unreachable(Exception):
+    """There is no such server, or it doesn't listen."""
+
+
+class Broken(Exception):
+    """The server went away without an answer, or within it."""
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """A request as a client made it; `target` is what follows the address of the proxy."""
+
+    method: str
+    target: str
+    headers: Headers
+    body: bytes
+
+    @property
+    def path(self) -> str:
+        return self.target.partition("?")[0]
+
+
+class Replying:
+    """The beginning of a reply; the rest comes in chunks."""
+
+    def __init__(self, response: Any) -> None:
+        self._response = response
+        self.status = response.status_code
+        encoding = response.headers.get("content-encoding", "").strip().lower()
+        self._encoded = encoding in READABLE
+        # We ask for no encoding. What one gets nonetheless is passed on as it is, unless it can be undone.
+        self.readable = self._encoded or encoding in ("", "identity")
+        self._body: bytes | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        return bool(self._response.is_success)
+
+    @property
+    def headers(self) -> Headers:
+        undone = {b"content-encoding", b"content-length"} if self._encoded else set[bytes]()
+        return [(name, value) for name, value in end_to_end(self._response.headers.raw) if name not in undone]
+
+    @property
+    def content_type(self) -> str:
+        return str(self._response.headers.get("content-type", ""))
+
+    async def body(self) -> bytes:
+        """The whole body, which can be had in chunks afterwards all the same."""
+        self._body = b"".join([chunk async for chunk in self.chunks()])
+        return self._body
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it comes in. Raises `Broken` where it breaks off."""
+        import httpx
+
+        if self._body is not None:
+            yield self._body
+            return
+        body = self._response.aiter_bytes() if self._encoded else self._response.aiter_raw()
+        try:
+            async for chunk in body:
+                yield chunk
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            raise Broken from error
+
+
+class Upstream:
+    """Asks one server on behalf of many clients, each of which brings its key or a placeholder for `key`.
+
+    `tells_usage` becomes False when the server turns out not to know the wish for the tokens of a stream.
+    """
+
+    def __init__(self, address: str, key: str | None) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UsageError(
+                f"'{address}' is no address of a server", "one looks like https://api.openai.com/v1"
+            )
+        self._address = address.rstrip("/")
+        self._host = parts.hostname
+        self._scheme = parts.scheme
+        self._key = key
+        self.tells_usage = True
+
+    def connect(self) -> None:
+        """Get ready; connections are made when they are needed."""
+        try:
+            import httpx
+        except ImportError as error:
+            raise MissingExtra("the recording proxy", "proxy") from error
+        route = None if proxy_bypass(self._host) else getproxies().get(self._scheme)
+        limits = httpx.Limits(
+            max_connections=None, max_keepalive_connections=None, keepalive_expiry=KEEP_ALIVE
+        )
+        # A client would keep cookies, follow redirects and write logs; a transport just passes on.
+        self._transport = httpx.AsyncHTTPTransport(verify=self._scheme == "https", limits=limits, proxy=route)
+
+    async def close(self) -> None:
+        await self._transport.aclose()
+
+    @contextlib.asynccontextmanager
+    async def ask(self, asking: Asking, body: bytes) -> AsyncIterator[Replying]:
+        """The reply to a request with this body. It takes as long as it takes."""
+        import httpx
+
+        request = httpx.Request(
+            asking.method,
+            f"{self._address}/{asking.target}",
+            headers=self._headers(asking),
+            content=body or None,
+        )
+        try:
+            response = await self._transport.handle_async_request(request)
+        except (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol) as error:
+            raise Unreachable(f"{self._host} can't be reached: {error}") from error
+        except httpx.TransportError as error:
+            raise Broken from error
+        try:
+            yield Replying(response)
+        finally:
+            await response.aclose()
+
+    def redactor(self, asking: Asking) -> Redactor:
+        """Masks the keys that a request goes out with."""
+        keys = {self._key or ""} | {_bare(value) for name, value in asking.headers if name in KEY_HEADERS}
+        return Redactor(sorted([key for key in keys if len(key) >= SHORTEST], key=len, reverse=True))
+
+    def _headers(self, asking: Asking) -> Any:
+        kept = [(name, value) for name, value in end_to_end(asking.headers) if name not in OURS_TO_SET]
+        kept.append((b"accept-encoding", b"identity"))
+        return self._with_key(kept, asking.path) if self._key else kept
+
+    def _with_key(self, headers: Headers, path: str) -> Headers:
+        """The headers with the key where there is none, or something that only stands for one."""
+        if any(name in KEY_HEADERS and not PLACEHOLDER.fullmatch(_bare(value)) for name, value in headers):
+            return headers
+        given = [name for name, value in headers if name in KEY_HEADERS and _bare(value)]
+        name = given[0] if given else b"x-api-key" if path.endswith("messages") else b"authorization"
+        value = f"Bearer {self._key}" if name == b"authorization" else f"{self._key}"
+        return [each for each in headers if each[0] not in KEY_HEADERS] + [(name, value.encode())]
+
+
+def _bare(value: bytes) -> str:
+    """The key in a header."""
+    return value.decode("latin-1").removeprefix("Bearer").strip()
+
+
+def end_to_end(headers: Headers) -> Headers:
+    """The headers that are not just for the next neighbour."""
+    lower = [(name.lower(), value) for name, value in headers]
+    listed = b",".join(value for name, value in lower if name == b"connection")
+    named = {each.strip().lower() for each in listed.split(b",")}
+    return [(name, value) for name, value in lower if name not in HOP_BY_HOP and name not in named]

@@ -1,0 +1,186 @@
+"""What we and an agent's process say to each other, one JSON object a line."""
+
+import contextlib
+import socket
+import threading
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+import msgspec
+
+from misstep.core.agent import Answer, Assignment, Tool
+from misstep.core.transcript import Usage
+
+LONGEST = 1 << 24  # bytes of one line; whoever sends more is not listened to any longer
+LONGEST_WAIT = 86_400.0
+Count = Annotated[int, msgspec.Meta(ge=0)]
+T = TypeVar("T")
+
+
+class _Message(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, forbid_unknown_fields=True):
+    pass
+
+
+class Load(_Message, frozen=True):
+    """Find the agent that the spec means."""
+
+    spec: str
+    name: str
+
+
+class Work(_Message, frozen=True):
+    """Let the agent try a case; `case` numbers the cases of one process."""
+
+    case: int
+    assignment: Assignment
+    tools: tuple[Tool, ...]
+    max_steps: int
+
+
+class Reply(_Message, frozen=True):
+    """What a question brought: the number of a turn, the result of a call, or that the turns are used up."""
+
+    question: int
+    turn: int = 0
+    result: str = ""
+    exhausted: bool = False
+
+
+class Unfit(_Message, frozen=True):
+    """The interpreter won't do: its version is too old, or a module is missing."""
+
+    problem: str
+    detail: str = ""
+
+
+class Unloadable(_Message, frozen=True):
+    """The spec means no agent."""
+
+    message: str
+    hints: tuple[str, ...] = ()
+    where: str = ""
+
+
+class Loaded(_Message, frozen=True):
+    """The agent is there."""
+
+
+class _OfCase(_Message, frozen=True):
+    case: int
+
+
+class BeginTurn(_OfCase, frozen=True):
+    question: int
+
+
+class Ask(_OfCase, frozen=True):
+    question: int
+    tool: str
+    arguments: Any
+    turn: int | None = None
+
+
+class Call(_OfCase, frozen=True):
+    question: int
+    tool: str
+    arguments: Any
+    turn: int | None = None
+
+
+class Misread(_OfCase, frozen=True):
+    pass
+
+
+class Spend(_OfCase, frozen=True):
+    input: Count
+    output: Count
+    cached: Count
+
+    @property
+    def usage(self) -> Usage:
+        return Usage(self.input, self.output, self.cached)
+
+
+class Wait(_OfCase, frozen=True):
+    seconds: Annotated[float, msgspec.Meta(ge=0, le=LONGEST_WAIT)]
+
+
+class Note(_OfCase, frozen=True):
+    message: Any
+
+
+class Finished(_OfCase, frozen=True):
+    answer: Answer
+
+
+class Exhausted(_OfCase, frozen=True):
+    """The agent let the end of its turns pass through, as it should."""
+
+
+class Broken(_OfCase, frozen=True):
+    """The agent raised something."""
+
+    error: str
+
+
+Question: TypeAlias = BeginTurn | Ask | Call
+Remark: TypeAlias = Misread | Spend | Wait | Note
+Ending: TypeAlias = Finished | Exhausted | Broken
+FromWorker: TypeAlias = Unfit | Unloadable | Loaded | Question | Remark | Ending
+ToWorker: TypeAlias = Load | Work | Reply
+
+from_worker: msgspec.json.Decoder[FromWorker] = msgspec.json.Decoder(FromWorker)
+to_worker: msgspec.json.Decoder[ToWorker] = msgspec.json.Decoder(ToWorker)
+
+
+class Lost(Exception):
+    """The other side is gone."""
+
+
+class Link:
+    """One end of the line between two processes. Any thread may send, one at a time may receive."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+        self._incoming = line.makefile("rb")
+        self._sending = threading.Lock()
+
+    def send(self, message: FromWorker | ToWorker) -> None:
+        """Raises `Lost`, or a ValueError or TypeError for what can't be said."""
+        data = msgspec.json.encode(message) + b"\n"
+        if len(data) > LONGEST:
+            raise ValueError(f"{len(data)} bytes are more than can be said at once")
+        try:
+            with self._sending:
+                self._line.sendall(data)
+        except OSError as error:
+            raise Lost from error
+
+    def receive(self, decoder: msgspec.json.Decoder[T]) -> T:
+        """The next message. Raises `Lost`, or a ValueError for what is none."""
+        try:
+            data = self._incoming.readline(LONGEST + 1)
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise Lost from error
+        if not data.endswith(b"\n"):
+            if len(data) > LONGEST:
+                raise ValueError("a line without end")
+            raise Lost
+        try:
+            return decoder.decode(data)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise ValueError(str(error)) from error
+
+    def be_patient(self, seconds: float | None) -> None:
+        """How long to wait for the other side before a TimeoutError; None is for ever."""
+        self._line.settimeout(seconds)
+
+    def hang_up(self) -> None:
+        """Whoever still waits for the other side finds it gone."""
+        with contextlib.suppress(OSError):  # the other side may have been faster
+            self._line.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._incoming.close()
+        self._line.close()

@@ -1,0 +1,184 @@
+"""The agent's side: loads the agent, lets it try one case after the other, passes on what it does."""
+
+import asyncio
+import ctypes
+import faulthandler
+import itertools
+import os
+import queue
+import socket
+import sys
+import sysconfig
+import threading
+import traceback
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from misstep.adapters.family import end_family
+from misstep.adapters.frameworks.loading import load_agent
+from misstep.adapters.subprocess import protocol as say
+from misstep.core.agent import Agent, Answer, StepsExhausted, Tool
+from misstep.core.transcript import Usage, storable
+from misstep.errors import MisstepError
+
+LONGEST_ERROR = 4000  # letters
+PR_SET_CHILD_SUBREAPER = 36
+LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+NOT_THE_USERS = (*LIBRARIES, str(Path(__file__).parents[2]), "<")
+
+
+def serve(number: int) -> None:
+    """Serve until the other side is gone; it never returns before."""
+    faulthandler.enable(all_threads=False)
+    keep_orphans()
+    os.register_at_fork(after_in_child=lambda: os.close(number))  # or it would be open when we are gone
+    exchange = Exchange(say.Link(socket.socket(fileno=number)))
+    order = exchange.orders.get()
+    assert isinstance(order, say.Load)
+    # Before there is a loop: the user's file may run one of its own while it is imported.
+    agent = load(exchange, order)
+    if agent:
+        asyncio.run(work(exchange, agent))
+    threading.Event().wait()  # for the end of the line, which ends us
+
+
+def keep_orphans() -> None:
+    """What the agent's children leave behind becomes our child, so that it is found when all has to end."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+class Exchange:
+    """Hands out what comes in: orders to whoever works, replies to the threads that asked."""
+
+    def __init__(self, link: say.Link) -> None:
+        self.orders = queue.SimpleQueue[say.Load | say.Work]()
+        self._link = link
+        self._numbers = itertools.count(1)
+        self._asking = dict[int, queue.SimpleQueue[say.Reply]]()
+        threading.Thread(target=self._listen, name="misstep", daemon=True).start()
+
+    def tell(self, message: say.FromWorker) -> None:
+        self._link.send(message)
+
+    def new_question(self) -> int:
+        return next(self._numbers)
+
+    def ask(self, question: say.Question) -> say.Reply:
+        """The reply to a question. Raises `StepsExhausted` if the turns are used up."""
+        answer = queue.SimpleQueue[say.Reply]()
+        self._asking[question.question] = answer
+        try:
+            self._link.send(question)
+            reply = answer.get()
+        finally:
+            del self._asking[question.question]
+        if reply.exhausted:
+            raise StepsExhausted
+        return reply
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                message = self._link.receive(say.to_worker)
+                if isinstance(message, say.Reply):
+                    self._asking[message.question].put(message)
+                else:
+                    self.orders.put(message)
+        finally:
+            end_family(os.getpid())
+
+
+def load(exchange: Exchange, order: say.Load) -> Agent | None:
+    try:
+        agent = load_agent(order.spec, order.name)
+    except MisstepError as error:
+        problem = say.Unloadable(
+            storable(error.message), tuple(map(storable, error.hints)), storable(error.where)
+        )
+    except (Exception, SystemExit) as error:
+        problem = say.Unloadable(describe(error))
+    else:
+        exchange.tell(say.Loaded())
+        return agent
+    exchange.tell(problem)
+    return None
+
+
+async def work(exchange: Exchange, agent: Agent) -> None:
+    while True:
+        order = await asyncio.to_thread(exchange.orders.get)
+        assert isinstance(order, say.Work)
+        exchange.tell(await attempt(exchange, agent, order))
+
+
+async def attempt(exchange: Exchange, agent: Agent, order: say.Work) -> say.Ending:
+    try:
+        answer = await agent.run(order.assignment, RemoteToolbox(exchange, order))
+        return say.Finished(order.case, checked(answer))
+    except StepsExhausted:
+        return say.Exhausted(order.case)
+    except (Exception, SystemExit, asyncio.CancelledError) as error:
+        return say.Broken(order.case, describe(error))
+
+
+def checked(answer: object) -> Answer:
+    if not isinstance(answer, Answer):
+        raise TypeError(f"the agent returned {type(answer).__name__} instead of an Answer")
+    return msgspec.convert({"text": storable(answer.text), "ended": answer.ended}, Answer)
+
+
+def describe(error: BaseException) -> str:
+    """The error, and the last place in the user's own code that it came through."""
+    text = f"{type(error).__name__}: {error}"[:LONGEST_ERROR]
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(NOT_THE_USERS)]
+    if own:
+        text += f"\n  {own[-1].filename}:{own[-1].lineno} in {own[-1].name}: {own[-1].line}"
+    return storable(text)
+
+
+class RemoteToolbox:
+    """The toolbox of a case that is kept on the other side; every method may be called from any thread."""
+
+    def __init__(self, exchange: Exchange, order: say.Work) -> None:
+        self.tools: tuple[Tool, ...] = order.tools
+        self.max_steps = order.max_steps
+        self._case = order.case
+        self._exchange = exchange
+
+    def begin_turn(self) -> int:
+        question = say.BeginTurn(self._case, self._exchange.new_question())
+        return self._exchange.ask(question).turn
+
+    def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:
+        number = self._exchange.new_question()
+        self._exchange.ask(say.Ask(self._case, number, storable(str(name)), sayable(arguments), turn))
+
+    def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
+        number = self._exchange.new_question()
+        question = say.Call(self._case, number, storable(str(name)), sayable(arguments), turn)
+        return self._exchange.ask(question).result
+
+    def misread(self) -> None:
+        self._exchange.tell(say.Misread(self._case))
+
+    def spend(self, usage: Usage) -> None:
+        self._exchange.tell(say.Spend(self._case, usage.input, usage.output, usage.cached))
+
+    def wait(self, seconds: float) -> None:
+        self._exchange.tell(say.Wait(self._case, seconds))
+
+    def note(self, message: Any) -> None:
+        self._exchange.tell(say.Note(self._case, sayable(message)))
+
+
+def sayable(value: Any) -> Any:
+    """The value if it is JSON of a bearable length, else a text that says what it was."""
+    try:
+        length = len(msgspec.json.encode(value))
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        return storable(f"{type(value).__name__} that is not JSON")
+    return value if length < say.LONGEST // 2 else f"{type(value).__name__} of {length} bytes"

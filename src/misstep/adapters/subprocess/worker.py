@@ -1,0 +1,58 @@
+"""The first thing that another interpreter runs: finds out whether it will do, then starts to serve.
+
+It is read by interpreters that are too old for the rest of misstep, so that they can say that they are.
+"""
+
+import importlib.util
+import os
+import sys
+
+OLDEST = (3, 11)
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def main() -> None:
+    line = int(sys.argv.pop())
+    os.set_inheritable(line, False)  # what the agent starts must not keep the line open
+    # The agent's own modules come first, and the files beside this one never.
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != HERE]
+    problem = find_problem()
+    if problem:
+        os.write(line, problem)
+        return
+    adopt_misstep()
+    from misstep.adapters.subprocess.serving import serve
+
+    serve(line)
+
+
+def find_problem() -> bytes:
+    """The message that says why this interpreter won't do, if it won't."""
+    import json
+
+    problem = {}
+    if sys.version_info < OLDEST:
+        problem = {"problem": "python", "detail": ".".join(map(str, sys.version_info[:3]))}
+    elif importlib.util.find_spec("msgspec") is None:
+        problem = {"problem": "msgspec"}
+    if not problem:
+        return b""
+    problem["type"] = "unfit"
+    return json.dumps(problem).encode() + b"\n"
+
+
+def adopt_misstep() -> None:
+    """Make the package that this file belongs to importable, and nothing else that is installed beside it."""
+    package = os.path.dirname(os.path.dirname(HERE))
+    spec = importlib.util.spec_from_file_location(
+        "misstep", os.path.join(package, "__init__.py"), submodule_search_locations=[package]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["misstep"] = module
+    spec.loader.exec_module(module)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Black boxes behind MCP: programs of their own, which misstep starts, listens to and kills."""
+
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from misstep.adapters.mcp.client import McpAgent, Transport
+from misstep.core.agent import Agent
+from tests.conformance.subjects import Subject
+from tests.scripted import ScriptedServer
+
+CLIENTS = Path(__file__).parent / "mcp_clients"
+
+
+def client(program: str, arguments: str, transport: Transport) -> Callable[[ScriptedServer], Agent]:
+    command = f"{shlex.join([sys.executable, str(CLIENTS / program)])} {arguments}"
+
+    def make(server: ScriptedServer) -> Agent:
+        environment = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-test"}
+        return McpAgent(command, program, transport, environment)
+
+    return make
+
+
+# A black box shows what gets to its server: no turns, no tokens, no call that it could not read itself. The
+# Agents SDK knows its tools, so a call to an unknown one ends its run before any server hears of it. It makes
+# parallel calls at once: over a pipe they arrive in the order emitted, over HTTP in any.
+HIDDEN = ("malformed", "turns", "usage")
+WITH_REQUEST = "{config} {request}"
+NEEDS = ("mcp", "openai")
+START = 8.0
+SUBJECTS = [
+    Subject("mcp http", client("openai_loop.py", WITH_REQUEST, "http"), NEEDS, warm_up=START, hides=HIDDEN),
+    Subject("mcp stdio", client("openai_loop.py", "{config}", "stdio"), NEEDS, warm_up=START, hides=HIDDEN),
+    Subject(
+        "mcp openai-agents",
+        client("openai_agents.py", WITH_REQUEST, "stdio"),
+        (*NEEDS, "agents"),
+        warm_up=START,
+        hides=(*HIDDEN, "unknown"),
+    ),
+]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.frameworks.plain import agent_from_function
 from misstep.adapters.addresses import current_base_url
+from misstep.adapters.frameworks.plain import agent_from_function
 from misstep.adapters.proxy import ProxiedAgent, RecordingProxy
 from misstep.adapters.proxy.links import Link
 from misstep.adapters.proxy.reading.turn import Asked, Turn

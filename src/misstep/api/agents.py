@@ -14,7 +14,7 @@ from misstep.adapters.paradigms.react import ReactAgent
 from misstep.adapters.paradigms.responses import ResponsesAgent
 from misstep.adapters.paradigms.tools import ToolsAgent
 from misstep.adapters.subprocess.agent import SubprocessAgent
-from misstep.api.models import open_model
+from misstep.api.models import Tell, open_model
 from misstep.api.watching import watch
 from misstep.core.agent import Agent
 from misstep.core.secrets import SECRET_NAME
@@ -23,8 +23,8 @@ from misstep.errors import UsageError, did_you_mean
 from misstep.planning.simulated import PLANNERS, simulated_agent
 
 
-def find_agent(settings: Settings) -> Agent:
-    """The agent that the settings name, ready to run."""
+def find_agent(settings: Settings, tell: Tell = lambda _: None) -> Agent:
+    """The agent that the settings name, ready to run; `tell` hears what takes a while."""
     _refuse_secrets(settings.agent_args)
     kind, _, rest = settings.agent.partition(":")
     theirs = _black_box if kind == "mcp" else _own_agent
@@ -35,7 +35,7 @@ def find_agent(settings: Settings) -> Agent:
     if kind == "sim" and rest:
         return simulated_agent(rest, settings.agent_args)
     if settings.agent in PARADIGMS:
-        return PARADIGMS[settings.agent](settings)
+        return PARADIGMS[settings.agent](settings, tell)
     if rest:
         return theirs(settings)
     raise _unknown(settings.agent)
@@ -53,26 +53,30 @@ class ToolOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parallel: bool = True
 
 
-def _react(settings: Settings) -> Agent:
+def _react(settings: Settings, tell: Tell) -> Agent:
     options = _options(settings, ReactOptions)
     places = ("tools", "request")
     prompt = load_template("react", settings.prompt, places, places)
-    return ReactAgent(open_model(settings), prompt, options.mode == "completion")
+    return ReactAgent(open_model(settings, tell), prompt, options.mode == "completion")
 
 
-def _with_tools(make: Callable[[Any, Template, bool], Agent]) -> Callable[[Settings], Agent]:
-    def made(settings: Settings) -> Agent:
+def _with_tools(make: Callable[[Any, Template, bool], Agent], verb: str) -> Callable[[Settings, Tell], Agent]:
+    def made(settings: Settings, tell: Tell) -> Agent:
         prompt = load_template("tools", settings.prompt, ())
-        return make(open_model(settings), prompt, _options(settings, ToolOptions).parallel)
+        model = open_model(settings, tell)
+        if not hasattr(model, verb):
+            hint = "take --agent tools, or a server with OpenAI's interface"
+            raise UsageError(f"{model.name} does not offer what '{settings.agent}' needs", hint)
+        return make(model, prompt, _options(settings, ToolOptions).parallel)
 
     return made
 
 
-PARADIGMS: dict[str, Callable[[Settings], Agent]] = {
+PARADIGMS: dict[str, Callable[[Settings, Tell], Agent]] = {
     "react": _react,
-    "tools": _with_tools(ToolsAgent),
-    "responses": _with_tools(ResponsesAgent),
-    "assistant": _with_tools(AssistantAgent),
+    "tools": _with_tools(ToolsAgent, "chat"),
+    "responses": _with_tools(ResponsesAgent, "respond"),
+    "assistant": _with_tools(AssistantAgent, "open_thread"),
 }
 
 

@@ -1,19 +1,24 @@
 """Models by the name that the user gives them, and what they cost."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 from misstep.core.model import LanguageModel
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.models.anthropic import AnthropicModel
 from misstep.models.line import Options
+from misstep.models.local.model import LocalModel
 from misstep.models.openai import OpenAIModel
 from misstep.models.prices import FREE, Price, find_price
 from misstep.models.providers import ModelName, find_endpoint, parse_model
 
 CACHE = ".misstep/cache"
 AGENT = "agent"
+EMBEDDED = "smollm2-135m"
+Tell: TypeAlias = Callable[[str], None]
 
 
 def name_model(settings: Settings, role: str = AGENT) -> ModelName | None:
@@ -22,12 +27,15 @@ def name_model(settings: Settings, role: str = AGENT) -> ModelName | None:
     return parse_model(text, settings.model_base_url) if text else None
 
 
-def open_model(settings: Settings, role: str = AGENT) -> LanguageModel:
+def open_model(settings: Settings, tell: Tell, role: str = AGENT) -> LanguageModel:
+    """The model for a role; `tell` hears what takes a while."""
     model = name_model(settings, role)
     if model is None:
         raise UsageError(
             "no model was named", "give one with --model: provider/model, or local, which needs no key"
         )
+    if model.provider == "local":
+        return _embedded(model, settings, tell)
     options = Options(
         temperature=settings.temperature,
         retries=settings.retries,
@@ -38,6 +46,12 @@ def open_model(settings: Settings, role: str = AGENT) -> LanguageModel:
     endpoint = find_endpoint(model, settings.model_base_url, os.environ)
     kind = AnthropicModel if model.provider == "anthropic" else OpenAIModel
     return kind(model, endpoint, options)
+
+
+def _embedded(model: ModelName, settings: Settings, tell: Tell) -> LanguageModel:
+    if model.model not in ("", EMBEDDED):
+        raise UsageError(f"there is no embedded model '{model.model}'", f"local means local/{EMBEDDED}")
+    return LocalModel(temperature=settings.temperature, seed=settings.seed, on_load=tell)
 
 
 def price_agent(settings: Settings) -> Price | None:

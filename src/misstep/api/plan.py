@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import msgspec
@@ -14,7 +14,7 @@ from misstep.api.models import refuse_blind_budget
 from misstep.api.sitting import hold_sitting
 from misstep.core.agent import Agent
 from misstep.core.case import CASE_VERSION, Case
-from misstep.core.event import Listener
+from misstep.core.event import Listener, Notice
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, check_settings
 from misstep.core.summary import Summary
@@ -112,7 +112,7 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
     total = count_cases(settings)
     refuse_blind_budget(settings)
     named = {} if agent is None else {"agent": agent.name}
-    agent = find_agent(settings) if agent is None else agent
+    agent = find_agent(settings, _teller(listeners)) if agent is None else agent
     settings = check_settings(settings.overlay({**named, "cases": lasting}))
     with Store(settings.store, create=True) as store:
         add = partial(store.add_run, settings, total, time.time())
@@ -128,7 +128,7 @@ def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = N
             raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
         run = msgspec.structs.replace(run, settings=run.settings.overlay({"budget_usd": settings.budget_usd}))
         refuse_blind_budget(run.settings)
-        agent = find_agent(run.settings) if agent is None else agent
+        agent = find_agent(run.settings, _teller(listeners)) if agent is None else agent
         _refuse_other_cases(store, run)
         return hold_sitting(store, agent, listeners, lambda: run, _cases_of(run.settings))
 
@@ -136,6 +136,14 @@ def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = N
 def replay_case(case: Case, settings: Settings) -> Outcome:
     """Run a case once more under the settings of its run."""
     return asyncio.run(execute_once(find_agent(settings), settings, case))
+
+
+def _teller(listeners: Sequence[Listener]) -> Callable[[str], None]:
+    def tell(text: str) -> None:
+        for listener in listeners:
+            listener(Notice(text))
+
+    return tell
 
 
 def _refuse_running_loop() -> None:

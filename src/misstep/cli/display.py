@@ -9,7 +9,7 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from misstep.core.event import CaseFinished, Event, RunStarted
+from misstep.core.event import CaseFinished, Event, Notice, RunStarted
 from misstep.core.settings import Settings
 from misstep.core.verdict import JUDGEMENTS, Judgement
 from misstep.report.terminal import counted
@@ -82,6 +82,8 @@ class PlainDisplay(NoDisplay):
             self._counts.add(event)
             if self._counts.done % self._every == 0 or self._counts.done == self._total:
                 self._say(f"{self._counts.done}/{self._total}  {self._counts}")
+        elif isinstance(event, Notice):
+            self._say(event.text)
 
     def _say(self, line: str) -> None:
         with suppress(OSError):  # a run goes on though nobody watches
@@ -119,6 +121,8 @@ class LiveDisplay:
         elif isinstance(event, CaseFinished):
             self._counts.add(event)
             self._progress.update(self._task, advance=1, counts=str(self._counts))
+        elif isinstance(event, Notice):
+            self._progress.console.print(event.text, markup=False, highlight=False, style="dim")
 
 
 def _resumed(event: RunStarted) -> str:

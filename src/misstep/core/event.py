@@ -28,5 +28,11 @@ class RunFinished(msgspec.Struct, frozen=True, tag="run_finished"):
     summary: Summary
 
 
-Event: TypeAlias = RunStarted | CaseFinished | RunFinished
+class Notice(msgspec.Struct, frozen=True, tag="notice"):
+    """A line about what takes a while, such as loading a model."""
+
+    text: str
+
+
+Event: TypeAlias = RunStarted | CaseFinished | RunFinished | Notice
 Listener: TypeAlias = Callable[[Event], None]

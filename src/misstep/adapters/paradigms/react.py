@@ -5,7 +5,8 @@ from misstep.adapters.paradigms.steps import Act, Finish, read_step
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.model import Assistant, Chat, LanguageModel, Message, Prompt, User
 
-STOP = ("\nObservation:",)
+STOP = ("\nObservation:", "\nQuestion:")
+THOUGHT = "Thought:"  # a model that continues a text needs to be led into the next step
 REMINDER = (
     "That was neither an action nor a final answer. Write an Action with its Action Input, or a Final Answer."
 )
@@ -43,14 +44,21 @@ class ReactAgent:
         """What the model says next, without what it makes up about the result."""
         if self._completion:
             steps = "".join(f"{text.strip()}\nObservation: {observed}\n" for text, observed in said)
-            prompt = Prompt(f"{opening.rstrip()}\n{steps}", STOP)
+            prompt = Prompt(f"{opening.rstrip()}\n{steps}{THOUGHT}", STOP)
             reply = await self._model.complete(prompt, toolbox)
-        else:
-            messages: list[Message] = [User(opening)]
-            for text, observed in said:
-                messages += [Assistant(text.strip()), User(f"Observation: {observed}")]
-            reply = await self._model.chat(Chat(tuple(messages), stop=STOP), toolbox)
-        return reply.text.partition(STOP[0])[0]
+            return _before_stop(f"{THOUGHT}{reply.text}")
+        messages: list[Message] = [User(opening)]
+        for text, observed in said:
+            messages += [Assistant(text.strip()), User(f"Observation: {observed}")]
+        reply = await self._model.chat(Chat(tuple(messages), stop=STOP), toolbox)
+        return _before_stop(reply.text)
 
     async def close(self) -> None:
         await self._model.close()
+
+
+def _before_stop(text: str) -> str:
+    """The text up to the first stop, for servers that don't know of stops."""
+    for stop in STOP:
+        text = text.partition(stop)[0]
+    return text

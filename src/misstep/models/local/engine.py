@@ -1,0 +1,192 @@
+"""xllamacpp behind a small interface: one conversation at a time, on one core, the same words every time."""
+
+import ctypes
+import os
+import secrets
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from misstep.core.model import ModelError
+from misstep.core.transcript import Usage
+
+CONTEXT = 8192  # tokens that the model was made to read
+BATCH = 64  # tokens of a prompt between two chances to stop
+CACHE_MB = 256  # what earlier conversations may take up, so that the next turn reads only what is new
+LONGEST_FOLDER = 60  # bytes; systems allow a little over a hundred for the path of a socket
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What to write: a prompt of texts and control tokens, and when to stop.
+
+    Texts must be free of control tokens (see `plain`), the grammar must be well-formed.
+    """
+
+    prompt: tuple[int | str, ...]
+    stop: tuple[str, ...] = ()
+    grammar: str = ""
+    max_tokens: int = 256
+    temperature: float = 0.0
+    seed: int = 0
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What was written; it is `whole` unless the limit on tokens cut it off."""
+
+    text: str
+    usage: Usage
+    whole: bool
+
+
+class Stopped(ModelError):
+    """Nobody wants the text any more."""
+
+    def __init__(self) -> None:
+        super().__init__("the embedded model was stopped")
+
+
+class Engine:
+    """The weights, ready to write.
+
+    Opening one takes half a second or more, in which no other thread of Python runs, and some 200 MB besides
+    the weights. No two may be opened at the same time.
+    """
+
+    def __init__(self, weights: Path) -> None:
+        xllamacpp = _runtime()
+        parameters = _parameters(xllamacpp.CommonParams(), weights)
+        with _own_signals(), _unreachable(parameters):
+            try:
+                self._server = xllamacpp.Server(parameters)
+            except RuntimeError as error:
+                raise ModelError(f"the embedded model does not start: {error}") from error
+        # A server that is closed before it has begun to serve hangs for ever: see it serve.
+        self.write(Work((0,), max_tokens=1), lambda: False)
+
+    def write(self, work: Work, unwanted: Callable[[], bool]) -> Written:
+        """Write until done. Raises `Stopped` soon after `unwanted` comes true, `ModelError` if it can't."""
+        chunks = list[dict[str, Any]]()
+
+        def hear(chunk: dict[str, Any]) -> bool:
+            chunks.append(chunk)
+            return unwanted()  # true makes the server drop the request
+
+        self._server.handle_completions(_request(work), hear)
+        if unwanted():
+            raise Stopped
+        return _written(chunks)
+
+    def close(self) -> None:
+        """Free the weights. Nobody may be writing."""
+        del self._server
+
+
+def _runtime() -> Any:
+    try:
+        import xllamacpp
+    except ImportError as error:
+        raise ModelError(f"the embedded model does not start: {error}") from error
+    return xllamacpp
+
+
+def _parameters(parameters: Any, weights: Path) -> Any:
+    parameters.model.path = str(weights)
+    parameters.n_ctx = CONTEXT
+    parameters.n_batch = parameters.n_ubatch = BATCH
+    parameters.cache_ram_mib = CACHE_MB
+    # One thread: threads of one engine wait for each other by spinning, which on a busy machine is many
+    # times slower. One conversation: on a CPU, two side by side take as long as one after the other.
+    parameters.n_parallel = 1
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+    # Flash attention rounds differently depending on where a prompt is cut, and so does hardware that joins
+    # in for large batches. Without them a reply doesn't depend on what is in the cache.
+    parameters.flash_attn_type = 0
+    parameters.no_extra_bufts = parameters.no_op_offload = parameters.no_kv_offload = True
+    parameters.n_gpu_layers = 0
+    parameters.fit_params = parameters.warmup = False
+    parameters.verbosity = -1  # less than errors: nothing on stdout or stderr
+    parameters.offline = True
+    parameters.ui = parameters.endpoint_slots = False
+    parameters.n_threads_http = 1
+    return parameters
+
+
+@contextmanager
+def _unreachable(parameters: Any) -> Iterator[None]:
+    """Keep everybody from the web server that xllamacpp can't do without.
+
+    It listens on a socket in a private folder that is gone once the server has started. Where that can't
+    be had it listens on some port of the loopback device, and asks for a key that nobody knows.
+    """
+    parameters.api_keys = [secrets.token_urlsafe()]
+    if not hasattr(socket, "AF_UNIX") or len(os.fsencode(tempfile.gettempdir())) > LONGEST_FOLDER:
+        parameters.hostnames, parameters.port = ["127.0.0.1"], 0
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
+        parameters.hostnames = [f"{folder}/private.sock"]
+        yield
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Take back SIGINT and SIGTERM, which a starting server claims for itself.
+
+    Works in any thread, unlike `signal.signal`. Windows keeps such handlers elsewhere.
+    """
+    get, set_ = ctypes.pythonapi.PyOS_getsig, ctypes.pythonapi.PyOS_setsig
+    get.restype = set_.restype = ctypes.c_void_p
+    set_.argtypes = [ctypes.c_int, ctypes.c_void_p]
+    before = {number: get(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            set_(number, handler)
+
+
+def _request(work: Work) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "prompt": list(work.prompt),
+        "stop": [stop for stop in work.stop if stop],
+        "max_tokens": work.max_tokens,
+        "temperature": work.temperature,
+        "seed": work.seed,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "return_progress": True,  # so that a request can be dropped while its prompt is read
+    }
+    if work.grammar:
+        request["grammar"] = work.grammar
+    return request
+
+
+def _written(chunks: list[dict[str, Any]]) -> Written:
+    for chunk in chunks:
+        if "error" in chunk:
+            raise _failure(chunk["error"])
+    choices = [choice for chunk in chunks for choice in chunk["choices"]]
+    reported = next((chunk["usage"] for chunk in reversed(chunks) if chunk.get("usage")), None)
+    if reported is None:
+        raise ModelError("the embedded model broke off")
+    cached = reported["prompt_tokens_details"]["cached_tokens"]
+    return Written(
+        "".join([choice["text"] for choice in choices]),
+        Usage(reported["prompt_tokens"], reported["completion_tokens"], cached),
+        choices[-1]["finish_reason"] != "length",
+    )
+
+
+def _failure(error: dict[str, Any]) -> ModelError:
+    if error.get("type") == "exceed_context_size_error":
+        return ModelError(
+            f"the conversation has {error['n_prompt_tokens']:,} tokens, the embedded model reads {CONTEXT:,}",
+            "shorten the request, describe the tools in fewer words, or choose a larger model",
+        )
+    return ModelError(f"the embedded model failed: {error.get('message', 'no reason given')}")

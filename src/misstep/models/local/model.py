@@ -1,0 +1,99 @@
+"""The embedded model as a `LanguageModel`."""
+
+import json
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from misstep.core.agent import Meter
+from misstep.core.model import Assistant, Chat, Prompt, Reply, ToolCall
+from misstep.models.local.engine import Work, Written
+from misstep.models.local.grammar import answer_head, call_head, reply_grammar
+from misstep.models.local.lanes import LANES
+from misstep.models.local.template import Pieces, chat_prompt, text_prompt
+from misstep.models.local.weights import locate_weights
+
+SEEDS = 2**32 - 1  # the runtime takes the next number for "any seed"
+
+
+class LocalModel:
+    """SmolLM2-135M, running in this process, from weights that a package brings.
+
+    The weights are loaded with the first request and shared by all objects of this class; `on_load` hears
+    about that in two lines, on the event loop of that request. A reply has at most `max_tokens` tokens. At
+    temperature 0 it depends on nothing but the request; above that, on the seed too.
+
+    With tools a reply is always either one well-formed call of one of them, or an answer. There is never
+    more than one call, whether or not the request allows for it.
+    """
+
+    def __init__(
+        self,
+        name: str = "local/smollm2-135m",
+        temperature: float = 0.0,
+        seed: int = 0,
+        max_tokens: int = 256,
+        on_load: Callable[[str], None] | None = None,
+    ) -> None:
+        self.name = name
+        self._weights = locate_weights()
+        self._manner = Work((), temperature=temperature, seed=seed % SEEDS, max_tokens=max_tokens)
+        self._tell = on_load or _say_nothing
+
+    async def chat(self, request: Chat, meter: Meter) -> Reply:
+        prompt = chat_prompt(request)
+        if not request.tools:
+            written = await self._write(prompt, meter, stop=request.stop)
+            return Reply(written.text, usage=written.usage)
+        # The stops are for words, and a call must not be cut.
+        written = await self._write(prompt, meter, grammar=reply_grammar(request.tools))
+        call = _read_call(written, request)
+        text = "" if call else _before(_read_answer(written), request.stop)
+        return Reply(text, (call,) if call else (), written.usage)
+
+    async def complete(self, request: Prompt, meter: Meter) -> Reply:
+        written = await self._write(text_prompt(request.text), meter, stop=request.stop)
+        return Reply(written.text, usage=written.usage)
+
+    async def close(self) -> None:
+        """Nothing to give back: the weights stay for other models, until the process ends."""
+
+    async def _write(
+        self, prompt: Pieces, meter: Meter, stop: tuple[str, ...] = (), grammar: str = ""
+    ) -> Written:
+        work = msgspec.structs.replace(self._manner, prompt=prompt, stop=stop, grammar=grammar)
+        written = await LANES.write(work, self._weights, meter, self._tell)
+        meter.spend(written.usage)
+        return written
+
+
+def _say_nothing(_: str) -> None:
+    pass
+
+
+def _read_call(written: Written, request: Chat) -> ToolCall | None:
+    """The call that was written, if it is one; its arguments are cut off where the text was."""
+    earlier = [message for message in request.messages if isinstance(message, Assistant)]
+    number = sum(len(message.calls) for message in earlier) + 1
+    for tool in request.tools:
+        head = call_head(tool.name)
+        if written.text.startswith(head):
+            arguments = written.text[len(head) :]
+            return ToolCall(f"call_{number}", tool.name, arguments[:-1] if written.whole else arguments)
+    return None
+
+
+def _read_answer(written: Written) -> str:
+    """The text of an answer, or what there is of it."""
+    rest = written.text.removeprefix(answer_head())
+    for ending in ("", '"}'):
+        try:
+            return str(json.loads(f"{answer_head()}{rest}{ending}")["answer"])
+        except ValueError:
+            continue
+    return rest
+
+
+def _before(text: str, stops: Sequence[str]) -> str:
+    """The text up to the first of the stops."""
+    return text[: min([text.find(stop) for stop in stops if stop and stop in text], default=len(text))]

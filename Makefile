@@ -11,7 +11,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt
 
 help:
-	@echo "make demo   install and run the main job: an agent tested on 200 planning problems"
+	@echo "make demo   install and run the main job: agents tested on planning problems"
 	@echo "make test   install with test extras, lint, check types and layers, run every test"
 	@echo "make bench  measure against the baselines and rewrite benchmarks/RESULTS.md"
 
@@ -46,6 +46,8 @@ demo: .venv/.installed
 	@$(BIN)/python -m misstep plan test --agent sim:perfect --count 200 --fail-on none --display none --json >/dev/null
 	@$(BIN)/python -m misstep plan test --agent sim:random --count 200 --fail-on none --display none --json >/dev/null
 	@$(BIN)/python -m misstep plan test --agent sim:greedy --count 200 --fail-on none
+	@echo; echo "and a real model, small as it is, with no key and no network:"
+	@$(BIN)/python -m misstep plan test --agent tools --model local --actions 2-3 --count 6 --fail-on none
 	@echo; $(BIN)/python -m misstep runs
 	@echo; echo "look around: . $(BIN)/activate && misstep show last"
 

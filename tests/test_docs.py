@@ -48,7 +48,7 @@ def follow(page: str, folder: Path, **variables: str) -> None:
         assert result.returncode in (0, 1), f"{command}\n{result.stderr}"
         printed = result.stderr + result.stdout
         assert matches(shown, printed), f"{command}\n{printed}"
-        if " plan test " in command:
+        if " plan test " in command and " --json" not in command:
             assert re.search(r"^errored +0 *$", printed, re.MULTILINE), f"{command}\n{printed}"
 
 
@@ -108,5 +108,6 @@ def test_the_table_of_settings_is_complete() -> None:
     sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]),
 )
 def test_links_lead_somewhere(page: str) -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text()):
+    prose = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose):
         assert (ROOT / page).parent.joinpath(target).exists(), target

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.addresses import current_base_url
+from misstep.adapters.addresses import current_addresses
 from misstep.adapters.frameworks.plain import agent_from_function
 from misstep.adapters.proxy import ProxiedAgent, RecordingProxy
 from misstep.adapters.proxy.links import Link
@@ -281,7 +281,7 @@ class Cleaner:
         self.most = max(self.most, self.running)
         if self._meeting:
             await self._meeting.wait()
-        address = current_base_url.get() if self._meeting else self._proxy.base_url
+        address = current_addresses.get()["OPENAI_BASE_URL"] if self._meeting else self._proxy.base_url
         answer = await clean(address or "", assignment.request, toolbox)
         self.running -= 1
         return answer
@@ -325,7 +325,9 @@ def test_two_cases_with_the_same_words_at_once(by_address: bool) -> None:
 def test_threads_know_the_address_of_their_case() -> None:
     async def main(server: ScriptedServer, recorder: Recorder) -> Answer:
         proxy = RecordingProxy(server.base_url)
-        inner = agent_from_function(lambda *_: post_chat(str(current_base_url.get()), "x").status, "thread")
+        inner = agent_from_function(
+            lambda *_: post_chat(current_addresses.get()["OPENAI_BASE_URL"], "x").status, "thread"
+        )
         agent = ProxiedAgent(inner, proxy, by_address=True)
         answer = await agent.run(Assignment(REQUEST, 0), recorder)
         await agent.close()
@@ -334,7 +336,7 @@ def test_threads_know_the_address_of_their_case() -> None:
     recorder = new_recorder()
     with ScriptedServer() as server:
         assert asyncio.run(main(server, recorder)) == Answer("200")
-    assert (len(recorder.calls), current_base_url.get()) == (1, None)
+    assert (len(recorder.calls), current_addresses.get()) == (1, {})
 
 
 class Talkative:
@@ -347,7 +349,6 @@ class Talkative:
         self._tools = tools
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        toolbox.ask("too early", {})
         body = chat(assignment.request) if self._tools else {**chat(assignment.request), "tools": None}
         await asyncio.to_thread(fetch, self._proxy.base_url, "POST", "/chat/completions", body)
         assert [toolbox.begin_turn(), toolbox.begin_turn()] == [1, 2]
@@ -357,6 +358,33 @@ class Talkative:
         toolbox.note("nothing new")
         assert (toolbox.tools, toolbox.max_steps) == (Shed.tools, 20)
         return Answer(toolbox.call("dust", {}, 2))
+
+
+class Elsewhere:
+    """Asks its model by some other way."""
+
+    name = "elsewhere"
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        for _ in range(3):
+            toolbox.ask("no_such_tool", {}, toolbox.begin_turn())
+            toolbox.spend(Usage(10, 1))
+        return Answer("done")
+
+
+def test_an_agent_that_goes_another_way_is_believed() -> None:
+    async def main(server: ScriptedServer) -> int:
+        proxy = RecordingProxy(server.base_url)
+        agent = ProxiedAgent(Elsewhere(), proxy)
+        await agent.run(Assignment(REQUEST, 0), recorder)
+        await agent.close()
+        return proxy.unseen
+
+    recorder = new_recorder()
+    with ScriptedServer() as server:
+        assert asyncio.run(main(server)) == 1
+    assert [call.tool for call in recorder.calls] == ["no_such_tool"] * 3
+    assert recorder.usage == Usage(30, 3)
 
 
 @pytest.mark.parametrize("tools", [True, False])

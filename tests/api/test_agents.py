@@ -166,3 +166,33 @@ def test_raw_messages_are_kept_on_request() -> None:
         assert b'"messages":[' not in stored()
         misstep.run_agent(settings(server, count=1, messages=True))
     assert b'"messages":[{"role":"system"' in stored()
+
+
+def test_the_printed_way_on_keeps_the_budget() -> None:
+    with ScriptedServer() as server:
+        with pytest.raises(misstep.BudgetExceeded):
+            misstep.run_agent(settings(server, count=40, jobs=1, budget_usd=0.02))
+        (run,) = list_runs(misstep.Settings())
+        with pytest.raises(misstep.BudgetExceeded):
+            resume_run(misstep.Settings(resume=run.id))
+
+
+@pytest.mark.parametrize("url", ["http://me:hunter2pass@127.0.0.1/v1", "nonsense"])
+def test_urls_are_looked_at_whatever_the_agent(tmp_path: Path, url: str) -> None:
+    (tmp_path / "b.py").write_text("def agent(request, tools): return ''\n")
+    with pytest.raises(misstep.UsageError):
+        misstep.run_agent(misstep.Settings(agent="b.py:agent", model_base_url=url))
+    assert not Path(".misstep").exists()
+
+
+def test_settings_with_a_secret_in_them_are_refused() -> None:
+    with pytest.raises(misstep.UsageError, match="value of a secret variable"):
+        misstep.run_agent(misstep.Settings(agent=f"mcp:client --key {KEY} {{config}}"))
+
+
+def test_settings_that_would_be_ignored_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "c.py").write_text("def agent(request, tools): return ''\n")
+    with pytest.raises(misstep.UsageError, match="leave --prompt out"):
+        misstep.run_agent(misstep.Settings(agent="c.py:agent", prompt="p.txt"))
+    with pytest.raises(misstep.UsageError, match="leave --python out"):
+        misstep.run_agent(misstep.Settings(agent="sim:random", python="python3"))

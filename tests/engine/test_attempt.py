@@ -74,3 +74,38 @@ def test_whatever_an_agent_raises_is_the_plumbings_fault(error: Exception, told:
 def test_being_stopped_is_not_swallowed() -> None:
     with pytest.raises(KeyboardInterrupt):
         run(raising(KeyboardInterrupt()))
+
+
+async def stubborn() -> str:
+    """Won't be cancelled for a while."""
+    until = asyncio.get_running_loop().time() + 2
+    while asyncio.get_running_loop().time() < until:
+        try:
+            await asyncio.sleep(0.02)
+        except asyncio.CancelledError:
+            continue
+    return "late"
+
+
+def test_an_agent_that_won_t_be_cancelled_is_left_behind() -> None:
+    async def main() -> tuple[tuple[Answer, str], float]:
+        deadline = Deadline(0.05)
+        recorder = Recorder(Nothing(), deadline, max_steps=3)
+        began = asyncio.get_running_loop().time()
+        result = await attempt(Doing(stubborn), Assignment("", 0), recorder, deadline)
+        with pytest.raises(StepsExhausted):
+            recorder.call("x", {})
+        return result, asyncio.get_running_loop().time() - began
+
+    result, seconds = asyncio.run(main())
+    assert result == (Answer(ended="timeout"), "")
+    assert seconds < 2
+
+
+class Panic(BaseException):
+    """What extensions in other languages raise."""
+
+
+def test_nothing_that_is_raised_gets_out() -> None:
+    assert run(raising(Panic("index out of bounds"))) == (Answer(ended="error"), "Panic: index out of bounds")
+    assert run(raising(SystemExit(3))) == (Answer(ended="error"), "SystemExit: 3")

@@ -162,3 +162,84 @@ def test_threads_don_t_lose_calls(case: Case) -> None:
     for thread in threads:
         thread.join()
     assert sorted(call.turn or 0 for call in recorder.calls) == list(range(1, 801))
+
+
+def test_what_was_discarded_is_not_what_is_carried_out(case: Case) -> None:
+    a, b, _ = [action.tool for action in case.actions]
+    recorder = record(case)
+    for tools in ((b, a), (a, b)):
+        turn = recorder.begin_turn()
+        for tool in tools:
+            recorder.ask(tool, {}, turn)
+    recorder.call(a, {})
+    recorder.call(b, {})
+    assert recorded(recorder) == [(b, {}, 1, -1), (a, {}, 1, -1), (a, {}, 2, 0), (b, {}, 2, 0)]
+
+
+def test_a_call_belongs_to_the_turn_it_names(case: Case) -> None:
+    tool = case.actions[0].tool
+    recorder = record(case)
+    recorder.ask(tool, {}, turn=1)
+    recorder.ask(tool, {}, turn=2)
+    recorder.call(tool, {}, turn=1)
+    assert [call.ran for call in recorder.calls] == [0, -1]
+
+
+@pytest.mark.parametrize("name", ["x\ud800", "sk-very-secret"])
+def test_odd_names_are_one_call_not_two(case: Case, name: str) -> None:
+    recorder = Recorder(MockWorld(case), Deadline(1), 50, Redactor(["sk-very-secret"]))
+    recorder.ask(name, {"t": (1, 2)})
+    recorder.call(name, {"t": [1, 2]})
+    assert [call.ran for call in recorder.calls] == [0]
+
+
+def test_the_last_call_allowed_is_allowed(case: Case) -> None:
+    recorder = record(case, max_steps=1)
+    for _ in range(CALLS_PER_STEP):
+        recorder.ask("x", {}, turn=1)
+    for _ in range(CALLS_PER_STEP):
+        recorder.call("x", {}, turn=1)
+    assert not recorder.exhausted
+
+
+def test_whoever_comes_late_changes_nothing(case: Case) -> None:
+    recorder = record(case, max_steps=1)
+    recorder.close()
+    for _ in range(3):
+        with pytest.raises(StepsExhausted):
+            recorder.begin_turn()
+    assert not recorder.exhausted
+
+
+def test_secrets_that_json_would_spell_otherwise(case: Case) -> None:
+    recorder = Recorder(MockWorld(case), Deadline(1), 50, Redactor(['pa"ss\\word1', "12345678"]))
+    recorder.call("x", {"a": 'pa"ss\\word1', "n": 12345678, "12345678": 1})
+    assert recorder.calls[0].arguments == {"a": "[secret]", "n": 12345678, "[secret]": 1}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OPENAI_API_KEY",
+        "KEY",
+        "PGPASSWORD",
+        "OPENAI_API_KEY_2",
+        "API_KEYS",
+        "DB_PASS",
+        "GITHUB_PAT",
+        "AUTHORIZATION",
+    ],
+)
+def test_names_of_secrets(name: str) -> None:
+    assert secrets_in({name: "a long enough secret"}) == ("a long enough secret",)
+
+
+def test_names_of_no_secrets() -> None:
+    innocent = {
+        "KEYBOARD": "us-international",
+        "PATH": "/usr/local/bin",
+        "MONKEY": "chimpanzee",
+        "TOKENIZERS_X": "parallel",
+    }
+    assert secrets_in(innocent) == ()
+    assert secrets_in({"DATABASE_URL": "postgresql://me:hunter2pass@host/db"}) == ("hunter2pass",)

@@ -128,6 +128,17 @@ def test_replies_depend_on_nothing_but_the_request() -> None:
     asyncio.run(main())
 
 
+def test_replies_don_t_depend_on_what_was_read_before(engine: Engine) -> None:
+    for index in range(2):
+        query = make_case(Suite(1, 3, 3), index).query
+        work = Work((DOCUMENT, query[: len(query) // 2], query[len(query) // 2 :]), max_tokens=24)
+        unread = engine.write(work, never)
+        engine.write(Work(work.prompt[:2], max_tokens=1), never)
+        half_read = engine.write(work, never)
+        assert unread.usage.cached < 20 < half_read.usage.cached < half_read.usage.input - 20
+        assert unread.text == half_read.text
+
+
 def test_above_temperature_zero_they_depend_on_the_seed() -> None:
     async def write(seed: int) -> str:
         model = LocalModel(temperature=1.5, seed=seed, max_tokens=12)
@@ -384,7 +395,7 @@ asyncio.run(main())
 def run_script(*arguments: str) -> "subprocess.CompletedProcess[str]":
     root = Path(__file__).parents[2]
     command = [sys.executable, "-c", SCRIPT, *arguments]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60)
 
 
 @pytest.mark.parametrize("arguments", [(), ("leave",)])
@@ -432,7 +443,8 @@ def test_weights_that_can_t_be_read_are_an_error_of_the_model(tmp_path: Path) ->
 
     async def main() -> None:
         requests = [lanes.write(Work((DOCUMENT,)), tmp_path / FILE, Counter(), print) for _ in range(3)]
-        outcomes = await asyncio.gather(*requests, return_exceptions=True)
+        async with asyncio.timeout(60):
+            outcomes = await asyncio.gather(*requests, return_exceptions=True)
         assert all("does not start" in str(outcome) for outcome in outcomes)
 
     asyncio.run(main())

@@ -1,6 +1,7 @@
 """The model on OpenAI's interface, against a real server through the real SDK."""
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -215,3 +216,54 @@ def test_requests_in_flight_are_bounded() -> None:
         talk(server, say, in_flight=3)
         assert server.connections_made <= 3
         assert len(server.model_requests) == 12
+
+
+class Odd(ScriptedServer):
+    """Answers with whatever it is told to."""
+
+    def __init__(self, *bodies: Any) -> None:
+        super().__init__()
+        self._bodies = list(bodies)
+
+    def _answer(self, request: Any) -> Any:
+        reply = super()._answer(request)
+        return type(reply)(self._bodies.pop(0)) if self._bodies else reply
+
+
+def choice(**message: Any) -> dict[str, Any]:
+    return {"id": "x", "choices": [{"index": 0, "message": {"role": "assistant", **message}}]}
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"choices": []}, {"choices": None}, {"choices": [None]}, {"choices": "x"}]
+)
+def test_a_reply_without_words_is_an_error_and_is_not_cached(tmp_path: Path, body: Any) -> None:
+    with Odd(body) as server:
+        with pytest.raises(ModelError, match="without saying anything"):
+            talk(server, ask, cache=str(tmp_path))
+        reply, _ = talk(server, ask, cache=str(tmp_path))
+    assert [call.name for call in reply.calls] == ["sweep"]
+
+
+def test_odd_replies_are_read_as_well_as_can_be() -> None:
+    half = json.loads('"oops \\ud83d"')
+    calls = [{"id": None, "function": {"name": half, "arguments": {"a": 1}}}, {"function": None}]
+    usage = {"prompt_tokens": "7", "completion_tokens": -3, "prompt_tokens_details": {"cached_tokens": [1]}}
+    body = {**choice(content=[{"type": "text", "text": half}], tool_calls=calls), "usage": usage}
+    with Odd(body) as server:
+        reply, counter = talk(server, ask, retries=0)
+    assert reply.text == "oops ?"
+    assert [(call.name, call.arguments) for call in reply.calls] == [("oops ?", '{"a": 1}'), ("", "{}")]
+    assert counter.total == Usage(7, 0, 0)
+
+
+def test_a_filter_is_no_refusal_of_a_parameter() -> None:
+    class Filtering(ScriptedServer):
+        def _answer(self, request: Any) -> Any:
+            message = "The request was stopped by our content filter."
+            return type(super()._answer(request))({"error": {"message": message}}, 400)
+
+    with Filtering() as server:
+        with pytest.raises(ModelError, match="content filter"):
+            talk(server, ask)
+        assert len(server.requests) == 1

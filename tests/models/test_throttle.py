@@ -114,3 +114,13 @@ def test_waiting_for_a_place_is_told_to_the_meter() -> None:
     first, second = asyncio.run(main())
     assert first == 0
     assert 0 < second < 0.5
+
+
+def test_a_refusal_never_raises_the_pace() -> None:
+    throttle = Throttle(16, per_minute=10, clock=(clock := Clock()))
+    for _ in range(5):
+        began = start(throttle)
+    clock.now += 0.5
+    throttle.refused(began, pause=0)
+    assert throttle.pace is not None
+    assert throttle.pace <= 10

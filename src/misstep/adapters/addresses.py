@@ -1,11 +1,9 @@
 """Where the model of the case that runs now is to be found, for agents that start a process for each."""
 
+from collections.abc import Mapping
 from contextvars import ContextVar
+from types import MappingProxyType
 
-current_base_url: ContextVar[str | None] = ContextVar("current_base_url", default=None)
-
-
-def addresses() -> dict[str, str]:
-    """The variables that point the usual clients there; none where nothing stands between agent and model."""
-    url = current_base_url.get()
-    return {"OPENAI_BASE_URL": url, "ANTHROPIC_BASE_URL": url.removesuffix("/v1")} if url else {}
+# The environment variables that point a client there; none where nothing stands between agent and model.
+NOWHERE: Mapping[str, str] = MappingProxyType({})
+current_addresses: ContextVar[Mapping[str, str]] = ContextVar("current_addresses", default=NOWHERE)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
+from misstep.core.agent import AGENT_THREAD
+
 T = TypeVar("T")
 
 
@@ -33,7 +35,7 @@ async def in_thread(work: Callable[[], T]) -> T:
         with suppress(RuntimeError):  # the loop is closed: nobody waits any longer
             loop.call_soon_threadsafe(settle, outcome)
 
-    threading.Thread(target=run, name="agent", daemon=True).start()
+    threading.Thread(target=run, name=AGENT_THREAD, daemon=True).start()
     return await done
 
 

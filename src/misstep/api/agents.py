@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
 
@@ -15,7 +15,7 @@ from misstep.adapters.paradigms.responses import ResponsesAgent
 from misstep.adapters.paradigms.tools import ToolsAgent
 from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.api.models import Tell, open_model
-from misstep.api.watching import watch
+from misstep.api.watching import WatchedAgent
 from misstep.core.agent import Agent
 from misstep.core.secrets import SECRET_NAME
 from misstep.core.settings import Settings
@@ -28,10 +28,11 @@ def find_agent(settings: Settings, tell: Tell = lambda _: None) -> Agent:
     _refuse_secrets(settings.agent_args)
     kind, _, rest = settings.agent.partition(":")
     theirs = _black_box if kind == "mcp" else _own_agent
+    _refuse_vain_settings(settings, own=bool(rest) and kind not in ("sim", "mcp"))
     if settings.record_proxy:
         if kind == "sim" or not rest:
             raise UsageError(f"'{settings.agent}' hides nothing", "leave --record-proxy out")
-        return watch(settings, theirs)
+        return WatchedAgent(settings, theirs, tell)
     if kind == "sim" and rest:
         return simulated_agent(rest, settings.agent_args)
     if settings.agent in PARADIGMS:
@@ -57,7 +58,10 @@ def _react(settings: Settings, tell: Tell) -> Agent:
     options = _options(settings, ReactOptions)
     places = ("tools", "request")
     prompt = load_template("react", settings.prompt, places, places)
-    return ReactAgent(open_model(settings, tell), prompt, options.mode == "completion")
+    model, by_completion = open_model(settings, tell), options.mode == "completion"
+    if by_completion and not getattr(model, "completes", True):
+        raise UsageError(f"{model.name} does not continue texts", "react chats with it: -A mode=chat")
+    return ReactAgent(model, prompt, by_completion)
 
 
 def _with_tools(make: Callable[[Any, Template, bool], Agent], verb: str) -> Callable[[Settings, Tell], Agent]:
@@ -113,13 +117,27 @@ def _options(settings: Settings, kind: Any) -> Any:
         if key not in known:
             raise UsageError(
                 f"{settings.agent} has no parameter '{key}'",
-                f"known: {', '.join(known)}",
+                f"known: {', '.join(known)}" if known else "it takes none",
                 did_you_mean(key, known),
             )
     try:
         return msgspec.convert(settings.agent_args, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{settings.agent} can't be set up like this", str(error)) from error
+        given = ", ".join(f"{key}={value}" for key, value in settings.agent_args.items())
+        choices = [f"{name} is {_choices(each)}" for name, each in get_type_hints(kind).items()]
+        raise UsageError(f"{settings.agent} can't be set up with {given}", *choices) from error
+
+
+def _choices(kind: Any) -> str:
+    return " or ".join(map(str, get_args(kind))) or "true or false"
+
+
+def _refuse_vain_settings(settings: Settings, own: bool) -> None:
+    """Settings that would be ignored are a mistake."""
+    if settings.prompt and settings.agent not in PARADIGMS:
+        raise UsageError(f"'{settings.agent}' has words of its own", "leave --prompt out")
+    if settings.python and not own:
+        raise UsageError(f"'{settings.agent}' is not a file of yours", "leave --python out")
 
 
 def _refuse_secrets(options: Mapping[str, str]) -> None:

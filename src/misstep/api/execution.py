@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from inspect import iscoroutinefunction
 
 from misstep.core.agent import Agent, Assignment, Closing, Preparing
 from misstep.core.case import Case
@@ -26,11 +27,11 @@ CLOSING_SECONDS = 10.0
 async def at_work(agent: Agent) -> AsyncIterator[None]:
     """An agent that has been prepared, and gives back what it holds at the end."""
     try:
-        if isinstance(agent, Preparing):
+        if isinstance(agent, Preparing) and iscoroutinefunction(agent.prepare):
             await agent.prepare()
         yield
     finally:
-        if isinstance(agent, Closing):
+        if isinstance(agent, Closing) and iscoroutinefunction(agent.close):
             # All results are in: an agent that can't tidy up after itself must not cost them.
             with suppress(Exception):
                 async with asyncio.timeout(CLOSING_SECONDS):

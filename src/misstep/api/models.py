@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import TypeAlias
 
 from misstep.core.model import LanguageModel
-from misstep.core.settings import Settings
+from misstep.core.secrets import Redactor, secrets_in
+from misstep.core.settings import Settings, encode_settings
 from misstep.errors import UsageError
 from misstep.models.anthropic import AnthropicModel
 from misstep.models.line import Options
 from misstep.models.local.model import LocalModel
 from misstep.models.openai import OpenAIModel
 from misstep.models.prices import FREE, Price, find_price
-from misstep.models.providers import ModelName, find_endpoint, parse_model
+from misstep.models.providers import ModelName, check_base_url, find_endpoint, parse_model
 
 CACHE = ".misstep/cache"
 AGENT = "agent"
@@ -76,3 +77,14 @@ def refuse_blind_budget(settings: Settings) -> None:
         f"  [{model.provider}]",
         f'  "{model.model}" = [1.00, 4.00]   # dollars per million tokens: input, output',
     )
+
+
+def refuse_secrets(settings: Settings) -> None:
+    """Settings are stored with a run, so there must be no secret in them."""
+    check_base_url(settings.model_base_url)
+    text = encode_settings(settings).decode()
+    if Redactor(secrets_in(os.environ))(text) != text:
+        raise UsageError(
+            "the settings hold the value of a secret variable, and settings are stored",
+            "let the agent read it from its environment",
+        )

@@ -10,7 +10,7 @@ import msgspec
 
 from misstep.api.agents import find_agent
 from misstep.api.execution import execute_once
-from misstep.api.models import refuse_blind_budget
+from misstep.api.models import refuse_blind_budget, refuse_secrets
 from misstep.api.sitting import hold_sitting
 from misstep.core.agent import Agent
 from misstep.core.case import CASE_VERSION, Case
@@ -111,6 +111,7 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
     lasting = _lasting_path(settings.cases)
     total = count_cases(settings)
     refuse_blind_budget(settings)
+    refuse_secrets(settings)
     named = {} if agent is None else {"agent": agent.name}
     agent = find_agent(settings, _teller(listeners)) if agent is None else agent
     settings = check_settings(settings.overlay({**named, "cases": lasting}))
@@ -126,10 +127,12 @@ def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = N
         run = store.find_run(settings.resume)
         if run.summary:
             raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
-        run = msgspec.structs.replace(run, settings=run.settings.overlay({"budget_usd": settings.budget_usd}))
+        if settings.budget_usd is not None:
+            raised = run.settings.overlay({"budget_usd": settings.budget_usd})
+            run = msgspec.structs.replace(run, settings=raised)
         refuse_blind_budget(run.settings)
-        agent = find_agent(run.settings, _teller(listeners)) if agent is None else agent
         _refuse_other_cases(store, run)
+        agent = find_agent(run.settings, _teller(listeners)) if agent is None else agent
         return hold_sitting(store, agent, listeners, lambda: run, _cases_of(run.settings))
 
 

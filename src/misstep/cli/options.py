@@ -30,7 +30,6 @@ _METAVARS = {
     "prompt": "FILE",
     "python": "PATH",
     "request": "NAME",
-    "requests_per_minute": "N",
     "resume": "RUN",
     "store": "PATH",
     "temperature": "T",

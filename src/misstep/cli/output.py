@@ -3,12 +3,14 @@
 import os
 import shlex
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 
 import msgspec
 from rich.console import Console
 
+from misstep.core.agent import AGENT_THREAD
 from misstep.core.settings import Settings
 from misstep.report.text import plain
 
@@ -21,7 +23,10 @@ def print_json(value: msgspec.Struct) -> None:
 
 @contextmanager
 def ours_alone() -> Iterator[None]:
-    """While an agent runs, whatever it prints to standard output goes to standard error: stdout is ours."""
+    """While an agent runs, whatever it prints to standard output goes to standard error: stdout is ours.
+
+    Agents that could not be stopped go on printing, so that they keep being led there afterwards.
+    """
     sys.stdout.flush()
     kept = os.dup(1)
     try:
@@ -29,8 +34,13 @@ def ours_alone() -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        if sys.__stdout__:
+            sys.__stdout__.flush()
+        if any(thread.name == AGENT_THREAD for thread in threading.enumerate()):
+            sys.stdout = os.fdopen(kept, "w", encoding=sys.stdout.encoding, errors="replace")
+        else:
+            os.dup2(kept, 1)
+            os.close(kept)
 
 
 def to_stdout(settings: Settings) -> bool:

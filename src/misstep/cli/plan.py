@@ -120,7 +120,9 @@ def _show(summary: Summary, examples: list[Outcome]) -> None:
     console = Console()
     console.print(summary_table(summary))
     if examples:
-        console.print("\n[bold]the first that did not pass[/]" if len(examples) < summary.failed else "")
+        console.print(
+            "\n[bold]the first that did not pass[/]" if len(examples) < summary.cases - summary.passed else ""
+        )
         console.print(failures_table(examples))
         hint(console, f"all of them: misstep show {summary.run}")
         hint(

@@ -7,6 +7,8 @@ import msgspec
 
 from misstep.core.transcript import Ended, Usage
 
+AGENT_THREAD = "agent"  # the name of threads in which agents run that are not async
+
 
 class Tool(msgspec.Struct, frozen=True):
     """A tool as the agent sees it; `parameters` is a JSON schema."""
@@ -26,7 +28,7 @@ class Meter(Protocol):
     def wait(self, seconds: float) -> None:
         """Tell that the next so many seconds go by through no fault of the agent: a rate limit, a queue.
 
-        They are added to its time limit.
+        They are added to its time limit; what turned out to be too much is given back as less than nothing.
         """
         ...
 
@@ -53,16 +55,16 @@ class Toolbox(Meter, Protocol):
     def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:
         """Record a call as the model emitted it; arguments that are no JSON come as the text they were.
 
-        A `call` of the same tool that follows is taken to be this one carried out. Without `turn` it belongs
-        to the turn that began last.
+        A `call` of the same tool that follows is taken to be this one carried out, unless the model has asked
+        for the tool again by then. Without `turn` it belongs to the turn that began last.
         """
         ...
 
     def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
         """Carry out a call and get its result, or a text that says what was wrong with the call.
 
-        Without `turn` a call that nobody asked for is a turn of its own. Raises `StepsExhausted` past the
-        limit on turns.
+        Without `turn` a call that nobody asked for belongs to the turn that began last, or is a turn of its
+        own where the agent tells of none. Raises `StepsExhausted` past the limit on turns.
         """
         ...
 

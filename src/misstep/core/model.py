@@ -114,7 +114,9 @@ class Thread(Protocol):
 class ThreadModel(LanguageModel, Protocol):
     """A model whose server runs the conversation."""
 
-    async def open_thread(self, request: Chat, meter: Meter) -> Thread: ...
+    def open_thread(self, request: Chat) -> Thread:
+        """A thread for a conversation, which begins when its first reply is asked for."""
+        ...
 
 
 class ModelError(MisstepError):

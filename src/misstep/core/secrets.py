@@ -1,21 +1,37 @@
 """Keeps keys out of whatever is stored or shown."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
 
-SECRET_NAME = re.compile(r"(^|[_-])(api_?key|key|token|secret|password|passwd|credentials?)$", re.IGNORECASE)
+SECRET_NAME = re.compile(
+    r"passw|passphrase|secret|credential"
+    r"|(^|[_-])(api_?keys?|keys?|tokens?|pass|pat|auth|authorization)([_-]?\d+)?$",
+    re.IGNORECASE,
+)
 SHORTEST = 8  # anything shorter would be found in innocent text
 MASK = "[secret]"
 
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables whose names say that they are secret, the longest first."""
-    found = {value for name, value in environment.items() if SECRET_NAME.search(name)}
-    return tuple(sorted((value for value in found if len(value) >= SHORTEST), key=len, reverse=True))
+    """The values of variables whose names say that they are secret, and passwords in URLs, longest first."""
+    found = {secret for name, value in environment.items() for secret in _secrets(name, value)}
+    return tuple(sorted((secret for secret in found if len(secret) >= SHORTEST), key=len, reverse=True))
+
+
+def _secrets(name: str, value: str) -> Iterator[str]:
+    if SECRET_NAME.search(name):
+        yield value
+    if "://" in value and "@" in value:
+        try:
+            yield urlsplit(value).password or ""
+        except ValueError:
+            return
 
 
 class Redactor:
-    """Masks the secrets it knows in any text."""
+    """Masks the secrets it knows."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets = tuple(secrets)
@@ -25,3 +41,11 @@ class Redactor:
             if secret in text:
                 text = text.replace(secret, MASK)
         return text
+
+    def within(self, value: Any) -> Any:
+        """A JSON value with every text in it masked, keys included."""
+        if isinstance(value, str):
+            return self(value)
+        if isinstance(value, dict):
+            return {self(str(key)): self.within(each) for key, each in value.items()}
+        return [self.within(each) for each in value] if isinstance(value, list) else value

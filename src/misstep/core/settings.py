@@ -66,7 +66,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     retries: Annotated[int, Meta(ge=0, le=100), _doc("How often a failed model request is tried again.")] = 6
     requests: Annotated[int, Meta(ge=1, le=10_000), _doc("Most model requests in flight.")] = 16
     requests_per_minute: Annotated[
-        Annotated[float, Meta(gt=0, le=1e9)] | None, _doc("Most model requests started in a minute.")
+        Annotated[int, Meta(ge=1, le=10**9)] | None, _doc("Most model requests started in a minute.")
     ] = None
     cache: Annotated[bool, _doc("Keep replies of models, and don't ask the same thing twice.")] = False
     prices: Annotated[str, _doc("A file that says what models cost.")] = ""

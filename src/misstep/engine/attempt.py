@@ -9,29 +9,57 @@ from misstep.core.transcript import storable
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
 
+GRACE = 0.5  # seconds for an agent to let go when it is cancelled
+
 
 async def attempt(
     agent: Agent, assignment: Assignment, recorder: Recorder, deadline: Deadline
 ) -> tuple[Answer, str]:
-    """How the agent ended, and what broke if something did. Nothing the agent does gets past here."""
+    """How the agent ended, and what broke if something did. Nothing the agent does gets past here.
+
+    An agent that won't be cancelled is left behind, and gets no more tools.
+    """
+    work = asyncio.create_task(_guarded(agent, assignment, recorder))
+    result: Answer | BaseException = TimeoutError()
     try:
         async with deadline:
-            answer, broken = _checked(await agent.run(assignment, recorder)), ""
-    except StepsExhausted:
-        answer, broken = Answer(ended="iterations"), ""
+            result = await asyncio.shield(work)
+    except TimeoutError:
+        pass  # the deadline's: those of the agent have been caught
     except asyncio.CancelledError:
-        if _being_cancelled():
+        if not work.cancelled() or _being_cancelled():
             raise
-        answer, broken = Answer(ended="error"), "the agent cancelled itself"
-    except (Exception, SystemExit) as error:
-        answer, broken = Answer(ended="error"), storable(f"{type(error).__name__}: {error}")
+        result = RuntimeError("the agent cancelled itself")
     finally:
         recorder.close()
+        await _end(work)
     if recorder.exhausted:
         return Answer(ended="iterations"), ""
     if deadline.passed:
         return Answer(ended="timeout"), ""
-    return answer, broken
+    if isinstance(result, Answer):
+        return result, ""
+    if isinstance(result, StepsExhausted):
+        return Answer(ended="iterations"), ""
+    return Answer(ended="error"), storable(f"{type(result).__name__}: {result}")
+
+
+async def _guarded(agent: Agent, assignment: Assignment, recorder: Recorder) -> Answer | BaseException:
+    """The agent's answer or whatever it raised; only what is meant for us gets out."""
+    try:
+        return _checked(await agent.run(assignment, recorder))
+    except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
+        raise
+    except BaseException as error:
+        return error
+
+
+async def _end(work: "asyncio.Task[Answer | BaseException]") -> None:
+    """Cancel what still runs and wait a moment for it to tidy up."""
+    if not work.done():
+        work.cancel()
+        await asyncio.wait([work], timeout=GRACE)
+    work.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody else will ask
 
 
 def _being_cancelled() -> bool:

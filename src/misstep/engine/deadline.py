@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import threading
 from types import TracebackType
 from typing import Self
 
@@ -14,7 +15,9 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._extended = 0.0
+        self._struck = False
         self._running = False
+        self._lock = threading.Lock()
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -32,23 +35,30 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether time is up, even for something that swallowed the cancellation or never let us look."""
+        """Whether time is up, even for something that never let us look."""
         return self._limit.expired() or self._loop.time() - self._began > self._seconds
 
     def extend(self, seconds: float) -> None:
-        """Put the end off, by an hour at most: nobody may put it off for ever."""
+        """Put the end off, by an hour in all at most: nobody may put it off for ever.
+
+        Less than nothing gives back what was taken too much.
+        """
         if not math.isfinite(seconds):
             return
-        self._seconds += min(seconds, LONGEST - self._extended)
-        self._extended = min(LONGEST, self._extended + seconds)
-        if self._running:
-            self._loop.call_soon_threadsafe(self._reschedule, self._began + self._seconds)
+        with self._lock:
+            before, self._extended = self._extended, max(0.0, min(LONGEST, self._extended + seconds))
+            self._seconds += self._extended - before
+        self._reschedule()
 
     def strike(self) -> None:
-        """Time is up now."""
-        if self._running:
-            self._loop.call_soon_threadsafe(self._reschedule, self._loop.time())
+        """Time is up now, whatever is put off later."""
+        self._struck = True
+        self._reschedule()
 
-    def _reschedule(self, when: float) -> None:
-        if self._running and not self._limit.expired():
-            self._limit.reschedule(when)
+    def _reschedule(self) -> None:
+        def do() -> None:
+            if self._running and not self._limit.expired():
+                self._limit.reschedule(self._loop.time() if self._struck else self._began + self._seconds)
+
+        if self._running:
+            self._loop.call_soon_threadsafe(do)

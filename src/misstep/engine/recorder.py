@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import msgspec
 
@@ -62,6 +62,7 @@ class Recorder:
         self._turns = 0
         self._tells_turns = False
         self._closed = False
+        self.exhausted = False  # the agent has tried to go on past its last turn, whatever it made of it
         self.max_steps = max_steps
         self.usage = Usage()
         self.misread_turns = 0
@@ -70,11 +71,6 @@ class Recorder:
     @property
     def tools(self) -> Sequence[Tool]:
         return self._world.tools
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether the agent has tried to go on past its last turn, whatever it made of being told."""
-        return self._turns > self.max_steps or len(self._entries) >= CALLS_PER_STEP * self.max_steps
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -99,20 +95,21 @@ class Recorder:
 
     def begin_turn(self) -> int:
         with self._lock:
+            self._admit(self._turns + 1)
             self._tells_turns = True
-            self._turns += 1
-            self._check()
             return self._turns
 
     def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:
         with self._lock:
-            self._turns = max(self._turns, 1 if turn is None else turn)
-            self._check()
-            self._enter(name, arguments, self._turns if turn is None else turn)
+            turn = max(1, self._turns) if turn is None else int(turn)
+            self._admit(turn)
+            self._enter(self._clean(str(name)), self._kept(arguments), turn)
 
     def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
         with self._lock:
-            entry = self._asked_for(name, arguments) or self._entered(name, arguments, turn)
+            self._admit(self._turns)
+            name, arguments = self._clean(str(name)), self._kept(arguments)
+            entry = self._asked_for(name, arguments, turn) or self._unannounced(name, arguments, turn)
             self._ran += 1
             entry.ran = self._ran
             # What the model wrote counts, even where a framework has mended it on the way.
@@ -145,30 +142,36 @@ class Recorder:
         if value == {}:
             return {}
         try:
-            return msgspec.json.decode(self._clean(msgspec.json.encode(value).decode()))
+            return self._redact.within(msgspec.json.decode(msgspec.json.encode(value)))
         except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
             return storable(f"{type(value).__name__} that is not JSON")
 
-    def _entered(self, name: str, arguments: Any, turn: int | None) -> _Entry:
-        """A call that nobody announced."""
-        if turn is not None:
-            self._turns = max(self._turns, int(turn))
-        elif not self._tells_turns:
-            self._turns += 1
-        self._check()
-        return self._enter(name, arguments, self._turns if turn is None else int(turn))
+    def _unannounced(self, name: str, arguments: Any, turn: int | None) -> _Entry:
+        """A call that nobody asked for; it belongs to the last turn only where the agent tells of turns."""
+        own = self._turns + (0 if self._tells_turns else 1)
+        turn = own if turn is None else int(turn)
+        self._admit(turn)
+        return self._enter(name, arguments, turn)
 
     def _enter(self, name: str, arguments: Any, turn: int) -> _Entry:
+        if len(self._entries) >= CALLS_PER_STEP * self.max_steps:
+            self._exhaust()
         at = round(self._clock() - self._began, 6)
-        entry = _Entry(self._clean(str(name)), self._kept(arguments), turn, at)
+        entry = _Entry(name, arguments, turn, at)
         self._entries.append(entry)
         return entry
 
-    def _asked_for(self, name: str, arguments: Any) -> _Entry | None:
-        """The oldest call asked for and not carried out yet, one with these arguments if there is any."""
-        self._check()
+    def _asked_for(self, name: str, arguments: Any, turn: int | None) -> _Entry | None:
+        """The call asked for that this one carries out.
+
+        One of the turn given if there is any, then one with these arguments, then one of the newest turn:
+        what was asked for earlier and not carried out by then has been discarded.
+        """
         waiting = [entry for entry in self._entries if entry.ran is None and entry.tool == name]
-        return next((entry for entry in waiting if entry.arguments == arguments), next(iter(waiting), None))
+        waiting = [entry for entry in waiting if entry.turn == turn] or waiting
+        waiting = [entry for entry in waiting if entry.arguments == arguments] or waiting
+        newest = max((entry.turn for entry in waiting), default=0)
+        return next((entry for entry in waiting if entry.turn == newest), None)
 
     def _answer(self, entry: _Entry) -> str:
         try:
@@ -176,11 +179,18 @@ class Recorder:
         except Exception as error:
             return f"Error: {type(error).__name__}: {error}"
 
-    def _check(self) -> None:
-        if self._closed or self.exhausted:
-            if not self._closed:
-                self._deadline.strike()  # for agents that take an exception for a tool's bad day
+    def _admit(self, turn: int) -> None:
+        """Let the agent go on in this turn, or raise `StepsExhausted`."""
+        if self._closed:
             raise StepsExhausted
+        if self.exhausted or turn > self.max_steps:
+            self._exhaust()
+        self._turns = max(self._turns, turn)
+
+    def _exhaust(self) -> NoReturn:
+        self.exhausted = True
+        self._deadline.strike()  # for agents that take an exception for a tool's bad day
+        raise StepsExhausted
 
     def _clean(self, text: str) -> str:
         return self._redact(storable(text))

@@ -15,12 +15,12 @@ from misstep.core.model import (
     ToolResult,
     User,
 )
-from misstep.core.transcript import Usage
+from misstep.core.transcript import Usage, storable
 from misstep.errors import UsageError
-from misstep.models.line import CONNECT_SECONDS, DEFAULTS, LONGEST_REQUEST, Json, Line, Options, Sdk
+from misstep.models.line import CONNECT_SECONDS, DEFAULTS, LONGEST_REQUEST, Json, Line, Options, Sdk, count
 from misstep.models.providers import Endpoint, ModelName
 
-MOST_TOKENS = 4096  # the interface wants a number
+MOST_TOKENS = 8192  # the interface wants a number
 
 
 def _make_client(anthropic: Any, endpoint: Endpoint) -> Any:
@@ -37,6 +37,8 @@ SDK = Sdk("anthropic", _make_client, unlisted=("temperature",))  # the interface
 
 class AnthropicModel:
     """Chats; it does not continue texts, and its server remembers nothing."""
+
+    completes = False
 
     def __init__(self, model: ModelName, endpoint: Endpoint, options: Options = DEFAULTS) -> None:
         self.name = str(model)
@@ -63,16 +65,19 @@ class AnthropicModel:
             parameters["stop_sequences"] = list(request.stop)
         if self._temperature is not None:
             parameters["temperature"] = self._temperature
-        body = await self._line.ask("messages", parameters, _usage, meter)
-        blocks = [block for block in body.get("content") or () if isinstance(block, dict)]
-        text = "".join(block.get("text") or "" for block in blocks if block.get("type") == "text")
-        return Reply(text, tuple(_calls(blocks)), _usage(body), str(body.get("id", "")))
+        return await self._line.ask("messages", parameters, _read, meter)
 
     async def complete(self, request: Prompt, meter: Meter) -> Reply:  # noqa: ARG002 (the protocol's)
         raise UsageError(f"{self.name} does not continue texts", "react chats with it: -A mode=chat")
 
     async def close(self) -> None:
         await self._line.close()
+
+
+def _read(body: Json) -> Reply:
+    blocks = [block for block in body.get("content") or () if isinstance(block, dict)]
+    text = "".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
+    return Reply(storable(text), tuple(_calls(blocks)), _usage(body), storable(str(body.get("id") or "")))
 
 
 def _turns(messages: tuple[Message, ...]) -> list[Json]:
@@ -108,7 +113,11 @@ def _blocks(message: Message) -> tuple[str, list[Json]]:
 
 def _calls(blocks: list[Json]) -> list[ToolCall]:
     return [
-        ToolCall(str(block.get("id")), str(block.get("name")), json.dumps(block.get("input") or {}))
+        ToolCall(
+            storable(str(block.get("id"))),
+            storable(str(block.get("name"))),
+            json.dumps(block.get("input") or {}),
+        )
         for block in blocks
         if block.get("type") == "tool_use"
     ]
@@ -116,7 +125,7 @@ def _calls(blocks: list[Json]) -> list[ToolCall]:
 
 def _usage(body: Json) -> Usage:
     usage = body.get("usage") or {}
-    cached = int(usage.get("cache_read_input_tokens") or 0)
-    written = int(usage.get("cache_creation_input_tokens") or 0)
-    fresh = int(usage.get("input_tokens") or 0)
-    return Usage(fresh + cached + written, int(usage.get("output_tokens") or 0), cached)
+    cached = count(usage.get("cache_read_input_tokens"))
+    written = count(usage.get("cache_creation_input_tokens"))
+    fresh = count(usage.get("input_tokens"))
+    return Usage(fresh + cached + written, count(usage.get("output_tokens")), cached)

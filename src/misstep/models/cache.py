@@ -25,22 +25,31 @@ class ReplyCache:
         """The reply to the very same request, or None."""
         try:
             return msgspec.json.decode(self._path(request).read_bytes())
-        except (OSError, msgspec.DecodeError):
+        except (OSError, ValueError):  # no such file, or not what was written
             return None
 
     def put(self, request: Any, reply: Any) -> None:
         """Keep a reply; a full disk costs the reply its place and nothing else."""
-        path = self._path(request)
         try:
+            path, content = self._path(request), msgspec.json.encode(reply)
             path.parent.mkdir(exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent)
-            with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.json.encode(reply))
-            os.replace(temporary, path)
-        except OSError:
+            _write(path, content)
+        except (OSError, ValueError):
             return
 
     def _path(self, request: Any) -> Path:
         content = msgspec.json.encode(request, order="deterministic")
         name = hashlib.blake2b(content, digest_size=20).hexdigest()
         return self._folder / name[:2] / f"{name[2:]}.json"
+
+
+def _write(path: Path, content: bytes) -> None:
+    """All of it or nothing, whoever else writes the same."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise

@@ -1,14 +1,16 @@
 """The line to one model on one server: limits, patience, cache, tokens, whatever the SDK."""
 
 import json
+import re
 from collections.abc import Awaitable, Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import msgspec
 
 from misstep.core.agent import Meter
-from misstep.core.model import ModelError
+from misstep.core.model import ModelError, Reply
 from misstep.core.secrets import Redactor
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra
@@ -20,6 +22,8 @@ from misstep.models.throttle import Throttle
 CONNECT_SECONDS = 10.0
 LONGEST_REQUEST = 3600.0  # the case's own limit is what counts
 DISPENSABLE = ("temperature", "parallel_tool_calls", "stop")  # parameters that some models refuse
+REFUSAL = re.compile(r"support|permit|allow|recogni|unknown|deprecat|extra|unexpected|invalid", re.IGNORECASE)
+REMEMBERING = ("responses",)  # what they say belongs to a conversation that the server keeps
 
 Json = dict[str, Any]
 
@@ -51,6 +55,8 @@ class Sdk(msgspec.Struct, frozen=True):
 
 class Line:
     def __init__(self, model: ModelName, endpoint: Endpoint, options: Options, sdk: Sdk) -> None:
+        if find_spec(sdk.package) is None:
+            raise MissingExtra(f"the {sdk.package} SDK", sdk.package)
         self.name = str(model)
         self._endpoint = endpoint
         self._sdk = sdk
@@ -68,18 +74,20 @@ class Line:
         return self._client
 
     async def ask(
-        self, endpoint: str, parameters: Json, count: Callable[[Json], Usage], meter: Meter
-    ) -> Json:
-        """The body of the reply. Its tokens are told to the meter, unless it was in the cache."""
+        self, endpoint: str, parameters: Json, read: Callable[[Json], Reply], meter: Meter
+    ) -> Reply:
+        """What the model says. Its tokens are told to the meter, unless the reply was in the cache."""
         whole = {"url": self._endpoint.base_url, "endpoint": endpoint, **parameters}
-        kept = self._cache.get(whole) if self._cache else None
+        cache = self._cache if endpoint not in REMEMBERING else None
+        kept = cache.get(whole) if cache else None
         if isinstance(kept, dict):
-            return {**kept, "usage": None}
+            return msgspec.structs.replace(read(kept), usage=Usage())
         body: Json = await self.persist(lambda: self._send(endpoint, parameters), meter)
-        meter.spend(count(body))
-        if self._cache:
-            self._cache.put(whole, body)
-        return body
+        reply = read(body)
+        meter.spend(reply.usage)
+        if cache:
+            cache.put(whole, body)
+        return reply
 
     async def persist(self, send: Callable[[], Awaitable[Any]], meter: Meter) -> Any:
         """What the SDK answers, as plain data; its errors become `Trouble` or a `ModelError`."""
@@ -88,14 +96,16 @@ class Line:
         async def once() -> Any:
             try:
                 answer = await send()
-                return answer.to_dict(mode="json")
             except sdk.APIStatusError as error:
                 raise self._status_error(error) from None
             except sdk.APIConnectionError as error:
                 cause = f": {error.__cause__}" if error.__cause__ else ""
                 raise Trouble(self._told(f"can't be reached{cause}")) from None
-            except (json.JSONDecodeError, sdk.APIResponseValidationError, AttributeError) as error:
+            except (json.JSONDecodeError, sdk.APIResponseValidationError) as error:
                 raise Trouble(self._told(f"gave an answer that makes no sense: {error}")) from None
+            if not hasattr(answer, "to_dict"):
+                raise Trouble(self._told("gave an answer that makes no sense: it is no JSON object"))
+            return answer.to_dict(mode="json", warnings=False)
 
         return await self._patience.persist(once, meter)
 
@@ -106,10 +116,7 @@ class Line:
 
     @property
     def _module(self) -> Any:
-        try:
-            return import_module(self._sdk.package)
-        except ImportError:
-            raise MissingExtra(f"the {self._sdk.package} SDK", self._sdk.package) from None
+        return import_module(self._sdk.package)
 
     async def _send(self, endpoint: str, parameters: Json) -> Any:
         """One request; a parameter that the model refuses is left out from then on."""
@@ -150,7 +157,16 @@ def _reason(error: Any) -> str:
 
 def _refused_parameter(error: Any) -> str:
     """The dispensable parameter that a refusal is about, if it is about one."""
-    named = getattr(error, "param", None)
-    if named in DISPENSABLE:
-        return str(named)
-    return next((name for name in DISPENSABLE if name in _reason(error)), "")
+    if getattr(error, "param", None) in DISPENSABLE:
+        return str(error.param)
+    reason = _reason(error)
+    named = [name for name in DISPENSABLE if re.search(rf"\b{name}\b", reason)]
+    return named[0] if named and REFUSAL.search(reason) else ""
+
+
+def count(given: Any) -> int:
+    """A number of tokens as a server states it; what is no such number counts as none."""
+    try:
+        return max(0, int(given or 0))
+    except (TypeError, ValueError, OverflowError):
+        return 0

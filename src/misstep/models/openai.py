@@ -1,8 +1,7 @@
 """Models behind OpenAI's interface, which most servers speak: chat, completions, responses."""
 
 import json
-import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 from misstep.core.agent import Meter, Tool
@@ -19,8 +18,8 @@ from misstep.core.model import (
     ToolResult,
     User,
 )
-from misstep.core.transcript import Usage
-from misstep.models.line import CONNECT_SECONDS, DEFAULTS, LONGEST_REQUEST, Json, Line, Options, Sdk
+from misstep.core.transcript import Usage, storable
+from misstep.models.line import CONNECT_SECONDS, DEFAULTS, LONGEST_REQUEST, Json, Line, Options, Sdk, count
 from misstep.models.providers import Endpoint, ModelName
 from misstep.models.threads import AssistantThread
 
@@ -29,7 +28,7 @@ COMPLETION_TOKENS = 1024  # the old interface stops after 16 unless told otherwi
 
 def _make_client(openai: Any, endpoint: Endpoint) -> Any:
     return openai.AsyncOpenAI(
-        base_url=endpoint.base_url or os.environ.get("OPENAI_BASE_URL"),
+        base_url=endpoint.base_url,
         api_key=endpoint.key,
         max_retries=0,
         timeout=openai.Timeout(LONGEST_REQUEST, connect=CONNECT_SECONDS),
@@ -53,18 +52,13 @@ class OpenAIModel:
                 parameters["parallel_tool_calls"] = False
         if request.stop:
             parameters["stop"] = list(request.stop)
-        body = await self._ask("chat.completions", parameters, meter)
-        message = _first_choice(body, self.name).get("message") or {}
-        calls = [_tool_call(call) for call in message.get("tool_calls") or ()]
-        return Reply(message.get("content") or "", tuple(calls), _usage(body), str(body.get("id", "")))
+        return await self._ask("chat.completions", parameters, self._read_chat, meter)
 
     async def complete(self, request: Prompt, meter: Meter) -> Reply:
         parameters: Json = {"prompt": request.text, "max_tokens": COMPLETION_TOKENS}
         if request.stop:
             parameters["stop"] = list(request.stop)
-        body = await self._ask("completions", parameters, meter)
-        text = _first_choice(body, self.name).get("text") or ""
-        return Reply(text, (), _usage(body), str(body.get("id", "")))
+        return await self._ask("completions", parameters, self._read_completion, meter)
 
     async def respond(self, request: Chat, earlier: str, meter: Meter) -> Reply:
         parameters: Json = {"input": [_item(message) for message in request.messages]}
@@ -76,31 +70,40 @@ class OpenAIModel:
                 parameters["parallel_tool_calls"] = False
         if earlier:
             parameters["previous_response_id"] = earlier
-        body = await self._ask("responses", parameters, meter)
-        items = body.get("output") or []
-        calls = [
-            ToolCall(str(item.get("call_id")), str(item.get("name")), _as_text(item.get("arguments")))
-            for item in items
-            if item.get("type") == "function_call"
-        ]
-        return Reply(_output_text(items), tuple(calls), _usage(body), str(body.get("id", "")))
+        return await self._ask("responses", parameters, _read_response, meter)
 
-    async def open_thread(self, request: Chat, meter: Meter) -> Thread:
-        thread = AssistantThread(self._line.client.beta, self._line.persist)
-        try:
-            await thread.begin(self._model, request, meter)
-        except BaseException:
-            await thread.close()
-            raise
-        return thread
+    def open_thread(self, request: Chat) -> Thread:
+        return AssistantThread(self._line.client.beta, self._line.persist, self._model, request)
 
     async def close(self) -> None:
         await self._line.close()
 
-    async def _ask(self, endpoint: str, parameters: Json, meter: Meter) -> Json:
+    async def _ask(
+        self, endpoint: str, parameters: Json, read: Callable[[Json], Reply], meter: Meter
+    ) -> Reply:
         if self._temperature is not None:
             parameters["temperature"] = self._temperature
-        return await self._line.ask(endpoint, {**parameters, "model": self._model}, _usage, meter)
+        return await self._line.ask(endpoint, {**parameters, "model": self._model}, read, meter)
+
+    def _read_chat(self, body: Json) -> Reply:
+        message = _first_choice(body, self.name).get("message") or {}
+        calls = [_tool_call(call) for call in message.get("tool_calls") or ()]
+        return Reply(_text(message.get("content")), tuple(calls), _usage(body), _text(body.get("id")))
+
+    def _read_completion(self, body: Json) -> Reply:
+        text = _first_choice(body, self.name).get("text")
+        return Reply(_text(text), (), _usage(body), _text(body.get("id")))
+
+
+def _read_response(body: Json) -> Reply:
+    items = [item for item in body.get("output") or () if isinstance(item, dict)]
+    calls = [
+        ToolCall(_text(item.get("call_id")), _text(item.get("name")), _arguments(item.get("arguments")))
+        for item in items
+        if item.get("type") == "function_call"
+    ]
+    said = [_text(item.get("content")) for item in items if item.get("type") == "message"]
+    return Reply("".join(said), tuple(calls), _usage(body), _text(body.get("id")))
 
 
 def _function(tool: Tool) -> Json:
@@ -147,17 +150,19 @@ def _first_choice(body: Json, name: str) -> Json:
 
 def _tool_call(call: Json) -> ToolCall:
     function = call.get("function") or {}
-    return ToolCall(str(call.get("id")), str(function.get("name")), _as_text(function.get("arguments")))
+    return ToolCall(_text(call.get("id")), _text(function.get("name")), _arguments(function.get("arguments")))
 
 
-def _as_text(arguments: Any) -> str:
+def _text(value: Any) -> str:
+    """Text from a server in a form that can be sent back and stored; it may come in parts, or not at all."""
+    if isinstance(value, list):
+        return "".join(_text(part.get("text")) for part in value if isinstance(part, dict))
+    return "" if value is None else storable(str(value))
+
+
+def _arguments(given: Any) -> str:
     """Arguments as text; some servers send them as an object, or not at all."""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-
-
-def _output_text(items: Sequence[Json]) -> str:
-    parts = [part for item in items if item.get("type") == "message" for part in item.get("content") or ()]
-    return "".join(part.get("text") or "" for part in parts)
+    return storable(given) if isinstance(given, str) else json.dumps({} if given is None else given)
 
 
 def _usage(body: Json) -> Usage:
@@ -165,7 +170,7 @@ def _usage(body: Json) -> Usage:
     usage = body.get("usage") or {}
     details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
     return Usage(
-        int(usage.get("prompt_tokens") or usage.get("input_tokens") or 0),
-        int(usage.get("completion_tokens") or usage.get("output_tokens") or 0),
-        int(details.get("cached_tokens") or 0),
+        count(usage.get("prompt_tokens") or usage.get("input_tokens")),
+        count(usage.get("completion_tokens") or usage.get("output_tokens")),
+        count(details.get("cached_tokens")),
     )

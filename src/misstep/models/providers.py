@@ -65,9 +65,12 @@ def parse_model(text: str, base_url: str = "") -> ModelName:
 def find_endpoint(model: ModelName, base_url: str, environment: Mapping[str, str]) -> Endpoint:
     """Where to reach a model. A missing key is an error unless the server is one of the user's own."""
     provider = load_providers()[model.provider]
-    address = check_base_url(base_url) or provider.base_url or None
+    # The SDKs' own variables, which are named after the providers that have SDKs.
+    usual = environment.get(f"{model.provider.upper()}_BASE_URL", "")
+    own = check_base_url(base_url) or (usual if model.provider in ("openai", "anthropic") else "")
+    address = own or provider.base_url or None
     key = environment.get(provider.key, "") if provider.key else ""
-    if not key and provider.key and not base_url and not environment.get("OPENAI_BASE_URL"):
+    if not key and provider.key and not own:
         raise UsageError(
             f"{provider.key} is not set, and {model} needs a key",
             f"export {provider.key}=…",

@@ -7,6 +7,7 @@ import asyncio
 import warnings
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any
 
 from misstep.core.agent import Meter
@@ -15,20 +16,24 @@ from misstep.core.transcript import Usage
 
 Persist = Callable[[Callable[[], Awaitable[Any]], Meter], Awaitable[Any]]
 
-POLL_SECONDS = 0.5
-MOST_LOOKS = 100
+FIRST_PAUSE = 0.02
+LONGEST_PAUSE = 1.0
+MOST_LOOKS = 12
 ENDED = ("completed", "failed", "cancelled", "expired", "incomplete")
 
 
 class AssistantThread:
     """One conversation, with an assistant and a thread of its own."""
 
-    def __init__(self, beta: Any, persist: Persist) -> None:
+    def __init__(self, beta: Any, persist: Persist, model: str, request: Chat) -> None:
         self._beta = beta
         self._persist = persist
+        self._model = model
+        self._request = request
         self._assistant = self._thread = self._run = ""
 
-    async def begin(self, model: str, request: Chat, meter: Meter) -> None:
+    async def _begin(self, meter: Meter) -> None:
+        model, request = self._model, self._request
         instructions = "\n".join(message.text for message in request.messages if isinstance(message, System))
         asked = [message.text for message in request.messages if isinstance(message, User)]
         tools = [
@@ -56,14 +61,17 @@ class AssistantThread:
 
     async def next(self, meter: Meter) -> Reply:
         """Wait until the assistant wants tools or has ended."""
-        while True:
+        if not self._run:
+            await self._begin(meter)
+        for pause in _pauses():
             run = await self._look(meter)
             status = run.get("status")
             if status == "requires_action":
                 return Reply("", _calls(run))
             if status in ENDED:
                 return await self._ended(run, meter)
-            await asyncio.sleep(POLL_SECONDS if status == "queued" else POLL_SECONDS / 10)
+            await asyncio.sleep(pause)
+        raise AssertionError("there is always another pause")
 
     async def submit(self, results: Sequence[ToolResult], meter: Meter) -> None:
         outputs = [{"tool_call_id": result.call, "output": result.text} for result in results]
@@ -75,21 +83,24 @@ class AssistantThread:
         )
 
     async def cancel(self, meter: Meter) -> None:
-        """Stop the assistant, so that its tokens get counted."""
-        await self._ask(lambda: self._beta.threads.runs.cancel(self._run, thread_id=self._thread), meter)
-        for _ in range(MOST_LOOKS):
+        """Stop the assistant, so that its tokens get counted; one that has ended by then can't be stopped."""
+        with suppress(ModelError):
+            await self._ask(lambda: self._beta.threads.runs.cancel(self._run, thread_id=self._thread), meter)
+        for pause in islice(_pauses(), MOST_LOOKS):
             run = await self._look(meter)
             if run.get("status") in ENDED:
                 meter.spend(_usage(run))
                 return
-            await asyncio.sleep(POLL_SECONDS / 10)
+            await asyncio.sleep(pause)
 
     async def close(self) -> None:
         """Delete what was made. A server that refuses keeps it; there is nothing more to be done."""
         for made, delete in ((self._thread, self._beta.threads), (self._assistant, self._beta.assistants)):
             if made:
-                with suppress(Exception), quietly():
-                    await delete.delete(made)
+                with suppress(Exception):
+                    with quietly():
+                        deleting = delete.delete(made)
+                    await deleting
 
     async def _ended(self, run: dict[str, Any], meter: Meter) -> Reply:
         usage = _usage(run)
@@ -111,11 +122,20 @@ class AssistantThread:
 
     async def _ask(self, send: Callable[[], Awaitable[Any]], meter: Meter) -> dict[str, Any]:
         async def quiet() -> Any:
-            with quietly():
-                return await send()
+            with quietly():  # the SDK warns when it is called, not while it waits
+                sending = send()
+            return await sending
 
         answer: dict[str, Any] = await self._persist(quiet, meter)
         return answer
+
+
+def _pauses() -> Iterator[float]:
+    """Seconds between two looks at a run, longer and longer."""
+    pause = FIRST_PAUSE
+    while True:
+        yield pause
+        pause = min(LONGEST_PAUSE, 2 * pause)
 
 
 @contextmanager

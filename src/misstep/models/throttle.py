@@ -70,7 +70,8 @@ class Throttle:
             return
         self._refused_at = now
         self._allowed = max(1.0, self._allowed / 2)
-        self._pace = max(1.0, self._observed_pace(now) * MARGIN)
+        refused = max(1.0, self._observed_pace(now) * MARGIN)
+        self._pace = refused if self._pace is None else min(self._pace, refused)
         self._grown_at = now
 
     def succeeded(self) -> None:
@@ -86,7 +87,7 @@ class Throttle:
         if self._running >= self.allowed:
             return STEP
         pause = self._paused_until - now
-        if self._pace is not None and self._recent(now) >= int(self._pace):
+        if self._pace is not None and self._recent(now) >= max(1, int(self._pace)):
             pause = max(pause, self._starts[0] + MINUTE - now)
         return pause
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from misstep.core.outcome import Outcome
 from misstep.core.transcript import Call
-from misstep.report.terminal import STYLES, percent
+from misstep.report.terminal import STYLES, counted, percent
 from misstep.report.text import plain, plain_lines
 
 
@@ -74,10 +74,11 @@ def _said(outcome: Outcome) -> list[RenderableType]:
     parts = list[RenderableType]()
     if transcript.answer:
         parts.append(_section("answer", Text(plain_lines(transcript.answer, 2_000))))
+    if transcript.misread:
+        parts.append(_section("unreadable", Text(f"{counted(transcript.misread, 'turn')} of the model")))
     if transcript.usage.input or transcript.usage.output:
         tokens = f"{transcript.usage.input:,} in, {transcript.usage.output:,} out"
-        misread = f"   {transcript.misread} unreadable" if transcript.misread else ""
-        parts.append(_section("tokens", Text(tokens + misread)))
+        parts.append(_section("tokens", Text(tokens)))
     if transcript.messages:
         parts.append(_section("messages", Text("\n".join(map(_message, transcript.messages)))))
     return parts

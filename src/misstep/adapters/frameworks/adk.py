@@ -1,17 +1,16 @@
 """Agents of Google's Agent Development Kit as agents under test."""
 
-from collections.abc import Callable
 from contextlib import aclosing
 from functools import cache
 from typing import Any
 
 import msgspec
 
+from misstep.adapters.frameworks.registry import Build
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
 
-Build = Callable[[list[Any]], Any]
 USER = "user"
 
 

@@ -2,16 +2,15 @@
 
 import copy
 import json
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks.registry import Build
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
 
-Build = Callable[[list[Any]], Any]
 COUNTS_CACHED_APART = ("anthropic", "bedrock")
 
 

@@ -2,16 +2,16 @@
 
 import asyncio
 import copy
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks.registry import Build
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
 
-Build = Callable[[list[Any]], Any]
 FACTORY = "def make_agent(tools): return AssistantAgent('me', client, tools=tools, max_tool_iterations=50)"
 
 

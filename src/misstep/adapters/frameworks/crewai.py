@@ -1,19 +1,18 @@
 """Agents and crews of CrewAI as agents under test."""
 
 import copy
-import json
-from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
 from typing import Any
 
+from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks.registry import Build
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
 
-Build = Callable[[list[Any]], Any]
 PLACE = "{request}"
 FACTORY = "def make_agent(tools): return Agent(role=…, goal=…, backstory=…, llm=…, tools=tools)"
 CREW_HINT = f"write {PLACE} into the description of a task, where the request belongs"
@@ -149,7 +148,7 @@ class _Watch:
         for name, arguments in self._asked_for(event.response):
             # Tools that the crew brings along, such as those that delegate, are its own business.
             if _spoken(name) not in self._own_tools:
-                self.toolbox.ask(self._names.get(_spoken(name), name), _parsed(arguments))
+                self.toolbox.ask(self._names.get(_spoken(name), name), read_arguments(arguments))
 
     def _asked_for(self, response: Any) -> list[tuple[str, Any]]:
         """The calls of a reply as the model wrote them."""
@@ -212,13 +211,6 @@ def _name_and_arguments(call: Any) -> tuple[str, Any]:
     function = call.get("function") or call
     arguments = function.get("arguments", function.get("input", {}))
     return str(function.get("name", "")), arguments
-
-
-def _parsed(arguments: Any) -> Any:
-    try:
-        return json.loads(arguments) if isinstance(arguments, str) else arguments
-    except ValueError:
-        return arguments
 
 
 def _usage(told: Any) -> Usage:

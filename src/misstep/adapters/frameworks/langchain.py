@@ -2,18 +2,18 @@
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from types import new_class
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks.registry import Build
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
 
-Build = Callable[[list[Any]], Any]
 FACTORY = "def make_agent(tools): return create_agent(model, tools)"
 LIMITS = ("GraphRecursionError", "ModelCallLimitExceededError", "ToolCallLimitExceededError")
 STOPPED = ("Agent stopped due to max iterations.", "Agent stopped due to iteration limit or time limit.")

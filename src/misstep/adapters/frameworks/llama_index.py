@@ -1,7 +1,6 @@
 """Agents of LlamaIndex as agents under test."""
 
 import copy
-import json
 import re
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -9,11 +8,12 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks.registry import Build
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
 
-Build = Callable[[list[Any]], Any]
 FACTORY = "def make_agent(tools): return FunctionAgent(tools=tools, llm=…)"
 ELSEWHERE = "in an environment of its own: name its interpreter with --python"
 
@@ -96,7 +96,7 @@ class _Watch:
         for name, arguments in _asked_for(output):
             # Tools that the agent brings along, such as the one that hands over, are its own business.
             if name in self.names or name not in offered:
-                self._toolbox.ask(self.names.get(name, name), _parsed(arguments), turn)
+                self._toolbox.ask(self.names.get(name, name), read_arguments(arguments), turn)
 
     def count(self, response: Any) -> None:
         """Count the tokens of a reply; one that passes through several layers is told of several times."""
@@ -175,13 +175,6 @@ def _asked_for(output: Any) -> list[tuple[str, Any]]:
     calls = [(call.tool_name, call.tool_kwargs) for call in output.tool_calls]
     written = re.search(r"Action Input:[^{]*(\{.*\})", output.response.content or "", re.DOTALL)
     return [(calls[0][0], written[1])] if written and len(calls) == 1 else calls
-
-
-def _parsed(arguments: Any) -> Any:
-    try:
-        return json.loads(arguments) if isinstance(arguments, str) else arguments
-    except ValueError:
-        return arguments
 
 
 def _usage(told: Any) -> Usage:

@@ -1,16 +1,16 @@
 """Agents of the OpenAI Agents SDK as agents under test."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from types import new_class
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks.registry import Build
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
 
-Build = Callable[[list[Any]], Any]
 FACTORY = "def make_agent(tools): return Agent(name='me', model=model, tools=tools)"
 FACTORY_OF_TWO = "def make_agent(tools): return Agent(name='me', handoffs=[Agent(name='you', tools=tools)])"
 

@@ -1,15 +1,15 @@
 """Agents of Pydantic AI as agents under test."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks.registry import Build
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
 
-Build = Callable[[list[Any]], Any]
 FACTORY = "def make_agent(tools): return Agent(model, tools=tools)"
 
 

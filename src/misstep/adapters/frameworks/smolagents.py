@@ -10,12 +10,12 @@ from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks.registry import Build
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
 
-Build = Callable[[list[Any]], Any]
 ANSWERING = "final_answer"  # the tool by which an agent of the framework answers
 
 

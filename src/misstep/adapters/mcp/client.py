@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from misstep.adapters.addresses import addresses
+from misstep.adapters.addresses import current_addresses
 from misstep.adapters.mcp.config import (
     EXAMPLE,
     check_program,
@@ -95,7 +95,7 @@ class McpAgent:
     @property
     def _variables(self) -> dict[str, str]:
         """The client's environment, in which no proxy stands between it and us."""
-        variables = os.environ | self._environment | addresses()
+        variables = os.environ | self._environment | dict(current_addresses.get())
         spared = variables.get("no_proxy") or variables.get("NO_PROXY") or ""
         spared = ",".join(filter(None, [spared, LOOPBACK[0]]))
         return variables | {"no_proxy": spared, "NO_PROXY": spared}

@@ -27,7 +27,7 @@ class AssistantAgent:
         for message in messages:
             toolbox.note(msgspec.to_builtins(message))
         request = Chat(messages, tuple(toolbox.tools), parallel=self._parallel)
-        thread = await self._model.open_thread(request, toolbox)
+        thread = self._model.open_thread(request)
         try:
             return await self._converse(thread, toolbox)
         finally:

@@ -2,12 +2,11 @@
 
 import asyncio
 import contextlib
-import itertools
 import weakref
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
-from misstep.adapters.addresses import current_base_url
+from misstep.adapters.addresses import current_addresses
 from misstep.adapters.proxy.links import Link
 from misstep.adapters.proxy.server import RecordingProxy
 from misstep.core.agent import Agent, Answer, Assignment, Closing, Tool, Toolbox
@@ -16,15 +15,31 @@ from misstep.core.transcript import Usage
 PATIENCE = 1.0  # seconds by which a case in a queue puts its time limit off, again and again
 
 
+def for_openai(address: str) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": address}
+
+
+def for_anthropic(address: str) -> dict[str, str]:
+    return {"ANTHROPIC_BASE_URL": address.removesuffix("/v1")}
+
+
 class ProxiedAgent:
     """Runs an agent while the proxy records what its model asks for.
 
     Requests tell their case by its words, so that cases with the same words run one after the other. Where
-    the agent takes the address of each case from `current_base_url`, `by_address` lets them run side by side.
+    the agent takes the address of each case from `current_addresses`, `by_address` lets them run side by
+    side. `variables` gives what points a client at an address.
     """
 
-    def __init__(self, agent: Agent, proxy: RecordingProxy, by_address: bool = False) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        proxy: RecordingProxy,
+        by_address: bool = False,
+        variables: Callable[[str], Mapping[str, str]] = for_openai,
+    ) -> None:
         self.name = agent.name
+        self._variables = variables
         self._agent = agent
         self._proxy = proxy
         self._by_address = by_address
@@ -34,11 +49,11 @@ class ProxiedAgent:
         await self._proxy.start()
         async with self._alone(assignment.request, toolbox):
             with self._proxy.open(assignment.request, toolbox, not self._by_address) as link:
-                before = current_base_url.set(self._proxy.url_for(link.key))
+                before = current_addresses.set(self._variables(self._proxy.url_for(link.key)))
                 try:
                     return await self._agent.run(assignment, _Watched(toolbox, link))
                 finally:
-                    current_base_url.reset(before)
+                    current_addresses.reset(before)
 
     async def close(self) -> None:
         try:
@@ -72,12 +87,15 @@ async def _acquire(queue: asyncio.Lock, toolbox: Toolbox) -> None:
 
 
 class _Watched:
-    """The toolbox of an agent whose model the proxy listens to, and knows better what it said."""
+    """The toolbox of an agent whose model the proxy listens to, and knows better what it said.
+
+    Until the proxy has heard a reply the agent is believed: it may not use the proxy at all.
+    """
 
     def __init__(self, toolbox: Toolbox, link: Link) -> None:
         self._toolbox = toolbox
         self._link = link
-        self._turns = itertools.count(1)
+        self._turns = 0
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -88,16 +106,20 @@ class _Watched:
         return self._toolbox.max_steps
 
     def begin_turn(self) -> int:
-        """A number that counts for nothing."""
-        return next(self._turns)
+        """A number that counts for nothing, unless the proxy hears nothing or agrees that it is too high."""
+        self._turns += 1
+        unheard = self._turns > 1 and self._link.turns == 0
+        if unheard or (self._turns > self.max_steps and self._link.turns >= self.max_steps):
+            self._toolbox.begin_turn()
+        return self._turns
 
     def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:  # noqa: ARG002
         """Calls in the words of a model are for the agent to find."""
-        if self._link.speaks_plainly:
+        if self._is_believed:
             self._toolbox.ask(name, arguments)
 
     def misread(self) -> None:
-        if self._link.speaks_plainly:
+        if self._is_believed:
             self._toolbox.misread()
 
     def call(self, name: str, arguments: Any, turn: int | None = None) -> str:  # noqa: ARG002
@@ -105,10 +127,18 @@ class _Watched:
         return self._toolbox.call(name, arguments)
 
     def spend(self, usage: Usage) -> None:
-        """The proxy has counted the tokens."""
+        """What the proxy has heard it has counted."""
+        if self._link.turns == 0:
+            self._toolbox.spend(usage)
 
     def wait(self, seconds: float) -> None:
         self._toolbox.wait(seconds)
 
     def note(self, message: Any) -> None:
-        """The proxy has kept the message."""
+        """What the proxy has heard it has kept."""
+        if self._link.turns == 0:
+            self._toolbox.note(message)
+
+    @property
+    def _is_believed(self) -> bool:
+        return self._link.turns == 0 or self._link.speaks_plainly

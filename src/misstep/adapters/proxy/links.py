@@ -1,14 +1,12 @@
 """A case as the proxy sees it: the place where replies of its model are recorded."""
 
 import contextlib
-import json
 import re
 import secrets
 from typing import Any
 
-import msgspec
-
-from misstep.adapters.proxy.reading.turn import Turn, read_arguments
+from misstep.adapters.arguments import read_arguments
+from misstep.adapters.proxy.reading.turn import Turn
 from misstep.core.agent import StepsExhausted, Toolbox
 from misstep.core.secrets import Redactor
 
@@ -65,7 +63,7 @@ class Link:
         self._recorded |= {turn.key} - {""}
         if turn.counts:
             self._begin_turn(toolbox, turn, _offered(request) | _offered(turn.reply), redact)
-        toolbox.note(_masked({"request": request, "reply": turn.reply}, redact))
+        toolbox.note(redact.within({"request": request, "reply": turn.reply}))
 
     def _begin_turn(self, toolbox: Toolbox, turn: Turn, offered: set[str], redact: Redactor) -> None:
         self._offers_tools = self._offers_tools or bool(offered)
@@ -74,8 +72,7 @@ class Link:
         for call in turn.calls:
             name = self._own_name(call.name, offered) if call.name in offered else call.name
             if name is not None:
-                text = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
-                toolbox.ask(redact(name), read_arguments(redact(text)), number)
+                toolbox.ask(redact(name), redact.within(read_arguments(call.arguments)), number)
 
     def _own_name(self, name: str, offered: set[str]) -> str | None:
         """The tool behind a name that was offered to the model; None for tools that a framework brings along.
@@ -106,13 +103,3 @@ def _name(tool: Any) -> str:
         case {"function": {"name": str(name)}} | {"custom": {"name": str(name)}} | {"name": str(name)}:
             return name
     return ""
-
-
-def _masked(message: Any, redact: Redactor) -> Any:
-    """A message without keys that someone wrote into its text."""
-    try:
-        text = msgspec.json.encode(message).decode()
-    except (ValueError, RecursionError):
-        return "a message with half a surrogate pair in it"
-    masked = redact(text)
-    return message if masked is text else msgspec.json.decode(masked)

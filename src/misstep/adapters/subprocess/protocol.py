@@ -101,7 +101,7 @@ class Spend(_OfCase, frozen=True):
 
 
 class Wait(_OfCase, frozen=True):
-    seconds: Annotated[float, msgspec.Meta(ge=0, le=LONGEST_WAIT)]
+    seconds: Annotated[float, msgspec.Meta(ge=-LONGEST_WAIT, le=LONGEST_WAIT)]
 
 
 class Note(_OfCase, frozen=True):

@@ -17,7 +17,7 @@ from misstep.core.model import ModelError
 from misstep.core.transcript import Usage
 
 CONTEXT = 8192  # tokens that the model was made to read
-BATCH = 64  # tokens of a prompt between two chances to stop
+BATCH = 32  # tokens of a prompt that are read at once
 CACHE_MB = 256  # what earlier conversations may take up, so that the next turn reads only what is new
 LONGEST_FOLDER = 60  # bytes; systems allow a little over a hundred for the path of a socket
 
@@ -104,9 +104,9 @@ def _parameters(parameters: Any, weights: Path) -> Any:
     # times slower. One conversation: on a CPU, two side by side take as long as one after the other.
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
-    # Flash attention rounds differently depending on where a prompt is cut, and so does hardware that joins
-    # in for large batches. Without them a reply doesn't depend on what is in the cache.
-    parameters.flash_attn_type = 0
+    # The same words every time, whatever was read before: attention adds up in one order only as long as it
+    # is "flash" with batches below 64, and no other hardware may join in for some batches.
+    parameters.flash_attn_type = 1
     parameters.no_extra_bufts = parameters.no_op_offload = parameters.no_kv_offload = True
     parameters.n_gpu_layers = 0
     parameters.fit_params = parameters.warmup = False

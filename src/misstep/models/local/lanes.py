@@ -178,7 +178,7 @@ class Lanes:
         with self._changed:
             self._threads.remove(threading.current_thread())
             while self._waiting and not self._threads:
-                self._waiting.popleft().fail(error)
+                self._waiting.pop().fail(error)
 
     def close(self) -> None:
         """Stop everything and free the weights, before the interpreter goes away under the threads' feet."""
@@ -187,7 +187,7 @@ class Lanes:
             for job in self._running:
                 job.unwanted.set()
             while self._waiting:
-                self._waiting.popleft().fail(Stopped())
+                self._waiting.pop().fail(Stopped())
             self._changed.notify_all()
             threads = tuple(self._threads)
         for thread in threads:

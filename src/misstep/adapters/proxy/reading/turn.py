@@ -45,16 +45,6 @@ def _decode_leniently(raw: bytes | str) -> Any:
         return None
 
 
-def read_arguments(text: str) -> Any:
-    """Arguments out of JSON; what is no JSON stays the text it is, and nothing at all means none."""
-    if not text.strip():
-        return {}
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
 def tokens(usage: Any) -> Usage:
     """Tokens as OpenAI's protocols count them, under either of their names; none where they aren't told."""
     if not isinstance(usage, dict):

@@ -5,8 +5,12 @@ import logging
 import os
 import signal
 import sys
+import threading
 import warnings
+from contextlib import suppress
 from types import FrameType
+
+LEFT_BEHIND = ("agent",)  # the name of threads that agents run in
 
 
 def main() -> None:
@@ -25,7 +29,18 @@ def main() -> None:
         # The reader of our output has gone; keep the interpreter from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
+    _leave_threads_behind(code)
     sys.exit(code)
+
+
+def _leave_threads_behind(code: int) -> None:
+    """Go at once where agents that could not be stopped still run: the interpreter would wait for them."""
+    stuck = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
+    if any(not thread.daemon or thread.name in LEFT_BEHIND for thread in stuck):
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
 
 
 def _mend_streams() -> None:

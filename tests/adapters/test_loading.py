@@ -51,6 +51,29 @@ partial = functools.partial(agent)
 class Box:
     inner = staticmethod(agent)
 
+def optional(request, tools=None):
+    return tools[0]()
+
+def turned(tools, request):
+    return tools[0](self=1)
+
+async def turned_later(tools, request="x"):
+    return tools[0]()
+
+def gen(request, tools):
+    yield 1
+
+def anything(*args, **kw):
+    return "done"
+
+class Awkward:
+    @property
+    def name(self):
+        raise RuntimeError("none of your business")
+    def __call__(self, request, tools):
+        return ""
+
+awkward = Awkward()
 number = 5
 def nothing(): return None
 def toolless(request): return "done"
@@ -87,6 +110,9 @@ def played(spec: str, case: Case) -> tuple[list[str], str]:
         ("later", lambda tools: tools, ""),
         ("make", lambda tools: tools[::-1], "the request"),
         ("make_later", lambda tools: tools[:1], "one"),
+        ("optional", lambda tools: tools[:1], None),
+        ("turned", lambda tools: tools[:1], None),
+        ("turned_later", lambda tools: tools[:1], None),
         ("own", lambda tools: tools[:1], "mine"),
         ("Own", lambda tools: tools[:1], "mine"),
     ],
@@ -102,6 +128,9 @@ def test_kinds(
 @pytest.mark.parametrize(
     ("name", "words"),
     [
+        ("gen", "yields instead of returning"),
+        ("anything", "does not say that it takes a request and tools"),
+        ("awkward", "raised RuntimeError: none of your business"),
         ("number", "is a int, which is no agent"),
         ("nothing", "NoneType, which is no agent"),
         ("toolless", "takes a request but no tools"),
@@ -172,3 +201,10 @@ def test_foreign_things_are_left_alone() -> None:
 
     assert framework_of(value) is None
     assert framework_of(Path()) is None
+
+
+def test_what_is_raised_is_told_without_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-something-secret")
+    (tmp_path / "leak.py").write_text("raise RuntimeError('bad key sk-something-secret')\n")
+    with pytest.raises(UsageError, match=r"bad key \[secret\]"):
+        load(f"{tmp_path}/leak.py:agent", "x")

@@ -28,6 +28,11 @@ from tests.adapters.mcp_cases import CASE, CLIENTS, OLDER_VERSIONS, ROOT, TOOLS,
 # Clients that misstep starts
 
 
+def lazily(*given: Any, **options: Any) -> McpAgent:
+    """A client that need not connect."""
+    return McpAgent(*given, lazy=True, **options)
+
+
 class Trial:
     """One attempt at a case, and what came of it."""
 
@@ -77,14 +82,14 @@ NASTY = '\'; touch /x; "$HOME" `id` \\ \n\t{config} {url} {0} %s ünï \U0001f60
 @transports
 def test_a_request_stays_one_word_whatever_is_in_it(transport: Transport) -> None:
     command = inline(SHOW, "{config}", "{request}", "'--ask=<{request}>'", "'{\"json\": {}}'", "{tools}")
-    (config, *words), told = printed(play(McpAgent(command, "show", transport), NASTY))
+    (config, *words), told = printed(play(lazily(command, "show", transport), NASTY))
     assert words == [NASTY, f"--ask=<{NASTY}>", '{"json": {}}', ",".join(TOOLS)]
     assert told == ""
     assert Path(config).name == "mcp.json"
 
 
 def test_a_request_without_a_place_is_told_on_standard_input() -> None:
-    (url,), told = printed(play(McpAgent(inline(SHOW, "{url}"), "show"), NASTY))
+    (url,), told = printed(play(lazily(inline(SHOW, "{url}"), "show"), NASTY))
     assert told == NASTY
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/mcp", url)
 
@@ -100,7 +105,7 @@ print(json.dumps([path, modes, json.load(open(path)), os.environ["FROM_HERE"], o
 @transports
 def test_the_configuration_is_private_and_goes_with_the_case(transport: Transport, monkeypatch: Any) -> None:
     monkeypatch.setenv("FROM_HERE", "passed on")
-    agent = McpAgent(inline(LOOK, "{config}"), "look", transport, {"ADDED": "for it"})
+    agent = lazily(inline(LOOK, "{config}"), "look", transport, {"ADDED": "for it"})
     path, modes, config, passed_on, added = printed(play(agent))
     assert (passed_on, added) == ("passed on", "for it")
     assert modes == [0o700, 0o600]
@@ -129,9 +134,9 @@ def test_a_client_without_an_sdk_is_heard(version: str, transport: Transport) ->
 def test_no_proxy_stands_between_a_client_and_us(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "intranet.example")
-    assert play(McpAgent(raw(1), "raw")).called == TOOLS
+    assert play(lazily(raw(1), "raw")).called == TOOLS
     script = "import json, os; print(json.dumps([os.environ['no_proxy'], os.environ['NO_PROXY']]))"
-    assert printed(play(McpAgent(inline(script, "{config}"), "shows"))) == ["intranet.example,127.0.0.1"] * 2
+    assert printed(play(lazily(inline(script, "{config}"), "shows"))) == ["intranet.example,127.0.0.1"] * 2
 
 
 def older_python() -> str:
@@ -217,7 +222,7 @@ sys.stdout.buffer.write(b"THE END \\xff")
 
 
 def test_of_a_talkative_client_the_end_is_kept() -> None:
-    trial = play(McpAgent(inline(TALK, "{config}"), "talks"))
+    trial = play(lazily(inline(TALK, "{config}"), "talks"))
     assert trial.broken == ""
     assert len(trial.answer.text) == LONGEST_ANSWER
     assert trial.answer.text.endswith("blah THE END \N{REPLACEMENT CHARACTER}")
@@ -225,7 +230,7 @@ def test_of_a_talkative_client_the_end_is_kept() -> None:
 
 def test_keys_in_an_answer_are_masked() -> None:
     script = "import os; print(os.environ['MY_TOKEN'])"
-    agent = McpAgent(inline(script, "{config}"), "tells", environment={"MY_TOKEN": "abcdefghij"})
+    agent = lazily(inline(script, "{config}"), "tells", environment={"MY_TOKEN": "abcdefghij"})
     assert play(agent).answer.text == "[secret]"
 
 
@@ -302,7 +307,7 @@ def test_a_client_that_runs_out_of_time_is_killed(tmp_path: Path) -> None:
 
 def test_what_a_client_leaves_behind_is_ended_with_it(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    trial = play(McpAgent(python("stubborn.py", "{config}", str(pids), "leave"), "leaves"))
+    trial = play(lazily(python("stubborn.py", "{config}", str(pids), "leave"), "leaves"))
     assert (trial.broken, trial.answer.text) == ("", "leaving")
     assert none_lives([int(pid) for pid in pids.read_text().split()])
 
@@ -357,3 +362,13 @@ def test_without_the_sdk_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     with pytest.raises(MissingExtra, match="misstep\\[mcp\\]"):
         asyncio.run(McpAgent(f"{sys.executable} {{config}}", "python").prepare())
+
+
+def test_a_client_that_never_connects_is_not_set_up() -> None:
+    trial = play(McpAgent(inline("print('done')", "{config}"), "deaf"))
+    assert (trial.answer.ended, "never asked for the tools" in trial.broken) == ("error", True)
+
+
+def test_placeholders_that_nobody_knows_are_mistakes() -> None:
+    with pytest.raises(UsageError, match=r"nothing is known for \{promt\}"):
+        asyncio.run(McpAgent(inline("", "{config}", "{promt}"), "x").prepare())

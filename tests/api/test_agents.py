@@ -196,3 +196,48 @@ def test_settings_that_would_be_ignored_are_refused(tmp_path: Path) -> None:
         misstep.run_agent(misstep.Settings(agent="c.py:agent", prompt="p.txt"))
     with pytest.raises(misstep.UsageError, match="leave --python out"):
         misstep.run_agent(misstep.Settings(agent="sim:random", python="python3"))
+
+
+LATE = """
+import os
+def agent(request, tools):
+    os.environ["LATE_API_KEY"] = "sk-late-late-late"
+    return "my key is " + os.environ["LATE_API_KEY"]
+def blocking(request, tools):
+    with __import__("concurrent.futures").futures.ThreadPoolExecutor() as pool:
+        return pool.submit(__import__("time").sleep, 3).result()
+async def asleep(request, tools):
+    __import__("time").sleep(3)
+async def stubborn(request, tools):
+    import asyncio, time
+    until = time.monotonic() + 3
+    while time.monotonic() < until:
+        try:
+            await asyncio.sleep(0.05)
+        except asyncio.CancelledError:
+            pass
+"""
+
+
+def test_keys_that_an_agent_brings_along_are_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LATE_API_KEY", raising=False)
+    (tmp_path / "late.py").write_text(LATE)
+    misstep.run_agent(misstep.Settings(agent="late.py:agent", count=3))
+    monkeypatch.delenv("LATE_API_KEY")
+    assert b"sk-late-late-late" not in stored()
+    assert stored().count(b"my key is [secret]") == 3
+
+
+@pytest.mark.parametrize("name", ["blocking", "asleep", "stubborn"])
+def test_agents_that_can_t_be_stopped_are_left_behind(tmp_path: Path, name: str) -> None:
+    (tmp_path / "late.py").write_text(LATE)
+    summary = misstep.run_agent(misstep.Settings(agent=f"late.py:{name}", count=2, timeout=0.2))
+    assert summary.errors["timeout"] == 2
+
+
+def test_a_budget_needs_tokens_that_show(tmp_path: Path) -> None:
+    (tmp_path / "d.py").write_text("def agent(request, tools): return tools[0]()\n")
+    chosen = misstep.Settings(agent="d.py:agent", model="openai/gpt-4o", count=3, jobs=1, budget_usd=1.0)
+    with pytest.raises(misstep.UsageError, match="does not show its tokens"):
+        misstep.run_agent(chosen)
+    assert misstep.run_agent(chosen.overlay({"budget_usd": None})).usd is None

@@ -267,3 +267,18 @@ def test_a_filter_is_no_refusal_of_a_parameter() -> None:
         with pytest.raises(ModelError, match="content filter"):
             talk(server, ask)
         assert len(server.requests) == 1
+
+
+def test_an_error_in_disguise_is_told() -> None:
+    with (
+        Odd({"error": {"message": "quota used up"}}) as server,
+        pytest.raises(ModelError, match="quota used up"),
+    ):
+        talk(server, ask)
+
+
+@pytest.mark.parametrize("usage", [[1], "many", None, {"prompt_tokens_details": [1]}])
+def test_an_odd_count_of_tokens_costs_nobody_a_reply(usage: Any) -> None:
+    with Odd({**choice(content="fine", tool_calls=[None]), "usage": usage}) as server:
+        reply, counter = talk(server, ask)
+    assert (reply.text, counter.total) == ("fine", Usage())

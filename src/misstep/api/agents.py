@@ -101,14 +101,19 @@ def _own_agent(settings: Settings) -> Agent:
 
 
 class McpOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`transport` says whether the client connects to us or starts a server of its own."""
+    """`transport` says whether the client connects to us or starts a server of its own.
+
+    `lazy` is for clients that connect only when they need a tool.
+    """
 
     transport: Literal["http", "stdio"] = "http"
+    lazy: bool = False
 
 
 def _black_box(settings: Settings) -> Agent:
     command = settings.agent.partition(":")[2]
-    return McpAgent(command, settings.agent, _options(settings, McpOptions).transport)
+    options = _options(settings, McpOptions)
+    return McpAgent(command, settings.agent, options.transport, lazy=options.lazy)
 
 
 def _options(settings: Settings, kind: Any) -> Any:

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from inspect import iscoroutinefunction
 
+import msgspec
+
 from misstep.core.agent import Agent, Assignment, Closing, Preparing
 from misstep.core.case import Case
 from misstep.core.dice import derive_seed
@@ -21,6 +23,8 @@ from misstep.planning.explanation import check
 from misstep.planning.world import MockWorld
 
 CLOSING_SECONDS = 10.0
+
+_seen = set[str]()  # secrets of this process, kept though their variables may go
 
 
 @asynccontextmanager
@@ -56,9 +60,24 @@ async def execute(agent: Agent, settings: Settings, case: Case) -> Outcome:
 
 def record(case: Case, settings: Settings, deadline: Deadline) -> Recorder:
     """A toolbox for a case, which writes down what is done with it."""
-    redact = Redactor(secrets_in(os.environ))
+    redact = Redactor(_known_secrets())
     return Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages)
 
 
+def _known_secrets() -> tuple[str, ...]:
+    _seen.update(secrets_in(os.environ))
+    return tuple(sorted(_seen, key=len, reverse=True))
+
+
 def judge(case: Case, settings: Settings, transcript: Transcript, seconds: float) -> Outcome:
+    transcript = _masked(transcript)
     return Outcome(case, transcript, check(case, transcript, settings.parallel), round(seconds, 6))
+
+
+def _masked(transcript: Transcript) -> Transcript:
+    """Without keys that the agent has brought along only after its case began, as from a file of its own."""
+    secrets = _known_secrets()
+    text = msgspec.json.encode(transcript).decode()
+    if not any(secret in text for secret in secrets):
+        return transcript
+    return msgspec.convert(Redactor(secrets).within(msgspec.to_builtins(transcript)), Transcript)

@@ -114,7 +114,8 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
     refuse_secrets(settings)
     named = {} if agent is None else {"agent": agent.name}
     agent = find_agent(settings, _teller(listeners)) if agent is None else agent
-    settings = check_settings(settings.overlay({**named, "cases": lasting}))
+    files = {name: _lasting_path(getattr(settings, name)) for name in ("prices", "prompt")}
+    settings = check_settings(settings.overlay({**named, **files, "cases": lasting}))
     with Store(settings.store, create=True) as store:
         add = partial(store.add_run, settings, total, time.time())
         return hold_sitting(store, agent, listeners, add, _cases_of(settings))

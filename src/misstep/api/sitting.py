@@ -14,7 +14,7 @@ from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary, Tally
 from misstep.engine.drive import drive
-from misstep.errors import BudgetExceeded, InternalError, Interrupted, StoreError
+from misstep.errors import BudgetExceeded, InternalError, Interrupted, StoreError, UsageError
 from misstep.store.runs import Run, Store
 
 
@@ -35,9 +35,18 @@ def hold_sitting(
 
 
 def summarise(tally: Tally, run: str, settings: Settings) -> Summary:
-    model, price = name_model(settings), price_agent(settings)
-    usd = round(price.of(tally.usage), 6) if price else None
-    return tally.summary(run, settings.agent, str(model) if model else None, usd)
+    model = name_model(settings)
+    return tally.summary(run, settings.agent, str(model) if model else None, _cost(tally, settings))
+
+
+def _cost(tally: Tally, settings: Settings) -> float | None:
+    """What the tokens cost; None where they, or their price, are not known."""
+    try:
+        price = price_agent(settings)
+    except UsageError:
+        return None  # the list of prices has gone since
+    hidden = not tally.usage.output and ":" in settings.agent and not settings.agent.startswith("sim:")
+    return None if price is None or hidden else round(price.of(tally.usage), 6)
 
 
 class Sitting:
@@ -90,8 +99,20 @@ class Sitting:
         return tally
 
     def _is_spent(self) -> bool:
-        budget = self._run.settings.budget_usd
-        return budget is not None and self._price is not None and self._price.of(self._tally.usage) >= budget
+        budget, price = self._run.settings.budget_usd, self._price
+        if budget is None or price is None:
+            return False
+        self._refuse_hidden_tokens()
+        return price.of(self._tally.usage) >= budget
+
+    def _refuse_hidden_tokens(self) -> None:
+        """A budget that nobody can see being spent is none."""
+        done = self._tally.verdicts["passed"] + self._tally.verdicts["failed"]
+        if done and self._tally.calls and _cost(self._tally, self._run.settings) is None:
+            raise UsageError(
+                "the budget can't be kept: the agent does not show its tokens",
+                "stand between it and its model with --record-proxy, or leave --budget-usd out",
+            )
 
     def _out_of_money(self, tally: Tally) -> BudgetExceeded:
         budget, run = self._run.settings.budget_usd, self._run.id

@@ -7,8 +7,9 @@ from rich.console import Console
 
 from misstep.api import serving
 from misstep.cli.options import settings_options
-from misstep.cli.output import print_json
+from misstep.cli.output import print_json, spare_inputs
 from misstep.core.settings import Settings
+from misstep.errors import UsageError
 from misstep.report.case import case_view
 from misstep.report.text import plain_lines
 from misstep.store.lines import write_lines
@@ -33,6 +34,9 @@ def serve(settings: Settings, case: str, http: bool, host: str, port: int) -> in
     CASE is RUN/CASE, as misstep show prints it, or the id of a case in a file that --cases names. The request
     and the verdict are shown on standard error; --out keeps the calls as a plan for misstep plan check.
     """
+    if settings.json and not http:
+        raise UsageError("standard output belongs to the client", "leave --json out, or serve with --http")
+    spare_inputs(settings, "plan")
     found = serving.find_case(settings, case)
     console = Console(stderr=True)
     console.print(plain_lines(found.query), markup=False, highlight=False, soft_wrap=True)
@@ -42,7 +46,7 @@ def serve(settings: Settings, case: str, http: bool, host: str, port: int) -> in
     )
     if settings.out:
         write_lines(settings.out, [outcome.transcript])
-    if settings.json and http:
+    if settings.json:
         print_json(outcome.verdict)
     else:
         console.print(case_view(outcome))

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from misstep.core.agent import AGENT_THREAD
 from misstep.core.settings import Settings
+from misstep.errors import UsageError
 from misstep.report.text import plain
 
 
@@ -41,6 +42,16 @@ def ours_alone() -> Iterator[None]:
         else:
             os.dup2(kept, 1)
             os.close(kept)
+
+
+def spare_inputs(settings: Settings, result: str) -> None:
+    """What is written must not go over what it was made from."""
+    for name in (settings.cases, settings.plans):
+        both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(name)
+        if both and os.path.samefile(settings.out, name):
+            raise UsageError(
+                f"would be overwritten by the {result}", "name another file", where=f"--out {name}"
+            )
 
 
 def to_stdout(settings: Settings) -> bool:

@@ -1,6 +1,5 @@
 """`misstep plan …`: planning tests."""
 
-import os
 import sys
 
 import click
@@ -10,7 +9,7 @@ from misstep.api import plan
 from misstep.api.census import Census, SuiteSummary
 from misstep.cli.display import make_display
 from misstep.cli.options import AGENTS, LIMITS, SYNTHESIS, settings_options
-from misstep.cli.output import hint, ours_alone, print_json, quoted, to_stdout
+from misstep.cli.output import hint, ours_alone, print_json, quoted, spare_inputs, to_stdout
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, parse_gate
@@ -50,12 +49,12 @@ def check(settings: Settings) -> int:
         if not getattr(settings, name):
             raise UsageError(f"no {name} were given", f"name a file with --{name}")
     _one_output(settings, "verdicts")
-    _spare_inputs(settings)
+    spare_inputs(settings, "verdicts")
     tally = Tally()
     verdicts = (tally.seen(outcome).verdict for outcome in plan.check_plans(settings))
     # Nothing is printed before the last plan has been read, so that a bad one leaves no half of a result.
     write_lines(settings.out, list(verdicts) if to_stdout(settings) else verdicts)
-    summary = tally.summary(run="", agent="")
+    summary = tally.summary(run="", agent="", usd=0.0)
     if settings.json:
         print_json(summary)
     else:
@@ -106,23 +105,12 @@ def _one_output(settings: Settings, what: str) -> None:
         raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
 
 
-def _spare_inputs(settings: Settings) -> None:
-    """Verdicts must not be written over the cases or plans that they are about."""
-    for name in (settings.cases, settings.plans):
-        both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(name)
-        if both and os.path.samefile(settings.out, name):
-            raise UsageError(
-                "would be overwritten by the verdicts", "name another file", where=f"--out {name}"
-            )
-
-
 def _show(summary: Summary, examples: list[Outcome]) -> None:
     console = Console()
     console.print(summary_table(summary))
     if examples:
-        console.print(
-            "\n[bold]the first that did not pass[/]" if len(examples) < summary.cases - summary.passed else ""
-        )
+        hidden = summary.cases - summary.passed > len(examples)
+        console.print("\n[bold]the first that did not pass[/]" if hidden else "")
         console.print(failures_table(examples))
         hint(console, f"all of them: misstep show {summary.run}")
         hint(

@@ -1,13 +1,14 @@
 """Keeps keys out of whatever is stored or shown."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 SECRET_NAME = re.compile(
     r"passw|passphrase|secret|credential"
-    r"|(^|[_-])(api_?keys?|keys?|tokens?|pass|pat|auth|authorization)([_-]?\d+)?$",
+    r"|(keys?|tokens?)([_-]?\d+)?$|(^|[_-])(pass|pat|auth|authorization)([_-]?\d+)?$",
     re.IGNORECASE,
 )
 SHORTEST = 8  # anything shorter would be found in innocent text
@@ -16,8 +17,19 @@ MASK = "[secret]"
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
     """The values of variables whose names say that they are secret, and passwords in URLs, longest first."""
-    found = {secret for name, value in environment.items() for secret in _secrets(name, value)}
-    return tuple(sorted((secret for secret in found if len(secret) >= SHORTEST), key=len, reverse=True))
+    found = {secret.strip() for name, value in environment.items() for secret in _secrets(name, value)}
+    spelt = {form for secret in found if len(secret) >= SHORTEST for form in _spellings(secret)}
+    return tuple(sorted(spelt, key=len, reverse=True))
+
+
+def _spellings(secret: str) -> Iterator[str]:
+    """The secret, and what JSON, Python and URLs make of it."""
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield repr(secret)[1:-1]
+    yield quote(secret, safe="")
+    yield quote_plus(secret)
 
 
 def _secrets(name: str, value: str) -> Iterator[str]:

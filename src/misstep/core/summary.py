@@ -83,6 +83,6 @@ class Tally:
             chance=self._chances / judged if judged else None,
             calls=self.calls,
             tokens=self.usage,
-            usd=usd if self.usage.input or self.usage.output else 0.0,
+            usd=usd,
             seconds=round(self.seconds, 3),
         )

@@ -26,6 +26,10 @@ async def attempt(
             result = await asyncio.shield(work)
     except TimeoutError:
         pass  # the deadline's: those of the agent have been caught
+    except GeneratorExit as error:
+        if not work.done() or work.cancelled() or work.exception() is not error:
+            raise
+        result = error
     except asyncio.CancelledError:
         if not work.cancelled() or _being_cancelled():
             raise
@@ -59,6 +63,8 @@ async def _end(work: "asyncio.Task[Answer | BaseException]") -> None:
     if not work.done():
         work.cancel()
         await asyncio.wait([work], timeout=GRACE)
+    if not work.done():
+        asyncio._unregister_task(work)  # or the end of the loop would wait for it
     work.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody else will ask
 
 

@@ -124,7 +124,9 @@ def _calls(blocks: list[Json]) -> list[ToolCall]:
 
 
 def _usage(body: Json) -> Usage:
-    usage = body.get("usage") or {}
+    usage = body.get("usage")
+    if not isinstance(usage, dict):
+        return Usage()
     cached = count(usage.get("cache_read_input_tokens"))
     written = count(usage.get("cache_creation_input_tokens"))
     fresh = count(usage.get("input_tokens"))

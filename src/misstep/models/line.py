@@ -1,6 +1,5 @@
 """The line to one model on one server: limits, patience, cache, tokens, whatever the SDK."""
 
-import json
 import re
 from collections.abc import Awaitable, Callable
 from importlib import import_module
@@ -101,7 +100,7 @@ class Line:
             except sdk.APIConnectionError as error:
                 cause = f": {error.__cause__}" if error.__cause__ else ""
                 raise Trouble(self._told(f"can't be reached{cause}")) from None
-            except (json.JSONDecodeError, sdk.APIResponseValidationError) as error:
+            except (ValueError, RecursionError, sdk.APIResponseValidationError) as error:
                 raise Trouble(self._told(f"gave an answer that makes no sense: {error}")) from None
             if not hasattr(answer, "to_dict"):
                 raise Trouble(self._told("gave an answer that makes no sense: it is no JSON object"))

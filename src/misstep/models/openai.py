@@ -86,9 +86,12 @@ class OpenAIModel:
         return await self._line.ask(endpoint, {**parameters, "model": self._model}, read, meter)
 
     def _read_chat(self, body: Json) -> Reply:
-        message = _first_choice(body, self.name).get("message") or {}
-        calls = [_tool_call(call) for call in message.get("tool_calls") or ()]
-        return Reply(_text(message.get("content")), tuple(calls), _usage(body), _text(body.get("id")))
+        message = _first_choice(body, self.name).get("message")
+        if not isinstance(message, dict):
+            raise ModelError(f"{self.name} answered without saying anything")
+        calls = [_tool_call(call) for call in message.get("tool_calls") or () if isinstance(call, dict)]
+        said = _text(message.get("content")) or _text(message.get("refusal"))
+        return Reply(said, tuple(calls), _usage(body), _text(body.get("id")))
 
     def _read_completion(self, body: Json) -> Reply:
         text = _first_choice(body, self.name).get("text")
@@ -142,6 +145,10 @@ def _item(message: Message) -> Json:
 
 
 def _first_choice(body: Json, name: str) -> Json:
+    error = body.get("error")
+    if error:  # some servers say so with a status that means success
+        told = error.get("message") if isinstance(error, dict) else error
+        raise ModelError(f"{name} answered with an error: {_text(told)[:500]}")
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise ModelError(f"{name} answered without saying anything")
@@ -167,8 +174,11 @@ def _arguments(given: Any) -> str:
 
 def _usage(body: Json) -> Usage:
     """Tokens as either interface counts them; servers of one's own may not count at all."""
-    usage = body.get("usage") or {}
-    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
+    usage = body.get("usage")
+    if not isinstance(usage, dict):
+        return Usage()
+    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
+    details = details if isinstance(details, dict) else {}
     return Usage(
         count(usage.get("prompt_tokens") or usage.get("input_tokens")),
         count(usage.get("completion_tokens") or usage.get("output_tokens")),

@@ -37,7 +37,9 @@ def load(spec: str, name: str) -> Loaded:
     word, _, rest = spec.partition(":")
     if word in FRAMEWORKS and ":" in rest:
         return _of_framework(FRAMEWORKS[word], load_object(rest), name)
-    return _recognise(load_object(spec), name, spec)
+    value = load_object(spec)
+    with blaming(_source_of(spec)):  # looking at an object may run its code
+        return _recognise(value, name, spec)
 
 
 def _of_framework(framework: Framework, value: Any, name: str) -> Loaded:
@@ -53,15 +55,15 @@ def _recognise(value: Any, name: str, spec: str) -> Loaded:
         return _of_framework(framework, value, name)
     if not inspect.isclass(value) and _is_agent(value):
         return Loaded(value)
+    if inspect.isgeneratorfunction(value) or inspect.isasyncgenfunction(value):
+        raise UsageError(f"'{spec}' yields instead of returning an answer", *_expected())
     if not callable(value):
         raise UsageError(f"'{spec}' is a {type(value).__name__}, which is no agent", *_expected())
+    if (order := request_and_tools(value)) is not None:
+        return Loaded(agent_from_function(order, name))
     match required_parameters(value):
         case []:
-            with blaming(_source_of(spec)):
-                made = value()
-            if inspect.isfunction(made) and not required_parameters(made):
-                raise UsageError(f"'{spec}' takes neither a request nor tools", *_expected())
-            return _recognise(made, name, spec)
+            return _recognise_made(value, name, spec)
         case [only] if only in WORDS_FOR_A_REQUEST:
             raise UsageError(f"'{spec}' takes a {only} but no tools", *_expected())
         case [_]:
@@ -70,6 +72,36 @@ def _recognise(value: Any, name: str, spec: str) -> Loaded:
             return Loaded(agent_from_function(value, name))
         case more:
             raise UsageError(f"'{spec}' wants {len(more)} things: {', '.join(more)}", *_expected())
+
+
+def _recognise_made(make: Callable[[], Any], name: str, spec: str) -> Loaded:
+    """A function of nothing, or a class, is called once; what it makes has to be an agent."""
+    if inspect.isfunction(make) and inspect.signature(make).parameters:
+        raise UsageError(f"'{spec}' does not say that it takes a request and tools", *_expected())
+    made = make()
+    if callable(made) and framework_of(made) is None and not required_parameters(made):
+        raise UsageError(f"'{spec}' takes neither a request nor tools", *_expected())
+    return _recognise(made, name, spec)
+
+
+def request_and_tools(function: Callable[..., Any]) -> Callable[[str, list[Any]], Any] | None:
+    """The function, to be called with request and tools in this order, where its parameters have such names.
+
+    They may come the other way round, and with defaults.
+    """
+    names = _positional(function)[:2]
+    others = [name for name in required_parameters(function) if name not in names]
+    if len(names) < 2 or others or "tools" not in names:
+        return None
+    if names[1] == "tools":
+        return function
+    if inspect.iscoroutinefunction(function):
+
+        async def turned(request: str, tools: list[Any]) -> Any:
+            return await function(tools, request)
+
+        return turned
+    return lambda request, tools: function(tools, request)
 
 
 def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loaded:
@@ -96,12 +128,17 @@ def _is_agent(value: Any) -> bool:
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:
     """The names of the parameters that have to be given by position."""
+    return _positional(function, required=True)
+
+
+def _positional(function: Callable[..., Any], required: bool = False) -> list[str]:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return []
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [p.name for p in parameters if p.kind in positional and p.default is inspect.Parameter.empty]
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    found = [parameter for parameter in parameters if parameter.kind in kinds]
+    return [p.name for p in found if not required or p.default is inspect.Parameter.empty]
 
 
 def _source_of(spec: str) -> str:

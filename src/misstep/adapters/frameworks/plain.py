@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from misstep.adapters.threads import in_thread
+from misstep.adapters.threads import LoopThread, in_thread
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.agent import Tool as Described
 
@@ -20,7 +20,7 @@ class Tool:
         self.__doc__ = described.description
         self._toolbox = toolbox
 
-    def __call__(self, **arguments: Any) -> str:
+    def __call__(self, /, **arguments: Any) -> str:
         return self._toolbox.call(self.name, arguments)
 
     def __repr__(self) -> str:
@@ -28,11 +28,16 @@ class Tool:
 
 
 class PlainAgent:
-    """Calls a function of the request and the tools for every case; one that is not async gets a thread."""
+    """Calls a function of the request and the tools for every case.
+
+    One that is not async gets a thread for every case. Those that are share a loop in a thread of its own, as
+    they would in the user's program; if one of them blocks it, ours goes on.
+    """
 
     def __init__(self, function: Callable[[str, list[Tool]], Any], name: str) -> None:
         self.name = name
         self._function = function
+        self._loop = LoopThread()
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         tools = [Tool(described, toolbox) for described in toolbox.tools]
@@ -40,10 +45,20 @@ class PlainAgent:
         def call() -> Any:
             return self._function(assignment.request, tools)
 
-        result = call() if inspect.iscoroutinefunction(self._function) else await in_thread(call)
-        if inspect.isawaitable(result):
-            result = await result
+        async def wait() -> Any:
+            result = call()
+            return await result if inspect.isawaitable(result) else result
+
+        if inspect.iscoroutinefunction(self._function):
+            result = await self._loop.run(wait)
+        else:
+            result = await in_thread(call)
+            if inspect.isawaitable(result):
+                result = await result
         return Answer("" if result is None else str(result))
+
+    async def close(self) -> None:
+        await self._loop.close()
 
 
 def agent_from_function(function: Callable[[str, list[Tool]], Any], name: str) -> PlainAgent:

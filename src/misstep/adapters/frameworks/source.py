@@ -3,6 +3,7 @@
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -11,7 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from misstep.errors import UsageError, did_you_mean
+from misstep.core.secrets import Redactor, secrets_in
+from misstep.errors import MisstepError, UsageError, did_you_mean
 
 
 def load_object(location: str) -> Any:
@@ -72,10 +74,11 @@ def blaming(source: str) -> Iterator[None]:
     """Turn whatever the user's code raises into an error that shows where it did."""
     try:
         yield
-    except UsageError:
+    except (MisstepError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if Path(frame.filename).name == Path(source).name]
         where = f"{source}:{own[-1].lineno}" if own else source
-        raise UsageError(f"raised {type(error).__name__}: {error}", where=where) from error
+        told = Redactor(secrets_in(os.environ))(f"raised {type(error).__name__}: {error}")
+        raise UsageError(told, where=where) from error

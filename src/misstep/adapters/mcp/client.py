@@ -17,6 +17,7 @@ from misstep.adapters.mcp.config import (
     link_entry,
     placeholders,
     split_command,
+    unknown_placeholders,
     write_config,
     write_private,
 )
@@ -45,7 +46,8 @@ class McpAgent:
     `{tools}` their names with commas between, `{request}` the request; where that one doesn't occur, the
     request goes to standard input. What the client prints is its answer.
 
-    `environment` is added to our own, which the client gets as well.
+    `environment` is added to our own, which the client gets as well. A client that never asks for the tools
+    is not set up as it should be, which is an error, unless it is `lazy` and connects when it needs one.
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class McpAgent:
         name: str,
         transport: Transport = "http",
         environment: Mapping[str, str] | None = None,
+        lazy: bool = False,
     ) -> None:
         self.name = name
+        self._lazy = lazy
         self._words = split_command(command)
         self._transport = transport
         self._environment = dict(environment or {})
@@ -66,6 +70,8 @@ class McpAgent:
         """Raise what is wrong with the command or the installation, before the first case does."""
         require_mcp()
         check_program(self._words[0])
+        for name in sorted(unknown_placeholders(self._words)):
+            raise UsageError(f"nothing is known for {{{name}}} in the client's command", EXAMPLE)
         known = placeholders(self._words)
         if "url" in known and self._transport == "stdio":
             raise UsageError("there is no {url} where the client starts its server itself", "use {config}")
@@ -86,7 +92,12 @@ class McpAgent:
                 output = await self._until_over(server, values)
         if server.exhausted.is_set():
             return Answer(ended="iterations")
-        return Answer(self._answer(output))
+        answer = self._answer(output)
+        if not server.visited and not self._lazy:
+            raise ClientFailed(
+                "the client never asked for the tools", "does it read {config}? if it may not: -A lazy=true"
+            )
+        return Answer(answer)
 
     async def close(self) -> None:
         await self._web.close()

@@ -32,6 +32,11 @@ def placeholders(words: Sequence[str]) -> set[str]:
     return {name for word in words for name in PLACEHOLDER.findall(word)}
 
 
+def unknown_placeholders(words: Sequence[str]) -> set[str]:
+    """Names in braces that nothing is known for: mistakes, most likely."""
+    return {name for word in words for name in re.findall(r"\{([a-z_]+)\}", word)} - placeholders(words)
+
+
 def fill(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
     """The words with each placeholder replaced once; a word stays one word, whatever goes into it."""
     return [PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in words]

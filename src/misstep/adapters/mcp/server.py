@@ -42,14 +42,19 @@ class ToolServer:
         self._toolbox = toolbox
         self._real_names = offered_names(tool.name for tool in toolbox.tools)
         self.exhausted = asyncio.Event()
+        self.visited = False  # some client has spoken to us
         sdk: Any = Server(SERVER_NAME, on_list_tools=self._list, on_call_tool=self._call)
-        sdk.middleware = [_let_odd_calls_in]
+        sdk.middleware = [self._notice, _let_odd_calls_in]
         self.sdk = sdk
 
     @property
     def offered(self) -> tuple[str, ...]:
         """The names of the tools as clients see them."""
         return tuple(self._real_names)
+
+    async def _notice(self, context: Any, call_next: Any) -> Any:
+        self.visited = True
+        return await call_next(context)
 
     async def _list(self, _context: Any, _params: Any) -> Any:
         from mcp.types import ListToolsResult, Tool

@@ -10,27 +10,8 @@ from misstep.core.model import Assistant, Chat, System, ToolCall, ToolResult, Us
 from misstep.core.transcript import storable
 from misstep.models.local.grammar import answer_head, call_head
 
-DOCUMENT, BEGIN, END = 0, 1, 2  # the first three controls
-CONTROLS = (
-    "<|endoftext|>",
-    "<|im_start|>",
-    "<|im_end|>",
-    "<repo_name>",
-    "<reponame>",
-    "<file_sep>",
-    "<filename>",
-    "<gh_stars>",
-    "<issue_start>",
-    "<issue_comment>",
-    "<issue_closed>",
-    "<jupyter_start>",
-    "<jupyter_text>",
-    "<jupyter_code>",
-    "<jupyter_output>",
-    "<jupyter_script>",
-    "<empty_output>",
-)
-_INSIDE_A_CONTROL = re.compile(f"(?<=<)(?={'|'.join(re.escape(control[1:]) for control in CONTROLS)})")
+DOCUMENT, BEGIN, END = 0, 1, 2  # control tokens: <|endoftext|>, <|im_start|>, <|im_end|>
+_INSIDE_A_CONTROL = re.compile(r"(?<=<)(?=[a-z|])")  # that is how they all begin
 
 Pieces = tuple[int | str, ...]
 

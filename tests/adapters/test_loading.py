@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.frameworks.loading import load
+from misstep.adapters.loading.recognition import load
 from misstep.core.agent import Assignment
 from misstep.core.case import Case
 from misstep.errors import UsageError
@@ -197,7 +197,7 @@ def test_a_framework_can_be_named(file: Path) -> None:
 
 def test_foreign_things_are_left_alone() -> None:
     value: Any = object()
-    from misstep.adapters.frameworks.registry import framework_of
+    from misstep.adapters.loading.registry import framework_of
 
     assert framework_of(value) is None
     assert framework_of(Path()) is None

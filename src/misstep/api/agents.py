@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
 
-from misstep.adapters.frameworks.loading import load
+from misstep.adapters.loading.recognition import load
 from misstep.adapters.mcp.client import McpAgent
 from misstep.adapters.paradigms.assistant import AssistantAgent
 from misstep.adapters.paradigms.prompts import Template, load_template

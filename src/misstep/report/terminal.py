@@ -22,9 +22,10 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
-def money(usd: float | None) -> str:
+def money(usd: float | None, model: str | None) -> str:
     if usd is None:
-        return "unknown  (say what the model costs with --prices)"
+        way = "say what it costs with --prices" if model else "name its model with --model"
+        return f"unknown  ({way})"
     return f"{usd:.2f} USD" if usd >= 0.01 or not usd else f"{usd:.6f} USD"
 
 
@@ -50,7 +51,7 @@ def summary_table(summary: Summary) -> Table:
     table.add_row("calls", str(summary.calls))
     if summary.tokens.input or summary.tokens.output:
         table.add_row("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out")
-        table.add_row("cost", money(summary.usd))
+        table.add_row("cost", money(summary.usd, summary.model))
     return table
 
 

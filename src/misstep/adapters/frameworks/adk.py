@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.frameworks.registry import Build
+from misstep.adapters.loading.registry import Build
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError

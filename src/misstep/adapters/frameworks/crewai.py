@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
-from misstep.adapters.frameworks.registry import Build
+from misstep.adapters.loading.registry import Build
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Tool, Toolbox
 from misstep.core.transcript import Usage

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
-from misstep.adapters.frameworks.registry import Build
+from misstep.adapters.loading.registry import Build
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError

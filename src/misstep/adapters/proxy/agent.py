@@ -16,7 +16,8 @@ PATIENCE = 1.0  # seconds by which a case in a queue puts its time limit off, ag
 
 
 def for_openai(address: str) -> dict[str, str]:
-    return {"OPENAI_BASE_URL": address}
+    """What points OpenAI's clients at an address; some frameworks still go by the older name."""
+    return {"OPENAI_BASE_URL": address, "OPENAI_API_BASE": address}
 
 
 def for_anthropic(address: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from misstep.adapters.family import end_family
-from misstep.adapters.frameworks.loading import load_agent
+from misstep.adapters.loading.recognition import load_agent
 from misstep.adapters.subprocess import protocol as say
 from misstep.core.agent import Agent, Answer, StepsExhausted, Tool
 from misstep.core.transcript import Usage, storable

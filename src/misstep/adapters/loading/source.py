@@ -81,4 +81,6 @@ def blaming(source: str) -> Iterator[None]:
         own = [frame for frame in frames if Path(frame.filename).name == Path(source).name]
         where = f"{source}:{own[-1].lineno}" if own else source
         told = Redactor(secrets_in(os.environ))(f"raised {type(error).__name__}: {error}")
-        raise UsageError(told, where=where) from error
+        elsewhere = "if it is installed in another environment, name its interpreter with --python"
+        hint = elsewhere if isinstance(error, ModuleNotFoundError) else ""
+        raise UsageError(told, hint, where=where) from error

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from misstep.adapters.frameworks.plain import agent_from_function, agent_from_maker
-from misstep.adapters.frameworks.registry import FRAMEWORKS, Framework, framework_of
-from misstep.adapters.frameworks.source import blaming, load_object
+from misstep.adapters.loading.registry import FRAMEWORKS, Framework, framework_of
+from misstep.adapters.loading.source import blaming, load_object
 from misstep.core.agent import Agent
 from misstep.errors import UsageError
 

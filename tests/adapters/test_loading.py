@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from misstep.adapters.loading.recognition import load
-from misstep.core.agent import Assignment
+from misstep.core.agent import Assignment, Closing
 from misstep.core.case import Case
 from misstep.errors import UsageError
 from misstep.planning.suite import Suite, make_case
@@ -97,8 +97,17 @@ def case() -> Case:
 
 def played(spec: str, case: Case) -> tuple[list[str], str]:
     recorder = record(case)
-    answer = asyncio.run(load(spec, spec).agent.run(Assignment("the request", 0), recorder))
-    return [call.tool for call in recorder.calls], answer.text
+
+    async def main() -> str:
+        agent = load(spec, spec).agent
+        try:
+            return (await agent.run(Assignment("the request", 0), recorder)).text
+        finally:
+            if isinstance(agent, Closing):
+                await agent.close()
+
+    text = asyncio.run(main())
+    return [call.tool for call in recorder.calls], text
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def ours_alone() -> Iterator[None]:
     Agents that could not be stopped go on printing, so that they keep being led there afterwards.
     """
     sys.stdout.flush()
-    kept = os.dup(1)
+    kept, before = os.dup(1), set(threading.enumerate())
     try:
         os.dup2(2, 1)
         with redirect_stdout(sys.stderr):
@@ -37,7 +37,8 @@ def ours_alone() -> Iterator[None]:
     finally:
         if sys.__stdout__:
             sys.__stdout__.flush()
-        if any(thread.name == AGENT_THREAD for thread in threading.enumerate()):
+        new = set(threading.enumerate()) - before
+        if any(thread.name == AGENT_THREAD for thread in new):
             sys.stdout = os.fdopen(kept, "w", encoding=sys.stdout.encoding, errors="replace")
         else:
             os.dup2(kept, 1)

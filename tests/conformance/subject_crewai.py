@@ -12,7 +12,7 @@ HOME = str(Path(gettempdir(), "misstep-crewai"))  # CrewAI writes into the user'
 
 def subject(word: str, location: str) -> Apart:
     """The first case of a process still loads parts of CrewAI and of its clients, hence the time to warm up."""
-    return Apart(word, maker(location, PYTHON, HOME=HOME), warm_up=4.0, python=PYTHON, variable=VARIABLE)
+    return Apart(word, maker(location, PYTHON, HOME=HOME), warm_up=12.0, python=PYTHON, variable=VARIABLE)
 
 
 SUBJECTS = [subject("crewai", "with_crewai.py:existing"), subject("crewai, crew", "with_crewai.py:make_crew")]

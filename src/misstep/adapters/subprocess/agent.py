@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from misstep.adapters.subprocess.process import AgentError, Worker
+from misstep.adapters.subprocess.process import AgentError, Worker, WorkerError
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, Meter, StepsExhausted, Toolbox
 
@@ -40,7 +40,17 @@ class SubprocessAgent:
         self._idle.append(await self._start(None))
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        worker = self._take_idle() or await self._start(toolbox)
+        idle = self._take_idle()
+        if idle:
+            try:
+                return await self._work(idle, assignment, toolbox)
+            except WorkerError:
+                if idle.has_begun:
+                    raise
+                # It had died while it was idle: another one takes the case.
+        return await self._work(await self._start(toolbox), assignment, toolbox)
+
+    async def _work(self, worker: Worker, assignment: Assignment, toolbox: Toolbox) -> Answer:
         try:
             answer = await in_thread(lambda: worker.work(assignment, toolbox))
         except (AgentError, StepsExhausted):

@@ -43,6 +43,7 @@ class Worker:
         self._python = python
         self._redact = Redactor(secrets_in(complete))
         self._case = 0
+        self.has_begun = False  # the agent has been heard of in the last case
         self._dead = False
         self._dying = threading.Lock()
         self._link = say.Link(ours)
@@ -95,11 +96,13 @@ class Worker:
     def work(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         """Let the agent try a case."""
         self._case += 1
+        self.has_begun = False
         order = say.Work(self._case, assignment, tuple(toolbox.tools), toolbox.max_steps)
         try:
             self._link.send(order)
             while True:
                 message = self._link.receive(say.from_worker)
+                self.has_begun = True
                 if isinstance(message, say.Ending) and message.case == self._case:
                     return self._answer(message)
                 self._pass_on(message, toolbox)

@@ -241,3 +241,11 @@ def test_a_budget_needs_tokens_that_show(tmp_path: Path) -> None:
     with pytest.raises(misstep.UsageError, match="does not show its tokens"):
         misstep.run_agent(chosen)
     assert misstep.run_agent(chosen.overlay({"budget_usd": None})).usd is None
+
+
+@pytest.mark.parametrize("agent", PARADIGMS)
+def test_the_temperature_is_told_whatever_the_interface(agent: str) -> None:
+    with ScriptedServer() as server:
+        misstep.run_agent(settings(server, agent=agent, count=1, temperature=0.25))
+        told = [request.body["temperature"] for request in server.requests if "temperature" in request.body]
+    assert set(told) == {0.25}

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from misstep.api.models import name_model
+from misstep.core.settings import Settings
 from misstep.core.transcript import Usage
 from misstep.errors import UsageError
 from misstep.models.patience import retry_after
@@ -120,3 +122,11 @@ def test_no_such_file(tmp_path: Path) -> None:
 )
 def test_how_long_a_server_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, now=lambda: 60.0) == seconds
+
+
+def test_a_role_has_the_model_it_was_given_or_the_agents() -> None:
+    settings = Settings(model="gpt-4o", model_roles={"judge": "anthropic/claude-sonnet-5"})
+    assert name_model(settings) == ModelName("openai", "gpt-4o")
+    assert name_model(settings, "judge") == ModelName("anthropic", "claude-sonnet-5")
+    assert name_model(settings, "generator") == ModelName("openai", "gpt-4o")
+    assert name_model(Settings()) is None

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeAlias
 
 from misstep.core.model import LanguageModel
@@ -42,7 +41,7 @@ def open_model(settings: Settings, tell: Tell, role: str = AGENT) -> LanguageMod
         retries=settings.retries,
         in_flight=settings.requests,
         per_minute=settings.requests_per_minute,
-        cache=str(Path(CACHE)) if settings.cache else "",
+        cache=CACHE if settings.cache else "",
     )
     endpoint = find_endpoint(model, settings.model_base_url, os.environ)
     kind = AnthropicModel if model.provider == "anthropic" else OpenAIModel

@@ -161,9 +161,7 @@ def _refuse_running_loop() -> None:
 def _lasting_path(path: str) -> str:
     """The path of a file that can be read again, from anywhere; empty where there is none."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise UsageError(
-            "is not a regular file", "a run reads its cases more than once: save them first", where=path
-        )
+        raise UsageError("is not a regular file", "a run reads it more than once: save it first", where=path)
     return os.path.abspath(path) if path else ""
 
 

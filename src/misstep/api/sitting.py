@@ -45,8 +45,13 @@ def _cost(tally: Tally, settings: Settings) -> float | None:
         price = price_agent(settings)
     except UsageError:
         return None  # the list of prices has gone since
-    hidden = not tally.usage.output and ":" in settings.agent and not settings.agent.startswith("sim:")
-    return None if price is None or hidden else round(price.of(tally.usage), 6)
+    return None if price is None or _hides_tokens(tally, settings) else round(price.of(tally.usage), 6)
+
+
+def _hides_tokens(tally: Tally, settings: Settings) -> bool:
+    """Whether an agent that is not ours has done something without a token to show for it."""
+    theirs = ":" in settings.agent and not settings.agent.startswith("sim:")
+    return theirs and not tally.usage.output
 
 
 class Sitting:
@@ -107,8 +112,7 @@ class Sitting:
 
     def _refuse_hidden_tokens(self) -> None:
         """A budget that nobody can see being spent is none."""
-        done = self._tally.verdicts["passed"] + self._tally.verdicts["failed"]
-        if done and self._tally.calls and _cost(self._tally, self._run.settings) is None:
+        if self._tally.calls and _hides_tokens(self._tally, self._run.settings):
             raise UsageError(
                 "the budget can't be kept: the agent does not show its tokens",
                 "stand between it and its model with --record-proxy, or leave --budget-usd out",

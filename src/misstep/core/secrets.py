@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus, urlsplit
 
@@ -17,9 +18,15 @@ MASK = "[secret]"
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
     """The values of variables whose names say that they are secret, and passwords in URLs, longest first."""
-    found = {secret.strip() for name, value in environment.items() for secret in _secrets(name, value)}
-    spelt = {form for secret in found if len(secret) >= SHORTEST for form in _spellings(secret)}
-    return tuple(sorted(spelt, key=len, reverse=True))
+    found = set[str]().union(*(_known(name, value) for name, value in environment.items()))
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+@lru_cache(maxsize=1024)  # every case asks, and the environment hardly changes
+def _known(name: str, value: str) -> frozenset[str]:
+    """All spellings of the secrets that a variable holds."""
+    found = [secret.strip() for secret in _secrets(name, value)]
+    return frozenset(form for secret in found if len(secret) >= SHORTEST for form in _spellings(secret))
 
 
 def _spellings(secret: str) -> Iterator[str]:

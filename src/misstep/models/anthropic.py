@@ -1,7 +1,6 @@
 """Models behind Anthropic's interface."""
 
 import json
-from typing import Any
 
 from misstep.core.agent import Meter
 from misstep.core.model import (
@@ -17,22 +16,13 @@ from misstep.core.model import (
 )
 from misstep.core.transcript import Usage, storable
 from misstep.errors import UsageError
-from misstep.models.line import CONNECT_SECONDS, DEFAULTS, LONGEST_REQUEST, Json, Line, Options, Sdk, count
+from misstep.models.line import DEFAULTS, Json, Line, Options, Sdk, count
 from misstep.models.providers import Endpoint, ModelName
 
 MOST_TOKENS = 8192  # the interface wants a number
 
 
-def _make_client(anthropic: Any, endpoint: Endpoint) -> Any:
-    return anthropic.AsyncAnthropic(
-        base_url=endpoint.base_url,
-        api_key=endpoint.key,
-        max_retries=0,
-        timeout=anthropic.Timeout(LONGEST_REQUEST, connect=CONNECT_SECONDS),
-    )
-
-
-SDK = Sdk("anthropic", _make_client, unlisted=("temperature",))  # the interface has it, not the signature
+SDK = Sdk("anthropic", "AsyncAnthropic", unlisted=("temperature",))  # the interface has it, not the signature
 
 
 class AnthropicModel:

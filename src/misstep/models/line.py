@@ -43,12 +43,12 @@ DEFAULTS = Options()
 class Sdk(msgspec.Struct, frozen=True):
     """A client library: OpenAI's and Anthropic's are made alike, down to the names of their errors.
 
-    `make` gives a client that does not retry: our own patience knows about the other cases. `unlisted` are
-    parameters that its methods don't take and its server does.
+    `client` is the name of its class for asyncio; `unlisted` are parameters that its methods don't take and
+    its server does.
     """
 
     package: str
-    make: Callable[[Any, Endpoint], Any]
+    client: str
     unlisted: tuple[str, ...] = ()
 
 
@@ -69,7 +69,13 @@ class Line:
     def client(self) -> Any:
         """The SDK's client, made when it is first needed: on the loop that uses it."""
         if self._client is None:
-            self._client = self._sdk.make(self._module, self._endpoint)
+            sdk, endpoint = self._module, self._endpoint
+            self._client = getattr(sdk, self._sdk.client)(
+                base_url=endpoint.base_url,
+                api_key=endpoint.key,
+                max_retries=0,  # our own patience knows about the other cases
+                timeout=sdk.Timeout(LONGEST_REQUEST, connect=CONNECT_SECONDS),
+            )
         return self._client
 
     async def ask(

@@ -19,20 +19,12 @@ from misstep.core.model import (
     User,
 )
 from misstep.core.transcript import Usage, storable
-from misstep.models.line import CONNECT_SECONDS, DEFAULTS, LONGEST_REQUEST, Json, Line, Options, Sdk, count
+from misstep.models.line import DEFAULTS, Json, Line, Options, Sdk, count
 from misstep.models.providers import Endpoint, ModelName
 from misstep.models.threads import AssistantThread
 
+SDK = Sdk("openai", "AsyncOpenAI")
 COMPLETION_TOKENS = 1024  # the old interface stops after 16 unless told otherwise
-
-
-def _make_client(openai: Any, endpoint: Endpoint) -> Any:
-    return openai.AsyncOpenAI(
-        base_url=endpoint.base_url,
-        api_key=endpoint.key,
-        max_retries=0,
-        timeout=openai.Timeout(LONGEST_REQUEST, connect=CONNECT_SECONDS),
-    )
 
 
 class OpenAIModel:
@@ -42,7 +34,7 @@ class OpenAIModel:
         self.name = str(model)
         self._model = model.model
         self._temperature = options.temperature
-        self._line = Line(model, endpoint, options, Sdk("openai", _make_client))
+        self._line = Line(model, endpoint, options, SDK)
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
         parameters: Json = {"messages": [_chat_message(message) for message in request.messages]}
@@ -73,7 +65,8 @@ class OpenAIModel:
         return await self._ask("responses", parameters, _read_response, meter)
 
     def open_thread(self, request: Chat) -> Thread:
-        return AssistantThread(self._line.client.beta, self._line.persist, self._model, request)
+        manner = {"model": self._model, "temperature": self._temperature}
+        return AssistantThread(self._line.client.beta, self._line.persist, manner, request)
 
     async def close(self) -> None:
         await self._line.close()
@@ -132,16 +125,10 @@ def _chat_message(message: Message) -> Json:
 
 
 def _item(message: Message) -> Json:
-    """A message as the Responses interface takes it; what the assistant said is on the server already."""
-    match message:
-        case System(text):
-            return {"role": "system", "content": text}
-        case User(text):
-            return {"role": "user", "content": text}
-        case ToolResult(call, text):
-            return {"type": "function_call_output", "call_id": call, "output": text}
-        case Assistant():
-            raise ValueError("the server remembers what the assistant said")
+    """A message as the Responses interface takes it; what the assistant said it has itself."""
+    if isinstance(message, ToolResult):
+        return {"type": "function_call_output", "call_id": message.call, "output": message.text}
+    return _chat_message(message)
 
 
 def _first_choice(body: Json, name: str) -> Json:

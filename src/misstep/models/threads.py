@@ -12,7 +12,8 @@ from typing import Any
 
 from misstep.core.agent import Meter
 from misstep.core.model import Chat, ModelError, Reply, System, ToolCall, ToolResult, User
-from misstep.core.transcript import Usage
+from misstep.core.transcript import Usage, storable
+from misstep.models.line import count
 
 Persist = Callable[[Callable[[], Awaitable[Any]], Meter], Awaitable[Any]]
 
@@ -25,15 +26,15 @@ ENDED = ("completed", "failed", "cancelled", "expired", "incomplete")
 class AssistantThread:
     """One conversation, with an assistant and a thread of its own."""
 
-    def __init__(self, beta: Any, persist: Persist, model: str, request: Chat) -> None:
+    def __init__(self, beta: Any, persist: Persist, manner: dict[str, Any], request: Chat) -> None:
         self._beta = beta
         self._persist = persist
-        self._model = model
+        self._manner = manner  # the model and how it is to be asked
         self._request = request
         self._assistant = self._thread = self._run = ""
 
     async def _begin(self, meter: Meter) -> None:
-        model, request = self._model, self._request
+        request = self._request
         instructions = "\n".join(message.text for message in request.messages if isinstance(message, System))
         asked = [message.text for message in request.messages if isinstance(message, User)]
         tools = [
@@ -45,7 +46,7 @@ class AssistantThread:
         ]
         beta = self._beta
         made = await self._ask(
-            lambda: beta.assistants.create(model=model, tools=tools, instructions=instructions), meter
+            lambda: beta.assistants.create(**self._manner, tools=tools, instructions=instructions), meter
         )
         self._assistant = str(made["id"])
         messages = [{"role": "user", "content": text} for text in asked]
@@ -113,7 +114,7 @@ class AssistantThread:
         )
         parts = [part for message in page.get("data") or () for part in message.get("content") or ()]
         text = "\n".join((part.get("text") or {}).get("value") or "" for part in parts)
-        return Reply(text, (), usage, self._run)
+        return Reply(storable(text), (), usage, self._run)
 
     async def _look(self, meter: Meter) -> dict[str, Any]:
         return await self._ask(
@@ -148,12 +149,16 @@ def quietly() -> Iterator[None]:
 
 def _calls(run: dict[str, Any]) -> tuple[ToolCall, ...]:
     wanted = ((run.get("required_action") or {}).get("submit_tool_outputs") or {}).get("tool_calls") or ()
-    return tuple(
-        ToolCall(str(call["id"]), str(call["function"]["name"]), str(call["function"]["arguments"]))
-        for call in wanted
-    )
+    return tuple(_call(call, call.get("function") or {}) for call in wanted if isinstance(call, dict))
+
+
+def _call(call: dict[str, Any], function: dict[str, Any]) -> ToolCall:
+    texts = (call.get("id"), function.get("name"), function.get("arguments") or "{}")
+    return ToolCall(*(storable(str(text)) for text in texts))
 
 
 def _usage(run: dict[str, Any]) -> Usage:
-    usage = run.get("usage") or {}
-    return Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+    usage = run.get("usage")
+    if not isinstance(usage, dict):
+        return Usage()
+    return Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")))

@@ -1,7 +1,7 @@
 # All a fresh machine needs is Python 3.11 or newer and make; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench constraints environments clean
+.PHONY: help demo test lint bench constraints environments postgresql clean
 
 # The first interpreter that is new enough; PYTHON=… overrides it.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -42,6 +42,17 @@ environments: $(ENVIRONMENTS:%=.venv-%/.installed)
 	  .venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@; } || \
 	  { rm -rf .venv-$*; echo "no environment for $*: its tests will be skipped"; }
 
+# A server that the tests start for themselves; Debian's own cluster, if it comes along, is left alone.
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=20
+
+postgresql: .venv/.installed-test
+	@$(BIN)/python -m tests.postgresql || { \
+	  echo "no PostgreSQL yet: trying to install it"; \
+	  sudo=; test "$$(id -u)" = 0 || sudo="sudo -n"; \
+	  { $$sudo env $(APT) install -y postgresql || \
+	    { $$sudo env $(APT) update && $$sudo env $(APT) install -y postgresql; }; } >/dev/null 2>&1; \
+	  $(BIN)/python -m tests.postgresql; } || echo "no PostgreSQL: its tests will be skipped"
+
 demo: .venv/.installed
 	@$(BIN)/python -m misstep plan test --agent sim:perfect --count 200 --fail-on none --display none --json >/dev/null
 	@$(BIN)/python -m misstep plan test --agent sim:random --count 200 --fail-on none --display none --json >/dev/null
@@ -58,10 +69,17 @@ lint: .venv/.installed-test
 	$(BIN)/mypy --package benchmarks
 	$(BIN)/lint-imports --no-cache
 
-test: lint environments
+test: lint environments postgresql
 	$(BIN)/python -m pytest -n auto
 
-bench: .venv/.installed-test
+# What misstep is measured against; where it can't be had, the results say so.
+.venv-inspect/.installed: benchmarks/environments/inspect.txt
+	@echo "making an environment for Inspect AI"
+	@{ $(PYTHON) -m venv --clear .venv-inspect && \
+	  .venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@; } || \
+	  { rm -rf .venv-inspect; echo "no environment for Inspect AI: it will not be measured"; }
+
+bench: .venv/.installed-test .venv-inspect/.installed
 	$(BIN)/python -m benchmarks
 
 # After a change of dependencies: resolve anew in an empty environment and pin the result.

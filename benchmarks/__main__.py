@@ -8,13 +8,30 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.clients import client_rows
+from benchmarks.distance import distance_rows
+from benchmarks.inspection import inspection_rows
 from benchmarks.judging import judging_rows
 from benchmarks.measure import Effort, Row, as_markdown, as_text
+from benchmarks.memory import memory_rows
 from benchmarks.running import import_rows, loop_rows
+from benchmarks.storing import storing_rows
 from benchmarks.synthesis import chance_rows, synthesis_rows
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 QUICK = Effort(repeats=3, scale=0.1)
+MEASURED = (
+    synthesis_rows,
+    judging_rows,
+    import_rows,
+    loop_rows,
+    inspection_rows,
+    distance_rows,
+    client_rows,
+    memory_rows,
+    storing_rows,
+    chance_rows,
+)
 
 
 def main() -> int:
@@ -30,7 +47,7 @@ def main() -> int:
 
 
 def _measure(effort: Effort) -> Iterator[Row]:
-    for rows in (synthesis_rows, judging_rows, import_rows, loop_rows, chance_rows):
+    for rows in MEASURED:
         yield from rows(effort)
 
 
@@ -38,11 +55,11 @@ def _page(rows: list[Row], effort: Effort) -> str:
     where = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} CPUs"
     return f"""# Results
 
-Written by `make bench` on {time.strftime("%Y-%m-%d")}: {where}, one process, one core.
+Written by `make bench` on {time.strftime("%Y-%m-%d")}: {where}.
 
 {as_markdown(rows)}
 
-Rates and times are CPU time unless the row says otherwise, the best of {effort.repeats} batches.
+Unless a row says otherwise, rates and times are CPU time on one core, the best of {effort.repeats} batches.
 Rows without a mark are for information.
 """
 

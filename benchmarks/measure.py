@@ -3,6 +3,7 @@
 import operator
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -21,6 +22,10 @@ class Effort(msgspec.Struct, frozen=True):
     def size(self, usual: int) -> int:
         return max(4, round(usual * self.scale))
 
+    def times(self, usual: int) -> int:
+        """How often to do what takes long, however little of it there is."""
+        return max(1, round(usual * self.scale))
+
 
 class Mark(msgspec.Struct, frozen=True):
     sign: Sign
@@ -31,22 +36,25 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One figure; a row without a mark is there for information."""
+    """One figure; a row without a mark is there for information, one without a value can't be had here."""
 
     what: str
-    value: float
+    value: float | None
     unit: str
     how: str
     mark: Mark | None = None
 
     @property
     def met(self) -> bool | None:
-        return _HOLDS[self.mark.sign](self.value, self.mark.value) if self.mark else None
+        if self.mark is None or self.value is None:
+            return None
+        return _HOLDS[self.mark.sign](self.value, self.mark.value)
 
     def cells(self) -> list[str]:
         met = {True: "yes", False: "NO", None: ""}[self.met]
         mark = f"{self.mark} {self.unit}".rstrip() if self.mark else ""
-        return [self.what, f"{_digits(self.value)} {self.unit}".rstrip(), mark, met]
+        value = "not measured" if self.value is None else f"{_digits(self.value)} {self.unit}".rstrip()
+        return [self.what, value, mark, met]
 
 
 def best_cpu(repeats: int, *jobs: Callable[[int], object]) -> list[float]:
@@ -54,13 +62,19 @@ def best_cpu(repeats: int, *jobs: Callable[[int], object]) -> list[float]:
 
     A job is told the number of its batch.
     """
-    best = [float("inf")] * len(jobs)
-    for batch in range(repeats):
-        for i, job in enumerate(jobs):
-            began = time.process_time()
-            job(batch)
-            best[i] = min(best[i], time.process_time() - began)
-    return best
+    return best_seconds(repeats, *[partial(cpu_seconds, job) for job in jobs])
+
+
+def best_seconds(repeats: int, *clocks: Callable[[int], float]) -> list[float]:
+    """The same for work that is timed where it is done: each call says how many seconds a batch took."""
+    batches = [[clock(batch) for clock in clocks] for batch in range(repeats)]
+    return [min(taken) for taken in zip(*batches, strict=True)]
+
+
+def cpu_seconds(job: Callable[[int], object], batch: int) -> float:
+    began = time.process_time()
+    job(batch)
+    return time.process_time() - began
 
 
 def as_text(rows: Sequence[Row]) -> str:

@@ -46,7 +46,7 @@ def import_rows(effort: Effort) -> Iterator[Row]:
 def loop_rows(effort: Effort) -> Iterator[Row]:
     count = effort.size(1000)
     settings = Settings(agent="sim:perfect", actions=Span(5, 5), count=count)
-    scripted = Scripted({case.query: _correct_calls(case) for case in plan.synthesise(settings)})
+    scripted = Scripted({case.query: correct_calls(case) for case in plan.synthesise(settings)})
     with tempfile.TemporaryDirectory() as folder:
         ours, simulated = best_cpu(
             effort.repeats,
@@ -64,7 +64,7 @@ def loop_rows(effort: Effort) -> Iterator[Row]:
     )
 
 
-def _correct_calls(case: Case) -> list[str]:
+def correct_calls(case: Case) -> list[str]:
     tools = {action.id: action.tool for action in case.actions}
     return [tools[action] for action in case.witness]
 

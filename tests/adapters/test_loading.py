@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.loading.recognition import load
+from misstep.adapters.loading.recognition import load, load_agent
 from misstep.core.agent import Assignment, Closing
 from misstep.core.case import Case
 from misstep.errors import UsageError
@@ -217,3 +217,21 @@ def test_what_is_raised_is_told_without_keys(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "leak.py").write_text("raise RuntimeError('bad key sk-something-secret')\n")
     with pytest.raises(UsageError, match=r"bad key \[secret\]"):
         load(f"{tmp_path}/leak.py:agent", "x")
+
+
+def test_the_users_code_is_kept_off_our_loop_unless_it_has_the_process_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "where.py").write_text(
+        "import asyncio\nasync def agent(request, tools): return id(asyncio.get_running_loop())\n"
+    )
+    spec = f"{tmp_path}/where.py:agent"
+
+    async def main(agent: Any) -> bool:
+        try:
+            answer = await agent.run(Assignment("", 0), record(make_case(Suite(0, 3, 3), 0)))
+            return bool(answer.text == str(id(asyncio.get_running_loop())))
+        finally:
+            if isinstance(agent, Closing):
+                await agent.close()
+
+    assert not asyncio.run(main(load(spec, "x").agent))
+    assert asyncio.run(main(load_agent(spec, "x")))

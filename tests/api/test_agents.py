@@ -34,7 +34,7 @@ def settings(server: ScriptedServer, **changes: Any) -> misstep.Settings:
 
 def stored() -> bytes:
     with sqlite3.connect(".misstep/store.db") as store:
-        rows = store.execute("SELECT outcome FROM outcomes UNION ALL SELECT settings FROM runs").fetchall()
+        rows = store.execute("SELECT document FROM records UNION ALL SELECT settings FROM runs").fetchall()
     return b"".join(row[0] for row in rows)
 
 
@@ -105,9 +105,9 @@ def test_prompts_that_won_t_do(tmp_path: Path, text: str, words: str) -> None:
 def test_the_budget_ends_a_run_which_goes_on_with_a_larger_one() -> None:
     with ScriptedServer() as server:
         chosen = settings(server, count=40, jobs=1, budget_usd=0.02)
-        with pytest.raises(misstep.BudgetExceeded, match=r"budget of 0\.02 USD is spent after") as caught:
+        with pytest.raises(misstep.BudgetExceeded, match=r"of 0\.02 USD are used") as caught:
             misstep.run_agent(chosen)
-        (run,) = list_runs(chosen)
+        run = list_runs(chosen)[0].run
         assert 0 < run.done < 40
         assert run.summary is None
         assert any(run.id in hint for hint in caught.value.hints)
@@ -172,7 +172,7 @@ def test_the_printed_way_on_keeps_the_budget() -> None:
     with ScriptedServer() as server:
         with pytest.raises(misstep.BudgetExceeded):
             misstep.run_agent(settings(server, count=40, jobs=1, budget_usd=0.02))
-        (run,) = list_runs(misstep.Settings())
+        run = list_runs(misstep.Settings())[0].run
         with pytest.raises(misstep.BudgetExceeded):
             resume_run(misstep.Settings(resume=run.id))
 

@@ -7,6 +7,7 @@ import pytest
 
 import misstep
 from misstep.api.agents import find_agent
+from misstep.api.plan import estimate
 from misstep.core.event import CaseFinished, Event, Notice
 from misstep.core.outcome import Outcome
 
@@ -44,6 +45,14 @@ def test_tools(tmp_path: Path) -> None:
         known = {action.tool for action in outcome.case.actions}
         assert {call.tool for call in outcome.transcript.calls} <= known  # the grammar knows no others
         assert all(call.arguments == {} for call in outcome.transcript.calls)
+
+
+def test_the_rule_of_thumb_is_not_far_from_real_tokens(tmp_path: Path) -> None:
+    chosen = misstep.Settings(agent="tools", model="local", actions=misstep.Span(2, 2), count=2)
+    told = estimate(chosen.overlay({"store": str(tmp_path / "none.db")}))
+    summary, _, _ = run(tmp_path, agent="tools")
+    turns = summary.calls + summary.cases  # one call a turn, and one to answer
+    assert 0.5 < (told.tokens.input / (told.calls + told.cases)) / (summary.tokens.input / turns) < 2
 
 
 def test_react(tmp_path: Path) -> None:

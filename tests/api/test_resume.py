@@ -7,30 +7,25 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from misstep.api.plan import load_cases, replay_case, synthesise
+from misstep.api.plan import load_cases, synthesise
+from misstep.api.replay import replay_case
 from misstep.core.settings import Settings
+from misstep.core.spending import Spent
+from misstep.errors import StoreError
 from misstep.store.lines import write_lines
-from misstep.store.runs import Store
+from misstep.store.runs import Run, Store
 
 COMMAND = [sys.executable, "-m", "misstep", "plan", "test"]
-SUITE = [
-    "--agent",
-    "sim:greedy",
-    "--count",
-    "2500",
-    "--seed",
-    "3",
-    "--json",
-    "--display",
-    "none",
-    "--fail-on",
-    "none",
-]
+QUIET = ["--json", "--display", "none", "--fail-on", "none"]
+SUITE = ["--agent", "sim:greedy", "--count", "4000", "--seed", "3", *QUIET]
+KILLS = 12
 
 
 def finish(arguments: list[str], folder: Path) -> dict[str, Any]:
@@ -38,18 +33,22 @@ def finish(arguments: list[str], folder: Path) -> dict[str, Any]:
     return dict(json.loads(result.stdout))
 
 
+def newest(location: str) -> Run | None:
+    """The newest run of a store, if there is one yet."""
+    try:
+        with Store(location) as store:
+            runs = store.list_runs()
+    except StoreError:
+        return None
+    return runs[0] if runs else None
+
+
 def wait_for(folder: Path, outcomes: int) -> str:
     """The id of the run once it has so many outcomes."""
-    location = folder / ".misstep" / "store.db"
     for _ in range(3000):
-        if location.exists():
-            try:
-                with Store(str(location)) as store:
-                    runs = store.list_runs()
-            except Exception:  # it is being made
-                runs = []
-            if runs and runs[0].done >= outcomes:
-                return runs[0].id
+        run = newest(str(folder / ".misstep" / "store.db"))
+        if run and run.done >= outcomes:
+            return run.id
         time.sleep(0.01)
     raise AssertionError("the run did not get that far")
 
@@ -58,28 +57,49 @@ def comparable(summary: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in summary.items() if key not in ("run", "seconds")}
 
 
-@pytest.mark.parametrize("attempt", range(3))
-def test_killed_again_and_again(tmp_path: Path, attempt: int) -> None:
-    moments = sorted(random.Random(attempt).sample(range(1, 1200), 2))
-    arguments = SUITE
-    run = ""
-    for moment in moments:
-        process = subprocess.Popen([*COMMAND, *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL)
-        run = wait_for(tmp_path, moment)
+def test_killed_again_and_again_at_any_moment(tmp_path: Path, store_location: str) -> None:
+    """From the first instructions on: while it loads, makes the store, migrates, runs, resumes."""
+    dice, kept = random.Random(4), 0
+    place = ["--store", store_location]
+    for _ in range(KILLS):
+        run = newest(store_location)
+        arguments = ["--resume", run.id, *QUIET] if run else SUITE
+        process = subprocess.Popen(
+            [*COMMAND, *arguments, *place], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        wait_a_while(process, store_location, dice, kept)
         process.kill()
-        process.wait()
-        arguments = ["--resume", run, "--json", "--display", "none", "--fail-on", "none"]
-    resumed = finish(arguments, tmp_path)
-    (tmp_path / "whole").mkdir()
-    whole = finish(SUITE, tmp_path / "whole")
-    assert resumed["run"] == run
-    assert comparable(resumed) == comparable(whole)
-    assert sorted(outcomes(tmp_path, run)) == sorted(outcomes(tmp_path / "whole", whole["run"]))
+        complaint = process.communicate()[1].decode()
+        assert complaint == "" or process.returncode == 0, complaint
+        run = newest(store_location)
+        assert (run.done if run else 0) >= kept
+        kept = run.done if run else 0
+        if run and run.summary:
+            break
+    run = newest(store_location)
+    assert run is not None
+    if not run.summary:
+        finish(["--resume", run.id, *QUIET, *place], tmp_path)
+    whole = finish([*SUITE, *place], tmp_path)
+    with Store(store_location) as store:
+        resumed = store.find_run(run.id).summary
+        assert comparable(json.loads(msgspec.json.encode(resumed))) == comparable(whole)
+        assert results(store, run.id) == results(store, whole["run"])
+        assert len(store.list_runs()) == 2
 
 
-def outcomes(folder: Path, run: str) -> list[str]:
-    with Store(str(folder / ".misstep" / "store.db")) as store:
-        return [f"{outcome.case.id} {outcome.verdict}" for outcome in store.outcomes(run)]
+def wait_a_while(process: subprocess.Popen[bytes], location: str, dice: random.Random, kept: int) -> None:
+    """Until some moment after the start, or after some more outcomes."""
+    wanted = kept + dice.randint(1, 400)
+    if dice.random() > 0.3:
+        while process.poll() is None and not ((run := newest(location)) and run.done >= wanted):
+            time.sleep(0.01)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(dice.uniform(0, 1.5) if wanted % 3 == 0 else dice.uniform(0, 0.02))
+
+
+def results(store: Store, run: str) -> list[str]:
+    return sorted(f"{outcome.case.id} {outcome.verdict}" for outcome in store.outcomes(run))
 
 
 def hear_ctrl_c() -> None:
@@ -134,7 +154,8 @@ def test_other_cases_are_not_mixed_in(tmp_path: Path, change: str) -> None:
     run = started(tmp_path, cases=str(cases))
     with Store(str(tmp_path / ".misstep" / "store.db")) as store:
         for case in list(load_cases(str(cases)))[:2]:
-            store.add_outcome(run, replay_case(case, Settings(agent="sim:perfect")))
+            with store.sit(run, 0.0) as seat:
+                seat.keep([replay_case(case, Settings(agent="sim:perfect"))], Spent())
     if change == "another seed":
         write_lines(str(cases), synthesise(Settings(count=4, seed=10)))
     elif change == "another size":
@@ -146,24 +167,27 @@ def test_other_cases_are_not_mixed_in(tmp_path: Path, change: str) -> None:
     assert result.stderr.startswith(f"run {run} can't be resumed\n")
 
 
-def test_two_sittings_of_one_run_count_every_case_once(tmp_path: Path) -> None:
-    with Store(str(tmp_path / ".misstep" / "store.db"), create=True) as store:
-        run = store.add_run(Settings(agent="sim:perfect", count=600), 600, 0.0).id
-    arguments = [*COMMAND, "--resume", run, "--json", "--display", "none"]
-    processes = [
-        subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(2)
-    ]
-    summaries = [json.loads(text) for process in processes if (text := process.communicate()[0])]
-    assert summaries
-    assert all((summary["cases"], summary["passed"]) == (600, 600) for summary in summaries)
-    with Store(str(tmp_path / ".misstep" / "store.db")) as store:
-        assert store.find_run(run).done == 600
+def test_a_run_that_is_going_on_can_not_be_resumed(tmp_path: Path) -> None:
+    process = subprocess.Popen([*COMMAND, "--agent", "sim:greedy", "--count", "100000", *QUIET], cwd=tmp_path)
+    try:
+        run = wait_for(tmp_path, 20)
+        second = subprocess.run([*COMMAND, "--resume", run], cwd=tmp_path, capture_output=True, text=True)
+        shown = subprocess.run(
+            [sys.executable, "-m", "misstep", "show", run], cwd=tmp_path, capture_output=True, text=True
+        )
+    finally:
+        process.kill()
+        process.wait()
+    assert second.returncode == 2
+    assert second.stderr.startswith(f"run {run} is going on in another process\n")
+    assert re.search(rf"run {run}   going on: \d+ of 100000 cases", shown.stdout)
+    assert "--resume" not in shown.stdout
 
 
-def test_two_runs_at_once_on_one_store(tmp_path: Path) -> None:
+def test_two_runs_at_once_on_one_store(tmp_path: Path, store_location: str) -> None:
     processes = [
         subprocess.Popen(
-            [*COMMAND, *SUITE[:-2], "--fail-on", "none"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+            [*COMMAND, *SUITE, "--store", store_location], cwd=tmp_path, stdout=subprocess.PIPE, text=True
         )
         for _ in range(2)
     ]
@@ -171,3 +195,47 @@ def test_two_runs_at_once_on_one_store(tmp_path: Path) -> None:
     assert [process.returncode for process in processes] == [0, 0]
     assert comparable(summaries[0]) == comparable(summaries[1])
     assert summaries[0]["run"] != summaries[1]["run"]
+
+
+DEADLY = """
+import os
+
+
+def agent(request, tools):
+    if tools[0].name == {tool!r}:
+        os._exit(9)
+    for tool in tools:
+        tool()
+    return "done"
+"""
+
+
+def test_a_case_that_kills_the_process_can_not_keep_a_run_from_its_end(tmp_path: Path) -> None:
+    """The first sitting dies of it; the next keeps the agent apart, and the case errs alone."""
+    cases = list(synthesise(Settings(count=6)))
+    (tmp_path / "agent.py").write_text(DEADLY.format(tool=cases[3].actions[0].tool))
+    first = subprocess.run(
+        [*COMMAND, "--agent", "agent.py:agent", "--count", "6", "--jobs", "1", *QUIET],
+        cwd=tmp_path,
+        capture_output=True,
+    )
+    assert first.returncode == 9
+    run = newest(str(tmp_path / ".misstep" / "store.db"))
+    assert run is not None
+    summary = finish(["--resume", run.id, *QUIET], tmp_path)
+    assert (summary["cases"], summary["errored"]) == (6, 1)
+    with Store(str(tmp_path / ".misstep" / "store.db")) as store:
+        assert store.find_outcome(run.id, cases[3].id).verdict.verdict == "errored"
+
+
+def test_termination_is_like_ctrl_c(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "--agent", "sim:greedy", "--count", "100000", *QUIET],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    run = wait_for(tmp_path, 20)
+    process.terminate()
+    assert f"go on with: misstep plan test --resume {run}" in process.communicate()[1]
+    assert process.returncode == 130

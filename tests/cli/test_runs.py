@@ -9,6 +9,7 @@ import pytest
 from misstep.core.case import CASE_VERSION, Action, Before, Case
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
+from misstep.core.spending import Spent
 from misstep.core.transcript import Call, Transcript
 from misstep.planning.explanation import check
 from misstep.store.runs import Store
@@ -112,7 +113,8 @@ def test_hostile_text_cannot_drive_the_terminal(misstep: Command, tmp_path: Path
         for number, made in enumerate((calls, (Call("two"), Call("one")))):
             named = msgspec.structs.replace(case, id=f"c{number}{evil}")
             transcript = Transcript(named.id, made, answer=evil, error=evil)
-            store.add_outcome(run, Outcome(named, transcript, check(named, transcript)))
+            with store.sit(run, 0.0) as seat:
+                seat.keep([Outcome(named, transcript, check(named, transcript))], Spent())
     for arguments in (("runs",), ("show", run), ("show", run, f"c0{evil}"), ("show", run, f"c1{evil}")):
         result = misstep(*arguments)
         assert result.code == 0

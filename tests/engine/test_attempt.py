@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from misstep.core.agent import Answer, Assignment, StepsExhausted, Toolbox
+from misstep.core.agent import Answer, Assignment, Displaced, StepsExhausted, Toolbox
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
@@ -109,3 +109,57 @@ class Panic(BaseException):
 def test_nothing_that_is_raised_gets_out() -> None:
     assert run(raising(Panic("index out of bounds"))) == (Answer(ended="error"), "Panic: index out of bounds")
     assert run(raising(SystemExit(3))) == (Answer(ended="error"), "SystemExit: 3")
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+
+class Shouting(str):
+    """A text with ideas of its own."""
+
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+    def encode(self, *_: Any) -> bytes:
+        raise ZeroDivisionError
+
+
+def test_an_error_that_can_t_be_put_into_words_is_told_all_the_same() -> None:
+    answer, broken = run(raising(Unspeakable()))
+    assert answer == Answer(ended="error")
+    assert broken == "Unspeakable: (Unspeakable that can't be put into words: ZeroDivisionError)"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (Shouting("hello"), "hello"),
+        ("grüße".encode(), "grüße"),
+        (b"gr\xfc\xdfe", "(not valid UTF-8: what can't be read is \ufffd) gr\ufffd\ufffde"),
+    ],
+    ids=["a subclass", "bytes", "bytes that are no text"],
+)
+def test_an_answer_is_a_plain_text(text: Any, told: str) -> None:
+    answer, broken = run(lambda: text)
+    assert (type(answer.text), answer.text, broken) == (str, told, "")
+
+
+@pytest.mark.parametrize("text", [None, 5, ["done"]])
+def test_what_is_no_text_is_no_answer(text: Any) -> None:
+    answer, broken = run(lambda: text)
+    assert answer.ended == "error"
+    assert broken == f"TypeError: the text of the agent's answer is {type(text).__name__}"
+
+
+def test_a_case_that_is_displaced_has_to_be_tried_again() -> None:
+    async def main() -> None:
+        deadline = Deadline(60)
+        recorder = Recorder(Nothing(), deadline, max_steps=3)
+        with pytest.raises(Displaced):
+            await attempt(Doing(raising(Displaced())), Assignment("", 0), recorder, deadline)
+        with pytest.raises(StepsExhausted):
+            recorder.call("x", {})
+
+    asyncio.run(main())

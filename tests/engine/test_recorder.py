@@ -1,17 +1,22 @@
 """The recorder writes down everything, in the order emitted and in the order carried out."""
 
+import contextlib
 import threading
 from itertools import count
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from misstep.core.agent import StepsExhausted
+from misstep.core.agent import Answer, StepsExhausted
 from misstep.core.case import Case
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.transcript import Usage
+from misstep.core.words import ANSWER, IN_ALL, NAME, TEXT, Keeper
 from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import CALLS_PER_STEP, Recorder
+from misstep.engine.recorder import CALLS_PER_STEP, LEFT_OUT, MOST_MESSAGES, MOST_TOKENS, Recorder
 from misstep.planning.suite import Suite, make_case
 from misstep.planning.world import MockWorld
 from tests.engine.conftest import record
@@ -248,3 +253,160 @@ def test_names_of_no_secrets() -> None:
 def test_secrets_are_known_however_they_are_spelt(told: str) -> None:
     redact = Redactor(secrets_in({"MY_KEY": ' pa"ss w\\ord/ü\n'}))
     assert redact(f"<{told}>") == "<[secret]>"
+
+
+MEGABYTE = 1_000_000
+jsons = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(jsons)
+def test_what_is_short_is_kept_as_it_is(value: Any) -> None:
+    keeper = Keeper(Redactor())
+    plain = msgspec.json.decode(msgspec.json.encode(value).replace(b"\\u0000", "\ufffd".encode()))
+    assert keeper.json(value) == plain
+
+
+@given(jsons, st.integers(1, 50), st.integers(1, 2000))
+def test_whatever_is_kept_is_json_within_bounds(value: Any, text: int, most: int) -> None:
+    keeper = Keeper(Redactor(), text=text, value=most)
+    kept = keeper.json(value)
+    assert len(msgspec.json.encode(kept)) <= max(most, 2 * NAME)
+    assert (kept == {}) == (value == {})
+    assert msgspec.json.decode(msgspec.json.encode(kept)) == kept
+
+
+def test_a_long_text_is_cut_and_says_so_without_becoming_something_else(case: Case) -> None:
+    recorder = record(case)
+    recorder.call("x", {"text": "a" * MEGABYTE, "n": [1, {"b" * 5000: True}]})
+    (call,) = recorder.calls
+    assert call.arguments["text"] == "a" * TEXT + f"… ({MEGABYTE - TEXT:,} more characters)"
+    assert call.arguments["n"] == [1, {"b" * TEXT + "… (1,000 more characters)": True}]
+
+
+def test_too_many_arguments_are_left_out_and_fit_no_tool(case: Case) -> None:
+    recorder = record(case)
+    result = recorder.call(case.actions[0].tool, {str(number): number for number in range(100_000)})
+    (call,) = recorder.calls
+    assert call.arguments == "dict of 1,377,781 bytes, left out"
+    assert result.startswith("Error")
+
+
+def test_a_name_is_cut_without_becoming_one_that_is_known(case: Case) -> None:
+    tool = case.actions[0].tool
+    recorder = record(case)
+    for name in (tool + "x" * MEGABYTE, tool * MEGABYTE, tool + "\0", f"{tool}\ud800"):
+        assert recorder.call(name, {}).startswith("Error: there is no tool")
+    assert all(call.tool != tool and len(call.tool) < 2 * NAME for call in recorder.calls)
+
+
+def test_a_long_name_asked_for_and_called_is_one_call(case: Case) -> None:
+    recorder = record(case)
+    recorder.ask("x" * MEGABYTE, {"a": "y" * MEGABYTE})
+    recorder.call("x" * MEGABYTE, {"a": "y" * MEGABYTE})
+    assert [call.ran for call in recorder.calls] == [0]
+
+
+def test_a_case_that_says_very_much_is_kept_within_bounds(case: Case) -> None:
+    recorder = Recorder(MockWorld(case), Deadline(60), 50, keep_messages=True)
+    much = ["z" * 3000] * 20
+    for _ in range(CALLS_PER_STEP * 50):
+        recorder.ask("x", much, turn=1)
+        recorder.note({"content": ["z" * 15_000] * 15})
+    transcript = recorder.transcript(case.id, Answer("a" * MEGABYTE), "e" * MEGABYTE)
+    assert len(msgspec.json.encode(transcript)) < 2.1 * IN_ALL
+    assert transcript.answer == "a" * ANSWER + f"… ({MEGABYTE - ANSWER:,} more characters)"
+    assert transcript.error.endswith("more characters)")
+    assert recorder.calls[-1].arguments == "list of 60,061 bytes, left out"
+
+
+def test_messages_without_end_are_bounded(case: Case) -> None:
+    recorder = Recorder(MockWorld(case), Deadline(60), 50, keep_messages=True)
+    for number in range(MOST_MESSAGES + 5):
+        recorder.note({"number": number})
+    assert len(recorder.messages) == MOST_MESSAGES
+    assert recorder.messages[-2:] == [{"number": MOST_MESSAGES - 2}, LEFT_OUT]
+
+
+def test_no_half_of_a_secret_is_left_where_a_text_is_cut(case: Case) -> None:
+    secret = "sk-" + "s" * 40
+    recorder = Recorder(MockWorld(case), Deadline(1), 50, Redactor([secret]))
+    recorder.call("n" * (NAME - 10) + secret, {"a": "t" * (TEXT - 10) + secret})
+    transcript = recorder.transcript(case.id, Answer("u" * (ANSWER - 10) + secret))
+    assert "sk-" not in msgspec.json.encode(transcript).decode()
+
+
+class Text(str):
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("text", ["\ud800", Text("?"), Text("\udfff")])
+def test_odd_texts_stay_where_they_are(case: Case, text: str) -> None:
+    recorder = record(case)
+    recorder.call(text, {"a": [text], text: 1})
+    assert (recorder.calls[0].tool, recorder.calls[0].arguments) == ("?", {"a": ["?"], "?": 1})
+
+
+class Hostile:
+    """Does harm wherever it is looked at."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise ZeroDivisionError(name)
+
+    def __eq__(self, other: object) -> bool:
+        raise ZeroDivisionError
+
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_objects_that_do_harm_are_recorded(case: Case) -> None:
+    recorder = record(case)
+    name: Any = Hostile()
+    recorder.call(name, Hostile())
+    recorder.call("x", {"a": Hostile()})
+    assert "can't be put into words" in recorder.calls[0].tool
+    assert [call.arguments for call in recorder.calls] == [
+        "Hostile that is not JSON",
+        "dict that is not JSON",
+    ]
+
+
+def test_whoever_never_lets_go_keeps_nobody_from_closing(case: Case) -> None:
+    let_go, looked = threading.Event(), threading.Event()
+
+    class Clinging:
+        def __str__(self) -> str:
+            looked.set()
+            let_go.wait()
+            return "x"
+
+    recorder = record(case)
+    name: Any = Clinging()
+
+    def call() -> None:
+        with contextlib.suppress(StepsExhausted):
+            recorder.call(name, {})
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    assert looked.wait(30)
+    recorder.close()  # would wait for ever
+    let_go.set()
+    thread.join()
+    assert not recorder.calls
+
+
+@pytest.mark.parametrize(
+    ("told", "counted"), [(Usage(-5, 3), Usage(0, 3)), (Usage(10**30, 1, -1), Usage(MOST_TOKENS, 1, 0))]
+)
+def test_nobody_spends_less_than_nothing(case: Case, told: Usage, counted: Usage) -> None:
+    recorder = record(case)
+    recorder.spend(told)
+    assert recorder.usage == counted

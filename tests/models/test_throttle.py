@@ -2,7 +2,11 @@
 
 import asyncio
 
-from misstep.models.throttle import MARGIN, Throttle
+from misstep.api.agents import find_agent
+from misstep.api.models import open_model
+from misstep.core.gate import TURN, Gate
+from misstep.core.settings import Settings
+from misstep.models.throttle import MARGIN, Throttle, Throttles
 from tests.models.meters import Counter
 
 
@@ -124,3 +128,65 @@ def test_a_refusal_never_raises_the_pace() -> None:
     throttle.refused(began, pause=0)
     assert throttle.pace is not None
     assert throttle.pace <= 10
+
+
+class Queue:
+    """Requests that wait for the one place, and the order in which they got it."""
+
+    def __init__(self) -> None:
+        self.throttle = Throttle(1)
+        self.started = list[int]()
+        self.waiting = list[asyncio.Task[None]]()
+
+    async def ask(self, number: int) -> None:
+        async with self.throttle.slot(Counter()):
+            self.started.append(number)
+            await asyncio.sleep(0)
+
+    async def fill(self) -> None:
+        """Have the place while three others come to wait for it."""
+        async with self.throttle.slot(Counter()):
+            self.waiting = [asyncio.create_task(self.ask(number)) for number in (1, 2, 3)]
+            await asyncio.sleep(0.01)
+
+
+def test_who_came_first_starts_first() -> None:
+    async def main() -> list[int]:
+        queue = Queue()
+        await queue.fill()
+        await queue.ask(4)  # comes when the place is free, and others wait for it
+        await asyncio.gather(*queue.waiting)
+        return queue.started
+
+    assert asyncio.run(main()) == [1, 2, 3, 4]
+
+
+def test_who_gives_up_waiting_leaves_the_place_to_the_next() -> None:
+    async def main() -> list[int]:
+        queue = Queue()
+        await queue.fill()
+        queue.waiting[0].cancel()  # it has been called already
+        async with asyncio.timeout(TURN / 2):  # the others would look again by themselves in the end
+            await asyncio.gather(*queue.waiting, return_exceptions=True)
+        return queue.started
+
+    assert asyncio.run(main()) == [2, 3]
+
+
+def test_all_who_ask_one_model_share_its_throttle() -> None:
+    throttles = Throttles()
+    assert throttles("openai/a", 4, None) is throttles("openai/a", 4, None)
+    assert throttles("openai/a", 4, None) is not throttles("openai/b", 4, None)
+
+
+def test_agents_and_models_ask_for_their_gate_by_the_models_name() -> None:
+    throttles, asked = Throttles(), list[tuple[str, int, float | None]]()
+
+    def gates(model: str, in_flight: int, per_minute: float | None) -> Gate:
+        asked.append((model, in_flight, per_minute))
+        return throttles(model, in_flight, per_minute)
+
+    settings = Settings(agent="tools", model="vllm/m", requests=3, requests_per_minute=9)
+    find_agent(settings, gates=gates)
+    open_model(settings, print, "judge", gates)
+    assert asked == [("vllm/m", 3, 9)] * 2

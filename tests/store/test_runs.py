@@ -1,189 +1,181 @@
-"""The store: what goes in comes out, and a file that isn't one is left alone."""
+"""The store: what goes in comes out, from every kind of database."""
 
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from pathlib import Path
+import threading
+from itertools import islice
 
 import msgspec
 import pytest
 
-from misstep.core.outcome import Outcome
-from misstep.core.settings import Settings, Span
-from misstep.core.summary import Summary, Tally
-from misstep.core.transcript import Call, Transcript
-from misstep.core.verdict import Verdict
-from misstep.errors import MisstepError, StoreError, UsageError
-from misstep.planning.suite import Suite, make_case
-from misstep.store.runs import Store
-
-SETTINGS = Settings(agent="sim:perfect", actions=Span(2, 4), agent_args={"a": "b"}, topics=("baker",))
-
-
-def outcome(number: int, verdict: str = "passed") -> Outcome:
-    case = make_case(Suite(0, 3, 5), number)
-    transcript = Transcript(case.id, (Call("x\x00\u202e", {"deep": [{"y": None}]}, "ok", 1, 0.5),))
-    return Outcome(case, transcript, Verdict(case.id, verdict), 0.25)  # type: ignore[arg-type]
-
-
-def summary(run: str) -> Summary:
-    return Tally().summary(run, "sim:perfect")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(str(tmp_path / "a" / "store.db"), create=True) as store:
-        yield store
+from misstep.core.settings import Settings
+from misstep.core.spending import Spent
+from misstep.core.summary import Tally
+from misstep.core.verdict import JUDGEMENTS
+from misstep.errors import UsageError
+from misstep.store.runs import Store, fingerprint
+from tests.store.samples import ODD_NAMES, SETTINGS, new_run, outcome, renamed, summary
 
 
 def test_a_run_comes_back_as_it_was(store: Store) -> None:
-    run = store.add_run(SETTINGS, 3, started=1000.5).id
-    outcomes = [outcome(1), outcome(2, "failed"), outcome(3, "errored")]
-    for each in outcomes:
-        store.add_outcome(run, each)
+    run = new_run(store, 3, 1000.5)
+    outcomes = [outcome(1), outcome(2, "failed", "order"), outcome(3, "errored")]
+    with store.sit(run, 1000.5) as seat:
+        assert seat.keep(outcomes, Spent()) == [True, True, True]
     found = store.find_run(run)
-    assert (found.settings, found.total, found.done, found.started, found.summary) == (
-        SETTINGS,
-        3,
-        3,
-        1000.5,
-        None,
-    )
+    assert (found.settings, found.total, found.done) == (SETTINGS, 3, 3)
+    assert (found.started, found.summary) == (1000.5, None)
     assert list(store.outcomes(run)) == outcomes
     assert list(store.outcomes(run, "failed")) == outcomes[1:2]
     store.finish_run(run, summary(run))
     assert store.find_run(run).summary == summary(run)
 
 
-def test_it_is_all_there_after_reopening(tmp_path: Path) -> None:
-    location = f"sqlite:///{tmp_path}/store.db"
-    with Store(location, create=True) as store:
-        run = store.add_run(SETTINGS, 1, 0.0).id
-        store.add_outcome(run, outcome(1))
-    with Store(location) as store:
-        assert store.find_outcome(run, outcome(1).case.id) == outcome(1)
+def test_it_is_all_there_after_reopening(store_location: str) -> None:
+    with Store(store_location, create=True) as store:
+        run = new_run(store)
+        with store.sit(run, 0.0) as seat:
+            seat.keep([outcome(1)], Spent())
+    for create in (False, True):
+        with Store(store_location, create=create) as store:
+            assert store.find_outcome(run, outcome(1).case.id) == outcome(1)
 
 
-def test_a_second_outcome_of_a_case_is_not_counted(store: Store) -> None:
-    run = store.add_run(SETTINGS, 1, 0.0).id
-    store.add_outcome(run, outcome(1))
-    store.add_outcome(run, outcome(1, "failed"))
-    assert list(store.outcomes(run)) == [outcome(1)]
-    assert not store.add_outcome(run, outcome(1))
-    assert store.add_outcome(run, outcome(2))
+def test_a_finished_run_has_done_what_its_summary_says(store: Store) -> None:
+    run = new_run(store, 5)
+    tally = Tally()
+    for number in range(5):
+        tally.add(outcome(number))
+    store.finish_run(run, tally.summary(run, "sim:perfect"))
+    assert [found.done for found in store.list_runs()] == [5]
+
+
+def test_outcomes_come_in_the_order_of_arrival_page_after_page(store: Store) -> None:
+    run, other = new_run(store), new_run(store)
+    arrived = [outcome(number, JUDGEMENTS[number % 4]) for number in (*range(200, 100, -1), *range(100))]
+    with store.sit(run, 0.0) as seat, store.sit(other, 0.0) as neighbour:
+        for start in range(0, 200, 7):
+            seat.keep(arrived[start : start + 7], Spent())
+            neighbour.keep(arrived[start : start + 3], Spent())
+    assert list(store.outcomes(run)) == arrived
+    assert list(store.outcomes(run, "errored")) == [o for o in arrived if o.verdict.verdict == "errored"]
+    assert list(islice(store.outcomes(run), 60)) == arrived[:60]
+
+
+def test_outcomes_can_be_read_while_others_arrive(store: Store) -> None:
+    run = new_run(store)
+    arrived = [outcome(number) for number in range(120)]
+    with store.sit(run, 0.0) as seat:
+        seat.keep(arrived[:60], Spent())
+        reading = store.outcomes(run)
+        first = next(reading)
+        writer = threading.Thread(target=seat.keep, args=(arrived[60:], Spent()))
+        writer.start()
+        writer.join()
+        assert [first, *reading] == arrived
 
 
 def test_runs_are_found_by_prefix_and_as_last(store: Store) -> None:
-    ids = [store.add_run(SETTINGS, 1, float(i)).id for i in range(40)]
+    ids = [new_run(store, started=float(i)) for i in range(40)]
     assert [run.id for run in store.list_runs()] == ids[::-1]
     assert store.find_run("last").id == ids[-1]
     assert store.find_run(ids[7][:6]).id == ids[7]
     with pytest.raises(UsageError, match="could be any of several runs"):
         store.find_run("")
-    for name in ("nope!", "%", "_"):
+    for name in ("nope!", "%", "_", "a\0b", "\udcff"):
         with pytest.raises(UsageError, match="there is no run"):
             store.find_run(name)
 
 
 def test_cases_are_found_by_prefix(store: Store) -> None:
-    run = store.add_run(SETTINGS, 1, 0.0).id
-    for number in range(30):
-        store.add_outcome(run, outcome(number))
+    run = new_run(store)
+    with store.sit(run, 0.0) as seat:
+        seat.keep([outcome(number) for number in range(30)], Spent())
     assert store.find_outcome(run, outcome(3).case.id[:9]) == outcome(3)
     with pytest.raises(UsageError, match="could be any of several cases"):
         store.find_outcome(run, "")
-    with pytest.raises(UsageError, match="there is no case 'zzz'"):
-        store.find_outcome(run, "zzz")
+    for name in ("zzz", "%", "\udcff"):
+        with pytest.raises(UsageError, match="there is no case"):
+            store.find_outcome(run, name)
 
 
 def test_an_exact_name_wins_over_a_beginning(store: Store) -> None:
-    run = store.add_run(SETTINGS, 1, 0.0).id
+    run = new_run(store)
     names = ("case1", "case10", "CASE1")
-    for name in names:
-        store.add_outcome(
-            run, msgspec.structs.replace(outcome(1), case=msgspec.structs.replace(outcome(1).case, id=name))
-        )
+    with store.sit(run, 0.0) as seat:
+        seat.keep([renamed(outcome(1), name) for name in names], Spent())
     assert [store.find_outcome(run, name).case.id for name in names] == list(names)
+    assert store.find_outcome(run, "CAS").case.id == "CASE1"
 
 
-@pytest.mark.parametrize("name", ["what?.db", "h#x%41.db", ":memory:", "with space.db", "ünï.db"])
-def test_any_file_name_is_a_file_name(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with Store(name, create=True) as store:
-        store.add_run(SETTINGS, 1, 0.0)
-    with Store(name) as store:
-        assert len(store.list_runs()) == 1
-    assert (tmp_path / name).exists()
+def test_any_name_of_a_case_will_do(store: Store) -> None:
+    run = new_run(store)
+    cases = [renamed(outcome(1), name) for name in ODD_NAMES]
+    with store.sit(run, 0.0) as seat:
+        assert seat.keep(cases, Spent()) == [True] * len(ODD_NAMES)
+        assert seat.keep(cases, Spent()) == [False] * len(ODD_NAMES)
+    assert [found.case.id for found in store.outcomes(run)] == list(ODD_NAMES)
+    assert [store.find_outcome(run, name) for name in ODD_NAMES] == cases
+    digests = {name: fingerprint(case.case) for name, case in zip(ODD_NAMES, cases, strict=True)}
+    assert store.fingerprints(run, [*ODD_NAMES, "other"]) == digests
 
 
-def test_two_connections_can_share_a_store(tmp_path: Path) -> None:
-    location = str(tmp_path / "store.db")
-    with Store(location, create=True) as one, Store(location, create=True) as other:
-        runs = [one.add_run(SETTINGS, 9, 0.0).id, other.add_run(SETTINGS, 9, 0.0).id]
-        for number in range(9):
-            one.add_outcome(runs[0], outcome(number))
-            other.add_outcome(runs[1], outcome(number))
-        assert {run.done for run in one.list_runs()} == {9}
+def test_a_fingerprint_tells_every_change_of_a_case() -> None:
+    case = outcome(1).case
+    changes = ({"seed": case.seed + 1}, {"query": "?"}, {"chance": None}, {"witness": ()}, {"id": "x"})
+    changed = [msgspec.structs.replace(case, **change) for change in changes]
+    assert len({fingerprint(each) for each in (case, *changed)}) == 1 + len(changes)
 
 
-def test_a_store_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="there is no store here yet"):
-        Store(str(tmp_path / "store.db"))
-    assert list(tmp_path.iterdir()) == []
+def test_fingerprints_of_one_run_are_not_those_of_another(store: Store) -> None:
+    run, other = new_run(store), new_run(store)
+    with store.sit(run, 0.0) as seat:
+        seat.keep([outcome(1)], Spent())
+    case = outcome(1).case
+    assert store.fingerprints(run, [case.id]) == {case.id: fingerprint(case)}
+    assert store.fingerprints(other, [case.id]) == {}
+    assert store.fingerprints(run, []) == {}
 
 
-def foreign(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE cats (name TEXT)")
+def test_a_run_that_is_not_there(store: Store) -> None:
+    for ask in (store.tally, store.spent, store.died, lambda run: list(store.outcomes(run))):
+        with pytest.raises(UsageError, match="there is no run 'nowhere'"):
+            ask("nowhere")
+    with pytest.raises(UsageError, match="there is no run 'nowhere'"), store.sit("nowhere", 0.0):
+        pass
 
 
-def newer(path: Path) -> None:
-    Store(str(path), create=True).__exit__()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 99")
+def test_two_stores_can_share_a_place(store_location: str) -> None:
+    with Store(store_location, create=True) as one, Store(store_location, create=True) as other:
+        runs = [new_run(one), new_run(other)]
+        with one.sit(runs[0], 0.0) as left, other.sit(runs[1], 0.0) as right:
+            for number in range(9):
+                left.keep([outcome(number)], Spent())
+                right.keep([outcome(number)], Spent())
+        assert [run.done for run in one.list_runs()] == [9, 9]
+
+
+def test_finished_runs_and_others_are_listed_side_by_side(store: Store) -> None:
+    ids = [new_run(store) for _ in range(30)]
+    for run in ids[::2]:
+        store.finish_run(run, summary(run))
+    assert [bool(run.summary) for run in store.list_runs()] == [False, True] * 15
 
 
 @pytest.mark.parametrize(
-    ("make", "complaint"),
+    ("given", "kept"),
     [
-        (lambda path: path.write_bytes(b"Dear diary, " * 100), "it is not a SQLite file"),
-        (foreign, "it is a database of some other program"),
-        (newer, "it is a store of version 99, made by a newer misstep; this one knows 1"),
-        (Path.mkdir, "unable to open database file"),
+        ("postgresql://u:hunter2@h:5432/d", "postgresql://u@h:5432/d"),
+        ("postgres://h/d?user=u&password=hunter2", "postgres://h/d?user=u"),
+        ("postgresql://u:hunter2@x@h/d", "postgresql://…"),
+        ("postgresql://u:x@hunter2:hunter2/d", "postgresql://…"),
+        ("mysql://u:hunter2@h/d", "mysql://u@h/d"),
+        ("some/place.db", "some/place.db"),
+        ("sqlite:///a:b@c.db", "sqlite:///a:b@c.db"),
     ],
-    ids=["text", "foreign", "newer", "directory"],
 )
-@pytest.mark.parametrize("create", [True, False])
-def test_what_is_not_a_store_is_refused_and_left_alone(
-    tmp_path: Path, make: Callable[[Path], object], complaint: str, create: bool
-) -> None:
-    path = tmp_path / "store.db"
-    make(path)
-    before = path.read_bytes() if path.is_file() else b""
-    with pytest.raises(StoreError) as error:
-        Store(str(path), create=create)
-    assert complaint in str(error.value)
-    assert str(error.value).startswith(f"{path}  ")
-    assert (path.read_bytes() if path.is_file() else b"") == before
-
-
-def test_a_store_of_another_kind(tmp_path: Path) -> None:
-    with pytest.raises(MisstepError, match="stores of the kind 'mysql' are not supported"):
-        Store("mysql://localhost/x", create=True)
-
-
-def test_a_damaged_outcome_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
-    with Store(str(path), create=True) as store:
-        run = store.add_run(SETTINGS, 1, 0.0).id
-        store.add_outcome(run, outcome(1))
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("UPDATE outcomes SET outcome = x'7b'")
-            connection.commit()
-        with pytest.raises(StoreError, match="holds something unreadable"):
-            list(store.outcomes(run))
-        with pytest.raises(StoreError, match="holds something unreadable"):
-            store.find_outcome(run, outcome(1).case.id)
+def test_settings_are_kept_without_a_password(store: Store, given: str, kept: str) -> None:
+    run = store.add_run(Settings(store=given), 1, 0.0)
+    assert run.settings.store == kept
+    assert store.find_run(run.id) == run
 
 
 def test_no_outcome_is_larger_than_it_needs_to_be() -> None:

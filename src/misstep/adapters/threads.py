@@ -1,27 +1,28 @@
-"""Synchronous agents beside the event loop, in threads that nobody has to wait for."""
+"""Work beside the event loop, in threads that nobody has to wait for."""
 
 import asyncio
 import contextvars
+import ctypes
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from misstep.core.agent import AGENT_THREAD
 
 T = TypeVar("T")
 
-PARTING = 1.0  # seconds for tasks to end when they are cancelled
 
-
-async def in_thread(work: Callable[[], T]) -> T:
+async def in_thread(work: Callable[[], T], breakable: bool = False) -> T:
     """The result of `work`, done in a thread of its own.
 
     A cancelled caller goes on at once and leaves the thread behind; being a daemon it keeps no process alive.
+    If it is `breakable` it is broken off as well, as far as that can be done.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
     context = contextvars.copy_context()
+    at_work = Interruptible()
 
     def settle(set_outcome: Callable[[], None]) -> None:
         if not done.done():
@@ -29,7 +30,8 @@ async def in_thread(work: Callable[[], T]) -> T:
 
     def run() -> None:
         try:
-            result = context.run(work)
+            with at_work:
+                result = context.run(work)
         except BaseException as error:
             outcome = _failing(done, error)
         else:
@@ -38,7 +40,12 @@ async def in_thread(work: Callable[[], T]) -> T:
             loop.call_soon_threadsafe(settle, outcome)
 
     threading.Thread(target=run, name=AGENT_THREAD, daemon=True).start()
-    return await done
+    try:
+        return await done
+    except asyncio.CancelledError:
+        if breakable:
+            at_work.interrupt()
+        raise
 
 
 def _succeeding(done: "asyncio.Future[T]", result: T) -> Callable[[], None]:
@@ -51,46 +58,27 @@ def _failing(done: "asyncio.Future[T]", error: BaseException) -> Callable[[], No
     return lambda: done.set_exception(kept)
 
 
-class LoopThread:
-    """An event loop in a thread of its own, for coroutines that may block it. It starts when it is needed."""
+class Interruptible:
+    """Entered by a thread while it runs what another one may want to break off."""
 
     def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
+        self._thread: int | None = None
 
-    async def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of a coroutine over there; whoever is cancelled here cancels it there."""
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=_serve, args=[self._loop], name=AGENT_THREAD, daemon=True)
-            self._thread.start()
-        future = asyncio.run_coroutine_threadsafe(work(), self._loop)
-        try:
-            return await asyncio.wrap_future(future)
-        finally:
-            future.cancel()
+    def __enter__(self) -> None:
+        with self._lock:
+            self._thread = threading.get_ident()
 
-    async def close(self) -> None:
-        """Stop the loop and wait a moment for it; one that is blocked is left behind."""
-        loop, self._loop = self._loop, None
-        if loop is None:
-            return
-        loop.call_soon_threadsafe(loop.stop)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(2 * PARTING):
-                while self._thread.is_alive():
-                    await asyncio.sleep(0.01)
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._thread = None
 
+    def interrupt(self) -> None:
+        """Raise `SystemExit` over there as soon as it runs Python: what turns for ever would slow all others.
 
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Run a loop until it is stopped, then end what is left on it as far as that can be ended."""
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-        tasks = asyncio.all_tasks(loop)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            loop.run_until_complete(asyncio.wait(tasks, timeout=PARTING))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-    finally:
-        loop.close()
+        Nothing happens to a thread that has left, or to one that waits in the system until it is back.
+        """
+        with self._lock:
+            if self._thread is not None:
+                number = ctypes.c_ulong(self._thread)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(SystemExit))

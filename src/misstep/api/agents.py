@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, get_args, get_type_hints
+from functools import partial
+from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
 import msgspec
 
@@ -17,14 +18,22 @@ from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.api.models import Tell, open_model
 from misstep.api.watching import WatchedAgent
 from misstep.core.agent import Agent
+from misstep.core.gate import Gates
+from misstep.core.model import LanguageModel
 from misstep.core.secrets import SECRET_NAME
 from misstep.core.settings import Settings
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.simulated import PLANNERS, simulated_agent
 
+OpenModel: TypeAlias = Callable[[], LanguageModel]
+Paradigm: TypeAlias = Callable[[Settings, OpenModel], Agent]
 
-def find_agent(settings: Settings, tell: Tell = lambda _: None) -> Agent:
-    """The agent that the settings name, ready to run; `tell` hears what takes a while."""
+
+def find_agent(settings: Settings, tell: Tell = lambda _: None, gates: Gates | None = None) -> Agent:
+    """The agent that the settings name, ready to run; `tell` hears what takes a while.
+
+    Those who share `gates` share a model's limits.
+    """
     _refuse_secrets(settings.agent_args)
     kind, _, rest = settings.agent.partition(":")
     theirs = _black_box if kind == "mcp" else _own_agent
@@ -36,7 +45,7 @@ def find_agent(settings: Settings, tell: Tell = lambda _: None) -> Agent:
     if kind == "sim" and rest:
         return simulated_agent(rest, settings.agent_args)
     if settings.agent in PARADIGMS:
-        return PARADIGMS[settings.agent](settings, tell)
+        return PARADIGMS[settings.agent](settings, partial(open_model, settings, tell, gates=gates))
     if rest:
         return theirs(settings)
     raise _unknown(settings.agent)
@@ -54,20 +63,20 @@ class ToolOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parallel: bool = True
 
 
-def _react(settings: Settings, tell: Tell) -> Agent:
+def _react(settings: Settings, open_one: OpenModel) -> Agent:
     options = _options(settings, ReactOptions)
     places = ("tools", "request")
     prompt = load_template("react", settings.prompt, places, places)
-    model, by_completion = open_model(settings, tell), options.mode == "completion"
+    model, by_completion = open_one(), options.mode == "completion"
     if by_completion and not getattr(model, "completes", True):
         raise UsageError(f"{model.name} does not continue texts", "react chats with it: -A mode=chat")
     return ReactAgent(model, prompt, by_completion)
 
 
-def _with_tools(make: Callable[[Any, Template, bool], Agent], verb: str) -> Callable[[Settings, Tell], Agent]:
-    def made(settings: Settings, tell: Tell) -> Agent:
+def _with_tools(make: Callable[[Any, Template, bool], Agent], verb: str) -> Paradigm:
+    def made(settings: Settings, open_one: OpenModel) -> Agent:
         prompt = load_template("tools", settings.prompt, ())
-        model = open_model(settings, tell)
+        model = open_one()
         if not hasattr(model, verb):
             hint = "take --agent tools, or a server with OpenAI's interface"
             raise UsageError(f"{model.name} does not offer what '{settings.agent}' needs", hint)
@@ -76,7 +85,7 @@ def _with_tools(make: Callable[[Any, Template, bool], Agent], verb: str) -> Call
     return made
 
 
-PARADIGMS: dict[str, Callable[[Settings, Tell], Agent]] = {
+PARADIGMS: dict[str, Paradigm] = {
     "react": _react,
     "tools": _with_tools(ToolsAgent, "chat"),
     "responses": _with_tools(ResponsesAgent, "respond"),

@@ -88,7 +88,9 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 
 def parse_text(name: str, items: list[str], text: str, where: str) -> Any:
     """A setting written as text: `items` where it takes several, `text` where it takes one."""
-    if name == "topics":
+    if name == "report":
+        items = [item for listed in items for item in listed.split(",")]
+    if name in ("topics", "report"):
         return parse_setting(name, [item.strip() for item in items if item.strip()], where)
     if name in ("agent_args", "model_roles"):
         return parse_setting(name, split_pairs(items, where), where)

@@ -9,12 +9,13 @@ from inspect import iscoroutinefunction
 
 import msgspec
 
-from misstep.core.agent import Agent, Assignment, Closing, Preparing
+from misstep.core.agent import Agent, Assignment, Closing, Displaced, Preparing
 from misstep.core.case import Case
 from misstep.core.dice import derive_seed
 from misstep.core.outcome import Outcome
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.settings import Settings
+from misstep.core.spending import UNCOUNTED, Account
 from misstep.core.transcript import Transcript
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
@@ -24,7 +25,8 @@ from misstep.planning.world import MockWorld
 
 CLOSING_SECONDS = 10.0
 
-_seen = set[str]()  # secrets of this process, kept though their variables may go
+_environment: dict[object, object] = {}  # as it was when it was last looked through
+_secrets: tuple[str, ...] = ()  # of this process, kept though their variables may go
 
 
 @asynccontextmanager
@@ -47,26 +49,40 @@ async def execute_once(agent: Agent, settings: Settings, case: Case) -> Outcome:
         return await execute(agent, settings, case)
 
 
-async def execute(agent: Agent, settings: Settings, case: Case) -> Outcome:
+async def execute(agent: Agent, settings: Settings, case: Case, account: Account = UNCOUNTED) -> Outcome:
     """Let the agent try a case, and judge what it did."""
+    while True:  # not for ever: each displacement is the end of another case
+        with suppress(Displaced):
+            return await _execute(agent, settings, case, account)
+
+
+async def _execute(agent: Agent, settings: Settings, case: Case, account: Account) -> Outcome:
     began = time.monotonic()
     deadline = Deadline(settings.timeout)
-    recorder = record(case, settings, deadline)
+    recorder = record(case, settings, deadline, account)
     # Not the seed of the case: what an agent leaves to chance must not depend on how the case was made.
     assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
     answer, broken = await attempt(agent, assignment, recorder, deadline)
     return judge(case, settings, recorder.transcript(case.id, answer, broken), time.monotonic() - began)
 
 
-def record(case: Case, settings: Settings, deadline: Deadline) -> Recorder:
+def record(case: Case, settings: Settings, deadline: Deadline, account: Account = UNCOUNTED) -> Recorder:
     """A toolbox for a case, which writes down what is done with it."""
     redact = Redactor(_known_secrets())
-    return Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages)
+    return Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages, account)
 
 
 def _known_secrets() -> tuple[str, ...]:
-    _seen.update(secrets_in(os.environ))
-    return tuple(sorted(_seen, key=len, reverse=True))
+    """Every secret that has been in the environment so far, the longest first."""
+    global _environment, _secrets
+    raw = getattr(
+        os.environ, "_data", None
+    )  # going through the mapping itself takes longer than all the rest
+    if raw is None or raw != _environment:
+        _environment = dict(raw or {})
+        found = {*_secrets, *secrets_in(os.environ)}
+        _secrets = tuple(sorted(found, key=len, reverse=True))
+    return _secrets
 
 
 def judge(case: Case, settings: Settings, transcript: Transcript, seconds: float) -> Outcome:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from typing import TypeAlias
 
+from misstep.core.gate import Gates
 from misstep.core.model import LanguageModel
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.settings import Settings, encode_settings
@@ -27,8 +28,13 @@ def name_model(settings: Settings, role: str = AGENT) -> ModelName | None:
     return parse_model(text, settings.model_base_url) if text else None
 
 
-def open_model(settings: Settings, tell: Tell, role: str = AGENT) -> LanguageModel:
-    """The model for a role; `tell` hears what takes a while."""
+def open_model(
+    settings: Settings, tell: Tell, role: str = AGENT, gates: Gates | None = None
+) -> LanguageModel:
+    """The model for a role; `tell` hears what takes a while.
+
+    Those who share `gates` share a model's limits.
+    """
     model = name_model(settings, role)
     if model is None:
         raise UsageError(
@@ -45,7 +51,7 @@ def open_model(settings: Settings, tell: Tell, role: str = AGENT) -> LanguageMod
     )
     endpoint = find_endpoint(model, settings.model_base_url, os.environ)
     kind = AnthropicModel if model.provider == "anthropic" else OpenAIModel
-    return kind(model, endpoint, options)
+    return kind(model, endpoint, options, gates)
 
 
 def _embedded(model: ModelName, settings: Settings, tell: Tell) -> LanguageModel:

@@ -2,18 +2,23 @@
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from typing import Any
 
 import msgspec
 
-from misstep.api.agents import find_agent
-from misstep.api.execution import execute_once
+from misstep.api.agents import PARADIGMS, find_agent
+from misstep.api.crew import employ
+from misstep.api.estimates import estimate_rest, estimate_run, past_runs
 from misstep.api.models import refuse_blind_budget, refuse_secrets
-from misstep.api.sitting import hold_sitting
+from misstep.api.sitting import Sitting, in_portions, unfinished
+from misstep.api.summaries import summarise
 from misstep.core.agent import Agent
+from misstep.core.campaign import FixedSuite
 from misstep.core.case import CASE_VERSION, Case
+from misstep.core.estimate import Estimate
 from misstep.core.event import Listener, Notice
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, check_settings
@@ -25,10 +30,13 @@ from misstep.planning.explanation import check
 from misstep.planning.suite import Suite, make_case
 from misstep.planning.synthesis import Recipe
 from misstep.planning.verification import verify
+from misstep.store.database import going_on
 from misstep.store.lines import read_lines
-from misstep.store.runs import Run, Store
+from misstep.store.runs import Run, Store, fingerprint
 
 DEFAULT_COUNT = 100
+DEFAULTS = Settings()
+RENEWABLE = ("budget_usd", "budget_tokens", "budget_time", "budget_calls", "on", "ray_address")
 
 
 def suite_of(settings: Settings) -> Suite:
@@ -78,15 +86,20 @@ def synthesise(settings: Settings) -> Iterator[Case]:
 
 def load_cases(path: str) -> Iterator[Case]:
     """The cases of a file, each fit to be judged, no id twice."""
-    seen: dict[str, str] = {}
+    seen = set[int]()  # hashes, so that a long file takes little memory
     for where, case in read_lines(path, Case, "case", version=CASE_VERSION):
-        if case.id in seen:
-            raise UsageError(f"case {case.id} comes twice", f"first at {seen[case.id]}", where=where)
-        seen[case.id] = where
+        if hash(case.id) in seen and (first := _find_case(path, case.id)) != where:
+            raise UsageError(f"case {case.id} comes twice", f"first at {first}", where=where)
+        seen.add(hash(case.id))
         try:
             yield admit(case)
         except UsageError as error:
             raise UsageError(error.message, *error.hints, where=where) from error
+
+
+def _find_case(path: str, name: str) -> str:
+    """Where a case first stands in a file."""
+    return next(where for where, case in read_lines(path, Case, "case") if case.id == name)
 
 
 def check_plans(settings: Settings) -> Iterator[Outcome]:
@@ -113,33 +126,72 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     named = {} if agent is None else {"agent": agent.name}
-    agent = find_agent(settings, _teller(listeners)) if agent is None else agent
     files = {name: _lasting_path(getattr(settings, name)) for name in ("prices", "prompt")}
+    crew = employ(settings, agent, _teller(listeners))
     settings = check_settings(settings.overlay({**named, **files, "cases": lasting}))
     with Store(settings.store, create=True) as store:
-        add = partial(store.add_run, settings, total, time.time())
-        return hold_sitting(store, agent, listeners, add, _cases_of(settings))
+        estimate = estimate_run(settings, total, _cases_of(settings), store.list_runs())
+
+        async def sit() -> Summary:
+            async with crew as execute:
+                # The run is opened once the agent is known to work.
+                run = store.add_run(settings, total, time.time())
+                sitting = Sitting(store, run, estimate, listeners)
+                return await sitting.hold(FixedSuite(_cases_of(settings)), execute)
+
+        return asyncio.run(sit())
 
 
 def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
-    """Go on with a stopped run under the settings it was started with, the budget excepted."""
+    """Go on with a stopped run under the settings it was started with, budgets and place excepted."""
     _refuse_running_loop()
+    settings = check_settings(settings)
     with Store(settings.store) as store:
         run = store.find_run(settings.resume)
         if run.summary:
             raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
-        if settings.budget_usd is not None:
-            raised = run.settings.overlay({"budget_usd": settings.budget_usd})
-            run = msgspec.structs.replace(run, settings=raised)
+        if store.is_held(run.id):
+            raise going_on(run.id)
+        run = msgspec.structs.replace(run, settings=run.settings.overlay(_new_means(settings)))
         refuse_blind_budget(run.settings)
         _refuse_other_cases(store, run)
-        agent = find_agent(run.settings, _teller(listeners)) if agent is None else agent
-        return hold_sitting(store, agent, listeners, lambda: run, _cases_of(run.settings))
+        tell = _teller(listeners)
+        crew = employ(_guarded(store, run, tell) if agent is None else run.settings, agent, tell)
+        so_far = summarise(store.tally(run.id), run.id, run.settings)
+        estimate = estimate_rest(run.settings, run.total - run.done, so_far, _cases_of(run.settings))
+        rest = unfinished(store, run, _cases_of(run.settings))
+
+        async def sit() -> Summary:
+            async with crew as execute:
+                return await Sitting(store, run, estimate, listeners).hold(FixedSuite(rest), execute)
+
+        return asyncio.run(sit())
 
 
-def replay_case(case: Case, settings: Settings) -> Outcome:
-    """Run a case once more under the settings of its run."""
-    return asyncio.run(execute_once(find_agent(settings), settings, case))
+def estimate(settings: Settings) -> Estimate:
+    """What a run under these settings will come to; nothing is started, and nothing is kept."""
+    settings = check_settings(settings)
+    total = count_cases(settings)
+    refuse_blind_budget(settings)
+    if settings.agent not in PARADIGMS or not settings.model:
+        find_agent(settings)  # our own agents would ask for a key, which nobody needs yet
+    return estimate_run(settings, total, _cases_of(settings), past_runs(settings))
+
+
+def _new_means(settings: Settings) -> dict[str, Any]:
+    """What may differ from when the run was started: how much it may use, and where it runs."""
+    given = {name: getattr(settings, name) for name in RENEWABLE}
+    return {name: value for name, value in given.items() if value != getattr(DEFAULTS, name)}
+
+
+def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:
+    """The settings of a run; if it may have died of the user's own agent, that is kept apart from now on."""
+    settings = run.settings
+    own = ":" in settings.agent and settings.agent.partition(":")[0] not in ("sim", "mcp")
+    if not own or settings.python or not store.died(run.id):
+        return settings
+    tell("the run died the last time: the agent now works in a process of its own, in case it was the agent")
+    return settings.overlay({"python": sys.executable})
 
 
 def _teller(listeners: Sequence[Listener]) -> Callable[[str], None]:
@@ -171,14 +223,12 @@ def _cases_of(settings: Settings) -> Iterator[Case]:
 
 def _refuse_other_cases(store: Store, run: Run) -> None:
     """Make sure that the cases of a run are what they were when it was stopped."""
-    done = {outcome.case.id: hash(outcome.case) for outcome in store.outcomes(run.id)}
-    total = 0
-    for case in _cases_of(run.settings):
-        total += 1
-        if done.pop(case.id, None) not in (None, hash(case)):
-            done[case.id] = 0
-            break
-    if done or total != run.total:
+    total = done = 0
+    for some in in_portions(_cases_of(run.settings)):
+        kept = store.fingerprints(run.id, [case.id for case in some])
+        total += len(some)
+        done += sum(kept.get(case.id) == fingerprint(case) for case in some)
+    if (total, done) != (run.total, run.done):
         source = run.settings.cases or "this version of misstep"
         hint = f"{source} gives other cases than those it was started with: start a new run"
         raise UsageError(f"run {run.id} can't be resumed", hint)

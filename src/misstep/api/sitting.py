@@ -1,130 +1,143 @@
 """One stretch of a planning run, from its start or resumption to its end or interruption."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+import signal
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TypeAlias
 
-from misstep.api.execution import at_work, execute
-from misstep.api.models import name_model, price_agent
-from misstep.core.agent import Agent
-from misstep.core.campaign import FixedSuite, WithinBudget
+from misstep.api.budgets import budget_exceeded, pricing, refuse_hidden_tokens
+from misstep.api.summaries import summarise
+from misstep.core.campaign import Campaign
 from misstep.core.case import Case
-from misstep.core.event import CaseFinished, Event, Listener, RunFinished, RunStarted
+from misstep.core.estimate import Estimate
+from misstep.core.event import CaseFinished, Event, Listener, RunFinished, RunStarted, RunStopped
 from misstep.core.outcome import Outcome
-from misstep.core.settings import Settings
-from misstep.core.summary import Summary, Tally
+from misstep.core.spending import Account
+from misstep.core.summary import Summary
+from misstep.engine.batches import Batches
 from misstep.engine.drive import drive
-from misstep.errors import BudgetExceeded, InternalError, Interrupted, StoreError, UsageError
-from misstep.store.runs import Run, Store
+from misstep.engine.purse import CaseAccount, Purse
+from misstep.errors import InternalError, Interrupted, MisstepError, StoreError
+from misstep.store.runs import Run, Seat, Store
 
-
-def hold_sitting(
-    store: Store,
-    agent: Agent,
-    listeners: Sequence[Listener],
-    open_run: Callable[[], Run],
-    cases: Iterator[Case],
-) -> Summary:
-    """Run the cases that have no outcome yet. The run is opened once the agent is known to work."""
-
-    async def sit() -> Summary:
-        async with at_work(agent):
-            return await Sitting(store, open_run(), agent, listeners).hold(cases)
-
-    return asyncio.run(sit())
-
-
-def summarise(tally: Tally, run: str, settings: Settings) -> Summary:
-    model = name_model(settings)
-    return tally.summary(run, settings.agent, str(model) if model else None, _cost(tally, settings))
-
-
-def _cost(tally: Tally, settings: Settings) -> float | None:
-    """What the tokens cost; None where they, or their price, are not known."""
-    try:
-        price = price_agent(settings)
-    except UsageError:
-        return None  # the list of prices has gone since
-    return None if price is None or _hides_tokens(tally, settings) else round(price.of(tally.usage), 6)
-
-
-def _hides_tokens(tally: Tally, settings: Settings) -> bool:
-    """Whether an agent that is not ours has done something without a token to show for it."""
-    theirs = ":" in settings.agent and not settings.agent.startswith("sim:")
-    return theirs and not tally.usage.output
+Execute: TypeAlias = Callable[[Case, Account], Awaitable[Outcome]]
 
 
 class Sitting:
-    def __init__(self, store: Store, run: Run, agent: Agent, listeners: Sequence[Listener]) -> None:
+    """Runs what a campaign asks for, keeps each outcome when it arrives, then tells the listeners."""
+
+    def __init__(self, store: Store, run: Run, estimate: Estimate, listeners: Sequence[Listener]) -> None:
         self._store = store
         self._run = run
-        self._agent = agent
+        self._estimate = estimate
         self._listeners = listeners
-        self._tally = Tally()
+        self._tally = store.tally(run.id)
+        self._purse = Purse(
+            run.settings.budget, pricing(run.settings), store.spent(run.id), estimate.per_case
+        )
         self._contested = False
-        self._price = price_agent(run.settings)
 
-    async def hold(self, cases: Iterator[Case]) -> Summary:
-        run, settings = self._run.id, self._run.settings
-        finished = {self._tally.seen(outcome).case.id for outcome in self._store.outcomes(run)}
-        self._emit(RunStarted(run, self._run.total, dict(self._tally.verdicts)))
-        campaign = WithinBudget(FixedSuite(cases, finished), self._is_spent)
+    async def hold(self, campaign: Campaign, execute: Execute) -> Summary:
+        with self._store.sit(self._run.id, time.time()) as seat:
+            self._emit(RunStarted(self._run.id, self._run.total, dict(self._tally.verdicts), self._estimate))
+            try:
+                ended = await self._drive(campaign, execute, seat)
+            except MisstepError as error:
+                self._emit(RunStopped(self._run.id, error.message))
+                raise
+            return self._finish() if ended else self._give_up()
+
+    async def _drive(self, campaign: Campaign, execute: Execute, seat: Seat) -> bool:
+        """Whether the campaign came to its end."""
+
+        def keep(outcomes: Sequence[Outcome]) -> Sequence[bool]:
+            # Cases that are never finished cost something, too.
+            return seat.keep(outcomes, self._purse.spent)
+
+        async with Batches(keep) as batches:
+
+            async def start(case: Case, account: CaseAccount) -> Outcome:
+                return await self._carry_out(case, execute, account, batches)
+
+            driving = asyncio.create_task(drive(campaign, start, self._run.settings.jobs, self._purse))
+            with self._limited(driving), _heeding_termination():
+                try:
+                    return await driving
+                except asyncio.CancelledError:
+                    return self._cut_short()
+                except StoreError as error:
+                    raise StoreError(
+                        error.message, *error.hints, self._way_on(), where=error.where
+                    ) from error
+                finally:
+                    driving.cancel()
+                    await asyncio.wait([driving])
+
+    async def _carry_out(
+        self, case: Case, execute: Execute, account: CaseAccount, batches: "Batches[Outcome, bool]"
+    ) -> Outcome:
+        finished = False
         try:
-            await drive(campaign, partial(execute, self._agent, settings), self._take, settings.jobs)
-        except asyncio.CancelledError:
-            raise Interrupted(f"run {run} was stopped; what had finished is kept", self._way_on()) from None
-        except StoreError as error:
-            raise StoreError(error.message, *error.hints, self._way_on(), where=error.where) from error
-        tally = self._recount() if self._contested else self._tally
-        if campaign.stopped and tally.cases < self._run.total:
-            raise self._out_of_money(tally)
-        return self._finish(summarise(tally, run, settings))
-
-    def _finish(self, summary: Summary) -> Summary:
-        run = self._run.id
-        if summary.cases != self._run.total:
-            raise InternalError(
-                f"run {run} ended with {summary.cases} of {self._run.total} cases", self._way_on()
-            )
-        self._store.finish_run(run, summary)
-        self._emit(RunFinished(run, summary))
-        return summary
-
-    def _take(self, outcome: Outcome) -> None:
-        if self._store.add_outcome(self._run.id, outcome):
+            outcome = await execute(case, account)
+            finished = True
+        finally:
+            account.close(finished)
+        if await batches.put(outcome):
             self._tally.add(outcome)
+            refuse_hidden_tokens(self._tally, self._run.settings)
         else:
             self._contested = True  # another sitting of the same run was faster
         self._emit(CaseFinished(self._run.id, outcome))
+        return outcome
 
-    def _recount(self) -> Tally:
-        tally = Tally()
-        for outcome in self._store.outcomes(self._run.id):
-            tally.add(outcome)
-        return tally
+    @contextmanager
+    def _limited(self, driving: "asyncio.Task[bool]") -> Iterator[None]:
+        """Stop at once when the budget is overdrawn or time is up."""
+        loop = asyncio.get_running_loop()
+        self._purse.overdrawn = lambda: _call_there(loop, driving.cancel)
+        left = self._purse.seconds_left
+        alarm = None if left is None else loop.call_later(left, driving.cancel)
+        try:
+            yield
+        finally:
+            self._purse.overdrawn = None
+            if alarm:
+                alarm.cancel()
 
-    def _is_spent(self) -> bool:
-        budget, price = self._run.settings.budget_usd, self._price
-        if budget is None or price is None:
-            return False
-        self._refuse_hidden_tokens()
-        return price.of(self._tally.usage) >= budget
+    def _cut_short(self) -> bool:
+        """False where it was the budget that stopped the run; raises `Interrupted` where it was somebody."""
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise Interrupted(
+                f"run {self._run.id} was stopped; what had finished is kept", self._way_on()
+            ) from None
+        return False
 
-    def _refuse_hidden_tokens(self) -> None:
-        """A budget that nobody can see being spent is none."""
-        if self._tally.calls and _hides_tokens(self._tally, self._run.settings):
-            raise UsageError(
-                "the budget can't be kept: the agent does not show its tokens",
-                "stand between it and its model with --record-proxy, or leave --budget-usd out",
-            )
+    def _finish(self) -> Summary:
+        run, tally = self._run, self._store.tally(self._run.id) if self._contested else self._tally
+        if tally.cases != run.total:
+            raise InternalError(f"run {run.id} ended with {tally.cases} of {run.total} cases", self._way_on())
+        summary = summarise(tally, run.id, run.settings)
+        self._store.finish_run(run.id, summary)
+        self._emit(RunFinished(run.id, summary))
+        return summary
 
-    def _out_of_money(self, tally: Tally) -> BudgetExceeded:
-        budget, run = self._run.settings.budget_usd, self._run.id
-        return BudgetExceeded(
-            f"the budget of {budget:g} USD is spent after {tally.cases} of {self._run.total} cases",
-            f"see what they gave with: misstep show {run}",
-            f"{self._way_on()} --budget-usd MORE",
+    def _give_up(self) -> Summary:
+        run = self._run
+        if self._tally.cases == run.total:
+            return self._finish()
+        spent = self._store.spent(run.id)
+        error = budget_exceeded(
+            self._purse.lacking or "seconds",
+            run.settings,
+            spent,
+            f"{self._tally.cases} of {run.total} cases",
+            [f"see what they gave with: misstep show {run.id}", self._way_on()],
         )
+        self._emit(RunStopped(run.id, error.message))
+        raise error
 
     def _way_on(self) -> str:
         return f"go on with: misstep plan test --resume {self._run.id}"
@@ -132,3 +145,44 @@ class Sitting:
     def _emit(self, event: Event) -> None:
         for listener in self._listeners:
             listener(event)
+
+
+def unfinished(store: Store, run: Run, cases: Iterable[Case]) -> Iterator[Case]:
+    """The cases that have no outcome yet."""
+    for some in in_portions(cases):
+        done = store.fingerprints(run.id, [case.id for case in some])
+        yield from (case for case in some if case.id not in done)
+
+
+def in_portions(cases: Iterable[Case], size: int = 50) -> Iterator[list[Case]]:
+    """The cases in lists that are short enough to be asked about."""
+    portion = list[Case]()
+    for case in cases:
+        portion.append(case)
+        if len(portion) == size:
+            yield portion
+            portion = []
+    if portion:
+        yield portion
+
+
+@contextmanager
+def _heeding_termination() -> Iterator[None]:
+    """SIGTERM stops a run like Ctrl-C does, where we are the ones to hear it."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        loop.add_signal_handler(signal.SIGTERM, lambda: task and task.cancel())
+    except (ValueError, RuntimeError, NotImplementedError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
+        signal.signal(signal.SIGTERM, before)
+
+
+def _call_there(loop: asyncio.AbstractEventLoop, work: Callable[[], object]) -> None:
+    with suppress(RuntimeError):  # it has closed
+        loop.call_soon_threadsafe(work)

@@ -2,19 +2,38 @@
 
 import sys
 import traceback
+from importlib import import_module
 
 import click
 
-from misstep.cli.mcp import mcp_group
-from misstep.cli.plan import plan_group
-from misstep.cli.runs import replay, runs, show
 from misstep.errors import MisstepError, UsageError
 from misstep.report.text import plain_lines
 
 INTERNAL_ERROR = 70
+COMMANDS = {
+    "mcp": "misstep.cli.mcp:mcp_group",
+    "plan": "misstep.cli.plan:plan_group",
+    "replay": "misstep.cli.replay:replay",
+    "runs": "misstep.cli.runs:runs",
+    "show": "misstep.cli.runs:show",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class Commands(click.Group):
+    """Commands that are loaded when they are wanted: looking at a run needs no agents."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[name].split(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="misstep")
 def cli() -> None:
     """Find the step where an LLM agent goes wrong.
@@ -22,13 +41,6 @@ def cli() -> None:
     Exit codes: 0 nothing wrong, 1 findings, 2 usage or configuration error, 3 budget spent, 70 our own bug,
     130 stopped.
     """
-
-
-cli.add_command(plan_group)
-cli.add_command(mcp_group)
-cli.add_command(runs)
-cli.add_command(show)
-cli.add_command(replay)
 
 
 def run(arguments: list[str]) -> int:

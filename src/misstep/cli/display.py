@@ -1,20 +1,24 @@
-"""Progress of a run on standard error."""
+"""Progress of a run on the screen."""
 
-import sys
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, TextIO
 
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
+from misstep.cli.screen import Screen
 from misstep.core.event import CaseFinished, Event, Notice, RunStarted
 from misstep.core.settings import Settings
 from misstep.core.verdict import JUDGEMENTS, Judgement
+from misstep.report.estimate import estimate_line
 from misstep.report.terminal import counted
 
 PLAIN_LINES = 10
+REDRAWS = 8.0  # a second at most, however many cases finish meanwhile
 
 
 class Display(Protocol):
@@ -29,12 +33,12 @@ class Display(Protocol):
     def __call__(self, event: Event) -> None: ...
 
 
-def make_display(settings: Settings) -> Display:
+def make_display(settings: Settings, stream: TextIO) -> Display:
     kind = settings.display
     if kind == "auto":
-        kind = "rich" if sys.stderr.isatty() else "plain"
-    known: dict[str, Callable[[], Display]] = {"rich": LiveDisplay, "plain": PlainDisplay, "none": NoDisplay}
-    return known[kind]()
+        kind = "rich" if stream.isatty() else "plain"
+    known: dict[str, Callable[[TextIO], Display]] = {"rich": LiveDisplay, "plain": PlainDisplay}
+    return known[kind](stream) if kind in known else NoDisplay()
 
 
 class _Counts:
@@ -68,7 +72,8 @@ class NoDisplay:
 class PlainDisplay(NoDisplay):
     """A line at the start and about ten more on the way."""
 
-    def __init__(self) -> None:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
         self._counts = _Counts({})
         self._total = 0
         self._every = 1
@@ -78,6 +83,8 @@ class PlainDisplay(NoDisplay):
             self._total, self._counts = event.total, _Counts(event.verdicts)
             self._every = max(1, event.total // PLAIN_LINES)
             self._say(f"run {event.run}: {counted(event.total, 'case')}" + _resumed(event))
+            if ahead := _expected(event):
+                self._say(ahead)
         elif isinstance(event, CaseFinished):
             self._counts.add(event)
             if self._counts.done % self._every == 0 or self._counts.done == self._total:
@@ -87,42 +94,91 @@ class PlainDisplay(NoDisplay):
 
     def _say(self, line: str) -> None:
         with suppress(OSError):  # a run goes on though nobody watches
-            print(line, file=sys.stderr, flush=True)
+            print(line, file=self._stream, flush=True)
 
 
 class LiveDisplay:
-    """A bar with the counts per verdict, redrawn a few times a second."""
+    """A bar with the counts per verdict. Events are only counted: the bar asks when it is drawn."""
 
-    def __init__(self) -> None:
-        columns = (
+    def __init__(self, stream: TextIO, redraws: float = REDRAWS) -> None:
+        self._stream = stream
+        self._counts = _Counts({})
+        self._bar = _Bar(lambda: self._counts, _Terminal(file=stream), redraws)
+
+    def __enter__(self) -> "LiveDisplay":
+        if isinstance(self._stream, Screen):
+            self._stream.show = self._show_above
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+        if isinstance(self._stream, Screen):
+            self._stream.show = self._stream.show_below
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._counts = _Counts(event.verdicts)
+            self._bar.begin(event.total)
+            total = counted(event.total, "case")
+            self._bar.console.print(f"run [bold]{event.run}[/]: {total}" + _resumed(event))
+            if ahead := _expected(event):
+                self._bar.console.print(ahead, markup=False, highlight=False, style="dim")
+        elif isinstance(event, CaseFinished):
+            self._counts.add(event)
+        elif isinstance(event, Notice):
+            self._bar.console.print(event.text, markup=False, highlight=False, style="dim")
+
+    def _show_above(self, line: str) -> None:
+        """A line of the agent's, with the bar going on below it."""
+        self._bar.console.print(Text(line), soft_wrap=True)
+
+
+class _Bar(Progress):
+    """Shows the counts that there are at the moment, so many times a second."""
+
+    def __init__(self, counts: "Callable[[], _Counts]", console: Console, redraws: float) -> None:
+        self._now = counts
+        # What agents print does not come by way of Python's streams alone, so they are left to others.
+        super().__init__(
             BarColumn(30),
             MofNCompleteColumn(),
             TextColumn("{task.fields[counts]}"),
             TimeElapsedColumn(),
+            console=console,
+            refresh_per_second=redraws,
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
-        self._progress = Progress(*columns, console=Console(stderr=True), refresh_per_second=8)
-        self._task = self._progress.add_task("", start=False, total=None, counts="")
-        self._counts = _Counts({})
+        self._task = self.add_task("", start=False, total=None, counts="")
 
-    def __enter__(self) -> "LiveDisplay":
-        self._progress.start()
-        return self
+    def begin(self, total: int) -> None:
+        self.start_task(self._task)
+        self.update(self._task, total=total)
 
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+    def get_renderables(self) -> Iterable[RenderableType]:
+        if self.tasks:
+            counts = self._now()
+            self.update(self._task, completed=counts.done, counts=str(counts) if counts.done else "")
+        return super().get_renderables()
 
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, RunStarted):
-            self._progress.start_task(self._task)
-            self._counts = _Counts(event.verdicts)
-            self._progress.update(self._task, total=event.total, completed=self._counts.done)
-            total = counted(event.total, "case")
-            self._progress.console.print(f"run [bold]{event.run}[/]: {total}" + _resumed(event))
-        elif isinstance(event, CaseFinished):
-            self._counts.add(event)
-            self._progress.update(self._task, advance=1, counts=str(self._counts))
-        elif isinstance(event, Notice):
-            self._progress.console.print(event.text, markup=False, highlight=False, style="dim")
+
+class _Terminal(Console):
+    """A console as wide as its own file, whatever the standard streams are at the moment."""
+
+    @property  # type: ignore[misc]
+    def size(self) -> ConsoleDimensions:
+        if "COLUMNS" in os.environ:
+            return super().size
+        try:
+            width, height = os.get_terminal_size(self.file.fileno())
+        except (OSError, ValueError):
+            return super().size
+        return ConsoleDimensions(width, height) if width and height else super().size
+
+
+def _expected(event: RunStarted) -> str:
+    return estimate_line(event.estimate) if event.estimate else ""
 
 
 def _resumed(event: RunStarted) -> str:

@@ -13,11 +13,12 @@ from misstep.core.settings import Settings, field_type
 from misstep.errors import UsageError
 
 _NAMES = {"agent_args": ("-A", "--agent-arg"), "model_roles": ("--model-role",), "topics": ("--topic",)}
-_SEVERAL = ("agent_args", "model_roles", "topics")
+_SEVERAL = ("agent_args", "model_roles", "report", "topics")
 _METAVARS = {
     "actions": "N-M",
     "agent": "AGENT",
     "agent_args": "KEY=VALUE",
+    "budget_time": "DURATION",
     "budget_usd": "DOLLARS",
     "cases": "FILE",
     "fail_on": "GATE",
@@ -29,9 +30,12 @@ _METAVARS = {
     "prices": "FILE",
     "prompt": "FILE",
     "python": "PATH",
+    "ray_address": "ADDRESS",
+    "report": "KIND",
+    "report_dir": "DIR",
     "request": "NAME",
     "resume": "RUN",
-    "store": "PATH",
+    "store": "PATH|URL",
     "temperature": "T",
     "topics": "NAME",
 }
@@ -68,6 +72,8 @@ AGENTS = (
 )
 
 LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
+
+BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
 
 _FIXED_BY_A_RUN = (*AGENTS, *SYNTHESIS, "cases", *LIMITS)
 
@@ -133,7 +139,7 @@ def _is_given(given: dict[str, Any], name: str) -> bool:
 
 def _refuse_contradictions(layer: dict[str, Any]) -> None:
     """Flags that would be ignored beside another are a mistake."""
-    for chief, others in (("resume", _FIXED_BY_A_RUN), ("cases", SYNTHESIS)):
+    for chief, others in (("resume", (*_FIXED_BY_A_RUN, "dry_run")), ("cases", SYNTHESIS)):
         vain = [flag(name) for name in others if name in layer and name != chief]
         if chief in layer and vain:
             raise UsageError(f"{' and '.join(vain)} can't go with {flag(chief)}", f"leave {vain[0]} out")

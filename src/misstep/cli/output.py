@@ -5,11 +5,12 @@ import shlex
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 
 import msgspec
 from rich.console import Console
 
+from misstep.cli.screen import Diversion, Screen
 from misstep.core.agent import AGENT_THREAD
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
@@ -23,26 +24,22 @@ def print_json(value: msgspec.Struct) -> None:
 
 
 @contextmanager
-def ours_alone() -> Iterator[None]:
-    """While an agent runs, whatever it prints to standard output goes to standard error: stdout is ours.
+def ours_alone() -> Iterator[Screen]:
+    """While an agent runs, whatever it prints goes to standard error, harmless and within bounds.
 
-    Agents that could not be stopped go on printing, so that they keep being led there afterwards.
+    Ours is the screen that this gives. Agents that could not be stopped go on printing afterwards, so that
+    they are still kept off both streams then.
     """
-    sys.stdout.flush()
-    kept, before = os.dup(1), set(threading.enumerate())
+    before = set(threading.enumerate())
+    diversion = Diversion()
     try:
-        os.dup2(2, 1)
-        with redirect_stdout(sys.stderr):
-            yield
+        yield diversion.screen
     finally:
-        if sys.__stdout__:
-            sys.__stdout__.flush()
         new = set(threading.enumerate()) - before
         if any(thread.name == AGENT_THREAD for thread in new):
-            sys.stdout = os.fdopen(kept, "w", encoding=sys.stdout.encoding, errors="replace")
+            diversion.end_for_us()
         else:
-            os.dup2(kept, 1)
-            os.close(kept)
+            diversion.end()
 
 
 def spare_inputs(settings: Settings, result: str) -> None:

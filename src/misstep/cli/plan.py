@@ -8,13 +8,15 @@ from rich.console import Console
 from misstep.api import plan
 from misstep.api.census import Census, SuiteSummary
 from misstep.cli.display import make_display
-from misstep.cli.options import AGENTS, LIMITS, SYNTHESIS, settings_options
+from misstep.cli.options import AGENTS, BUDGETS, LIMITS, SYNTHESIS, settings_options
 from misstep.cli.output import hint, ours_alone, print_json, quoted, spare_inputs, to_stdout
+from misstep.cli.reports import make_reports
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, parse_gate
 from misstep.core.summary import Summary, Tally
 from misstep.errors import UsageError
+from misstep.report.estimate import estimate_table
 from misstep.report.terminal import counted, failures_table, percent, summary_table
 from misstep.store.lines import write_lines
 
@@ -68,24 +70,45 @@ def check(settings: Settings) -> int:
     *SYNTHESIS,
     "cases",
     *LIMITS,
-    "budget_usd",
+    *BUDGETS,
+    "dry_run",
+    "on",
+    "ray_address",
     "fail_on",
     "resume",
     "store",
+    "report",
+    "report_dir",
     "display",
     "json",
 )
 def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
+    if settings.dry_run:
+        return _announce(settings)
     examples = _Examples()
-    with make_display(settings) as display, ours_alone():
+    with (
+        ours_alone() as screen,
+        make_display(settings, screen) as display,
+        make_reports(settings, screen.stdout) as reports,
+    ):
         run = plan.resume_run if settings.resume else plan.run_agent
-        summary = run(settings, display, examples)
+        summary = run(settings, display, examples, *reports)
     if settings.json:
         print_json(summary)
-    else:
+    elif not (settings.report and settings.report_dir == "-"):
         _show(summary, examples.outcomes)
     return _exit_code(summary, settings)
+
+
+def _announce(settings: Settings) -> int:
+    with ours_alone():
+        estimate = plan.estimate(settings)
+    if settings.json:
+        print_json(estimate)
+    else:
+        Console().print(estimate_table(estimate, settings))
+    return 0
 
 
 class _Examples:

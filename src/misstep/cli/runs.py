@@ -1,4 +1,4 @@
-"""`misstep runs`, `show` and `replay`: what has been run."""
+"""`misstep runs` and `show`: what has been run."""
 
 import click
 import msgspec
@@ -6,12 +6,13 @@ from rich.console import Console
 
 from misstep.api import runs as api
 from misstep.cli.options import settings_options
-from misstep.cli.output import hint, ours_alone, print_json, quoted
+from misstep.cli.output import hint, print_json, quoted
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
 from misstep.report.case import case_view
-from misstep.report.terminal import failures_table, runs_table, summary_table
+from misstep.report.terminal import RunRow, failures_table, runs_table, summary_table
+from misstep.store.runs import Run
 
 
 class RunLine(msgspec.Struct, frozen=True):
@@ -21,6 +22,7 @@ class RunLine(msgspec.Struct, frozen=True):
     done: int
     agent: str
     model: str | None
+    live: bool
     summary: Summary | None
 
 
@@ -31,30 +33,32 @@ class RunList(msgspec.Struct, frozen=True):
 
 
 @click.command("runs")
+@click.option(
+    "--most", type=click.IntRange(0, 10**9), default=50, show_default=True, help="How many runs to list."
+)
 @settings_options("store", "json")
-def runs(settings: Settings) -> int:
-    """List the runs in the store, the newest first."""
+def runs(settings: Settings, most: int) -> int:
+    """List the runs in the store, the newest first. As JSON, all of them."""
     found = api.list_runs(settings)
     if settings.json:
-        lines = [
-            RunLine(
-                run.id,
-                run.started,
-                run.total,
-                run.done,
-                run.settings.agent,
-                run.settings.model or None,
-                run.summary,
-            )
-            for run in found
-        ]
-        print_json(RunList(lines))
+        print_json(RunList([_line(listed.run, listed.live) for listed in found]))
     elif found:
-        rows = ((run.id, run.started, run.total, run.done, run.settings, run.summary) for run in found)
-        Console().print(runs_table(rows))
+        console = Console()
+        console.print(runs_table([_row(listed.run, listed.live) for listed in found[:most]]))
+        if len(found) > most:
+            hint(console, f"… and {len(found) - most} more: --most {len(found)} lists them all", gap=False)
     else:
         Console().print("no runs yet", style="dim")
     return 0
+
+
+def _line(run: Run, live: bool) -> RunLine:
+    model = run.settings.model or None
+    return RunLine(run.id, run.started, run.total, run.done, run.settings.agent, model, live, run.summary)
+
+
+def _row(run: Run, live: bool) -> RunRow:
+    return RunRow(run.id, run.started, run.total, run.done, run.settings, live, run.summary)
 
 
 @click.command("show")
@@ -77,7 +81,8 @@ def show(settings: Settings, run: str, case: str | None, most: int) -> int:
         print_json(view.summary)
         return 0
     console = Console()
-    unfinished = "" if view.run.summary else f"   unfinished: {view.run.done} of {view.run.total} cases"
+    state = "going on" if view.live else "unfinished"
+    unfinished = "" if view.run.summary else f"   {state}: {view.run.done} of {view.run.total} cases"
     console.print(f"run [bold]{view.run.id}[/]{unfinished}\n", highlight=False)
     console.print(summary_table(view.summary))
     if view.failures:
@@ -88,26 +93,9 @@ def show(settings: Settings, run: str, case: str | None, most: int) -> int:
             all_of_them = hidden + len(view.failures)
             hint(console, f"… and {hidden} more: --most {all_of_them} lists them all", gap=False)
         hint(console, f"one in full: misstep show {view.run.id} {quoted(view.failures[0].case.id)}")
-    if not view.run.summary:
+    if not view.run.summary and not view.live:
         hint(console, f"go on with:  misstep plan test --resume {view.run.id}")
     return 0
-
-
-@click.command("replay")
-@click.argument("finding")
-@settings_options("store", "json")
-def replay(settings: Settings, finding: str) -> int:
-    """Run a case of a run once more. FINDING is RUN/CASE."""
-    with ours_alone():
-        before, after = api.replay(settings, finding)
-    if settings.json:
-        print_json(after)
-    else:
-        console = Console()
-        console.print(case_view(after))
-        same = _ending(before) == _ending(after)
-        hint(console, f"{'as before' if same else 'before, it was'}: {_ending(before)}")
-    return int(after.verdict.verdict != "passed")
 
 
 def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:
@@ -117,9 +105,3 @@ def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:
     console = Console()
     console.print(case_view(outcome))
     hint(console, f"again: misstep replay {quoted(f'{run}/{outcome.case.id}')}")
-
-
-def _ending(outcome: Outcome) -> str:
-    verdict = outcome.verdict
-    step = f" at step {verdict.step}" if verdict.step else ""
-    return verdict.verdict + (f", {verdict.error}" if verdict.error else "") + step

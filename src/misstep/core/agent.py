@@ -81,6 +81,13 @@ class StepsExhausted(Exception):
     """The agent has used up the turns allowed for one case; agents let it pass through."""
 
 
+class Displaced(Exception):
+    """A case has lost its place to another one that blocked it; nothing it has done counts.
+
+    Its agent is ready for it to be tried again from the start, with a new toolbox.
+    """
+
+
 class Assignment(msgspec.Struct, frozen=True):
     """The request, and the seed for whatever the agent leaves to chance."""
 

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 
+from misstep.core.spending import Budget
 from misstep.core.transcript import storable
 from misstep.errors import UsageError, did_you_mean
 
@@ -45,6 +46,7 @@ class Span:
 
 Positive = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Report = Literal["ndjson"]
 
 
 def _doc(text: str) -> Meta:
@@ -71,8 +73,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cache: Annotated[bool, _doc("Keep replies of models, and don't ask the same thing twice.")] = False
     prices: Annotated[str, _doc("A file that says what models cost.")] = ""
     budget_usd: Annotated[
-        Annotated[float, Meta(gt=0, le=1e9)] | None, _doc("Start no more cases once so much is spent.")
+        Annotated[float, Meta(gt=0, le=1e9)] | None, _doc("The most that a run may cost.")
     ] = None
+    budget_tokens: Annotated[
+        Annotated[int, Meta(ge=1, le=10**15)] | None, _doc("The most tokens that a run may use.")
+    ] = None
+    budget_time: Annotated[
+        Annotated[float, Meta(gt=0, le=1e9)] | None,
+        _doc("The longest that a run may take, e.g. 90 or 1h30m."),
+    ] = None
+    budget_calls: Annotated[
+        Annotated[int, Meta(ge=1, le=10**15)] | None, _doc("The most tool calls that a run may make.")
+    ] = None
+    dry_run: Annotated[bool, _doc("Say what the run would come to, and don't start it.")] = False
     python: Annotated[str, _doc("An interpreter to run the agent in, in processes of its own.")] = ""
     record_proxy: Annotated[
         bool, _doc("Record what the agent's framework hides, between it and its model.")
@@ -96,6 +109,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     out: Annotated[str, _doc("Where to write; standard output if left out.")] = ""
     verify: Annotated[bool, _doc("Judge every plan with Z3 as well and stop if the two disagree.")] = False
     jobs: Annotated[int, Meta(ge=1, le=10_000), _doc("Cases in flight at a time.")] = 8
+    on: Annotated[Literal["local", "ray"], _doc("Where cases run: in this process, or on a Ray cluster.")] = (
+        "local"
+    )
+    ray_address: Annotated[str, _doc("The Ray cluster (default: a local one of our own).")] = ""
     timeout: Annotated[float, Meta(gt=0, le=1e9), _doc("Seconds allowed for one case.")] = 180.0
     max_steps: Annotated[Positive, _doc("Turns the agent is allowed in one case.")] = 50
     parallel: Annotated[
@@ -108,14 +125,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     display: Annotated[Literal["auto", "rich", "plain", "none"], _doc("How progress is shown on stderr.")] = (
         "auto"
     )
+    report: Annotated[tuple[Report, ...], _doc("A report to write: ndjson; may be repeated.")] = ()
+    report_dir: Annotated[str, _doc("Where reports are written; - is standard output.")] = "misstep-report"
     fail_on: Annotated[str, _doc("When to exit with 1: any, none or threshold:RATE.")] = "any"
     json: Annotated[bool, _doc("Print one JSON object, the summary, on stdout.")] = False
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.budget_usd, self.budget_tokens, self.budget_time, self.budget_calls)
 
     def overlay(self, layer: Mapping[str, Any]) -> "Settings":
         """These settings with some replaced; the values must have passed `parse_setting`."""
         return msgspec.structs.replace(self, **layer)
 
 
+DURATIONS = ("budget_time", "timeout")
 FIELDS = {field.name: field.type for field in msgspec.structs.fields(Settings)}
 
 
@@ -124,7 +148,8 @@ def parse_setting(name: str, given: object, where: str, lax: bool = False) -> An
     if name not in FIELDS:
         raise UsageError(f"unknown setting '{name}'", did_you_mean(name, FIELDS), where=where)
     try:
-        value = msgspec.convert(given, FIELDS[name], strict=not lax, dec_hook=_decode)
+        read = _seconds(given) if name in DURATIONS and isinstance(given, str) else given
+        value = msgspec.convert(read, FIELDS[name], strict=not lax, dec_hook=_decode)
         if name == "fail_on":
             parse_gate(value)
         if isinstance(value, str) and ("\0" in value or value != storable(value)):
@@ -132,6 +157,15 @@ def parse_setting(name: str, given: object, where: str, lax: bool = False) -> An
         return value
     except (msgspec.ValidationError, ValueError) as error:
         raise _bad_value(name, given, where) from error
+
+
+def _seconds(text: str) -> float | str:
+    """Seconds, written as `90`, `45s`, `5m` or `1h30m`; anything else is given back as it is."""
+    match = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?", text.strip())
+    if not match or not match[0]:
+        return text
+    hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    return hours * 3600 + minutes * 60 + seconds
 
 
 def check_settings(settings: Settings) -> Settings:
@@ -180,12 +214,15 @@ def _bad_value(name: str, given: object, where: str) -> UsageError:
 def _expected(name: str) -> str:
     """What a setting takes, in words."""
     match field_type(name):
+        case _ if name in _WRITTEN:
+            return _WRITTEN[name]
         case msgspec.inspect.LiteralType(values=values):
             return f"one of {', '.join(map(str, values))}"
         case msgspec.inspect.IntType(ge=low, le=high):
             return f"a whole number{_between(low, high)}"
         case msgspec.inspect.FloatType(gt=low, le=high) if low is not None:
-            return f"a number above {low:g}, at most {high:,.0f}"
+            also = ", or a time such as 90s, 5m or 1h30m" if name in DURATIONS else ""
+            return f"a number above {low:g}, at most {high:,.0f}{also}"
         case msgspec.inspect.FloatType(ge=low, le=high):
             return f"a number{_between(low, high)}"
         case msgspec.inspect.BoolType():
@@ -195,7 +232,7 @@ def _expected(name: str) -> str:
         case msgspec.inspect.DictType():
             return "a table of texts"
         case _:
-            return _WRITTEN.get(name, "a text")
+            return "a text"
 
 
 def _between(low: float | None, high: float | None) -> str:
@@ -218,5 +255,6 @@ def field_type(name: str) -> Any:
 
 _WRITTEN = {
     "actions": "a number or a range such as 3-5",
+    "report": f"one or more of {', '.join(get_args(Report))}",
     "fail_on": "any, none or threshold:RATE with a rate from 0 to 1",
 }

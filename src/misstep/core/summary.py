@@ -44,7 +44,7 @@ class Tally:
         self.calls = 0
         self.usage = Usage()
         self.seconds = 0.0  # spent on cases, which may run side by side
-        self._chances = 0.0
+        self.chances = 0.0  # of the judged cases, added up
 
     @property
     def cases(self) -> int:
@@ -59,7 +59,7 @@ class Tally:
         if outcome.verdict.error:
             self.errors[outcome.verdict.error] += 1
         if outcome.verdict.verdict in ("passed", "failed"):
-            self._chances += outcome.case.chance or 0.0
+            self.chances += outcome.case.chance or 0.0
         self.seconds += outcome.seconds
         self.calls += len(outcome.transcript.calls)
         self.usage += outcome.transcript.usage
@@ -80,7 +80,8 @@ class Tally:
             errors=dict(self.errors),
             success=passed / judged if judged else None,
             interval=wilson(passed, judged),
-            chance=self._chances / judged if judged else None,
+            # Rounded, so that the order in which outcomes arrived can't be seen in the last digit.
+            chance=round(self.chances / judged, 9) if judged else None,
             calls=self.calls,
             tokens=self.usage,
             usd=usd,

@@ -4,8 +4,8 @@ import asyncio
 
 import msgspec
 
-from misstep.core.agent import Agent, Answer, Assignment, StepsExhausted
-from misstep.core.transcript import storable
+from misstep.core.agent import Agent, Answer, Assignment, Displaced, StepsExhausted
+from misstep.core.words import error_in_words, in_words
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
 
@@ -17,7 +17,8 @@ async def attempt(
 ) -> tuple[Answer, str]:
     """How the agent ended, and what broke if something did. Nothing the agent does gets past here.
 
-    An agent that won't be cancelled is left behind, and gets no more tools.
+    An agent that won't be cancelled is left behind, and gets no more tools. `Displaced` gets out, since it is
+    not the agent's doing: the case has to be tried again with another recorder and another deadline.
     """
     work = asyncio.create_task(_guarded(agent, assignment, recorder))
     result: Answer | BaseException = TimeoutError()
@@ -45,14 +46,14 @@ async def attempt(
         return result, ""
     if isinstance(result, StepsExhausted):
         return Answer(ended="iterations"), ""
-    return Answer(ended="error"), storable(f"{type(result).__name__}: {result}")
+    return Answer(ended="error"), error_in_words(result)
 
 
 async def _guarded(agent: Agent, assignment: Assignment, recorder: Recorder) -> Answer | BaseException:
     """The agent's answer or whatever it raised; only what is meant for us gets out."""
     try:
         return _checked(await agent.run(assignment, recorder))
-    except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
+    except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, Displaced):
         raise
     except BaseException as error:
         return error
@@ -75,9 +76,9 @@ def _being_cancelled() -> bool:
 
 
 def _checked(answer: object) -> Answer:
-    """The answer with a text that can be stored; a TypeError for what is no answer."""
+    """The answer with a text that is one; a TypeError for what is no answer."""
     if not isinstance(answer, Answer):
         raise TypeError(f"the agent returned {type(answer).__name__} instead of an Answer")
-    if isinstance(answer.text, str):
-        answer = msgspec.structs.replace(answer, text=storable(answer.text))
-    return msgspec.convert(msgspec.to_builtins(answer), Answer)
+    if not isinstance(answer.text, str | bytes):
+        raise TypeError(f"the text of the agent's answer is {type(answer.text).__name__}")
+    return msgspec.convert({"text": in_words(answer.text), "ended": answer.ended}, Answer)

@@ -6,47 +6,44 @@ from collections.abc import Awaitable, Callable
 from misstep.core.campaign import Campaign
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
+from misstep.engine.purse import CaseAccount, Purse
 
 
 async def drive(
     campaign: Campaign,
-    execute: Callable[[Case], Awaitable[Outcome]],
-    report: Callable[[Outcome], None],
+    start: Callable[[Case, CaseAccount], Awaitable[Outcome]],
     jobs: int,
-) -> None:
-    """Run a campaign to its end with up to `jobs` cases in flight; outcomes are reported as they arrive.
+    purse: Purse,
+) -> bool:
+    """Run a campaign with up to `jobs` cases in flight; True if it came to its end.
 
-    `execute` must not raise for what an agent does; what it does raise ends the run.
+    The purse is asked before each case whether there is means for another; once it says no with none in
+    flight, the run is over. `start` runs a case, keeps its outcome and gives it. It must not raise for what
+    an agent does; what it does raise ends the run.
     """
-    news = asyncio.Condition()
-    pending = 0
+    news = asyncio.Event()
+    flying = 0
 
-    async def next_case() -> Case | None:
-        nonlocal pending
-        async with news:
-            while not (batch := campaign.ask(1)):
-                if not pending:
-                    return None
-                await news.wait()
-            pending += 1
-            return batch[0]
-
-    async def work() -> None:
-        nonlocal pending
-        while (case := await next_case()) is not None:
-            try:
-                outcome = await execute(case)
-                report(outcome)
-                campaign.tell(outcome)
-            finally:
-                pending -= 1
-                async with news:
-                    news.notify_all()
-            await asyncio.sleep(0)  # agents that never wait must not keep the loop from hearing Ctrl-C
+    async def fly(case: Case, account: CaseAccount) -> None:
+        nonlocal flying
+        try:
+            campaign.tell(await start(case, account))
+        finally:
+            flying -= 1
+            news.set()
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(jobs):
-                group.create_task(work())
+            while True:
+                news.clear()
+                admitted = True
+                while flying < jobs and (admitted := purse.admit()) and (batch := campaign.ask(1)):
+                    flying += 1
+                    group.create_task(fly(batch[0], purse.open()))
+                    await asyncio.sleep(0)  # those in flight come first: they wait for nothing but us
+                if not flying:
+                    return admitted
+                await news.wait()
     except* Exception as failures:
         raise failures.exceptions[0] from None
+    raise AssertionError("unreachable")

@@ -9,11 +9,16 @@ import msgspec
 
 from misstep.core.agent import Answer, StepsExhausted, Tool
 from misstep.core.secrets import Redactor
-from misstep.core.transcript import Call, Transcript, Usage, storable
+from misstep.core.spending import AGENT, UNCOUNTED, Account
+from misstep.core.transcript import Call, Transcript, Usage
+from misstep.core.words import ANSWER, MESSAGE, NAME, Keeper, error_in_words
 from misstep.engine.deadline import Deadline
 
 NOTHING_SECRET = Redactor()
 CALLS_PER_STEP = 20  # bounds an agent that calls for ever within one turn
+MOST_TOKENS = 1 << 48  # nobody spends more, whatever an agent says
+MOST_MESSAGES = 10_000
+LEFT_OUT = "the rest of the messages is left out: they are too many"
 
 
 class World(Protocol):
@@ -48,12 +53,15 @@ class Recorder:
         max_steps: int,
         redact: Redactor = NOTHING_SECRET,
         keep_messages: bool = False,
+        account: Account = UNCOUNTED,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._world = world
         self._deadline = deadline
-        self._redact = redact
+        self._words = Keeper(redact)
+        self._raw_words = Keeper(redact, text=ANSWER, value=MESSAGE)
         self._keeps_messages = keep_messages
+        self._account = account
         self._clock = clock
         self._began = clock()
         self._lock = threading.RLock()
@@ -86,8 +94,8 @@ class Recorder:
             case,
             self.calls,
             answer.ended,
-            self._clean(answer.text),
-            self._clean(broken),
+            self._words.text(answer.text, ANSWER),
+            self._words.text(broken, ANSWER),
             self.usage,
             self.misread_turns,
             tuple(self.messages),
@@ -99,21 +107,24 @@ class Recorder:
             self._tells_turns = True
             return self._turns
 
+    # Objects of the agent's own are looked at before the lock is taken: they may never let go of it.
+
     def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:
+        name, arguments, turn = self._words.text(name, NAME), self._words.json(arguments), _numbered(turn)
         with self._lock:
-            turn = max(1, self._turns) if turn is None else int(turn)
+            turn = max(1, self._turns) if turn is None else turn
             self._admit(turn)
-            self._enter(self._clean(str(name)), self._kept(arguments), turn)
+            self._enter(name, arguments, turn)
 
     def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
+        name, arguments, turn = self._words.text(name, NAME), self._words.json(arguments), _numbered(turn)
         with self._lock:
             self._admit(self._turns)
-            name, arguments = self._clean(str(name)), self._kept(arguments)
             entry = self._asked_for(name, arguments, turn) or self._unannounced(name, arguments, turn)
             self._ran += 1
             entry.ran = self._ran
             # What the model wrote counts, even where a framework has mended it on the way.
-            entry.result = self._clean(self._answer(entry))
+            entry.result = self._words.text(self._answer(entry), ANSWER)
             return entry.result
 
     def misread(self) -> None:
@@ -121,35 +132,33 @@ class Recorder:
             self.misread_turns += 1
 
     def spend(self, usage: Usage) -> None:
+        usage = Usage(_counted(usage.input), _counted(usage.output), _counted(usage.cached))
         with self._lock:
             self.usage += usage
+        self._account.spend(AGENT, usage)
 
     def wait(self, seconds: float) -> None:
         self._deadline.extend(seconds)
 
     def note(self, message: Any) -> None:
-        if self._keeps_messages:
-            with self._lock:
-                self.messages.append(self._kept(message))
+        if not self._keeps_messages:
+            return
+        kept = self._raw_words.json(message)
+        with self._lock:
+            if len(self.messages) < MOST_MESSAGES:
+                self.messages.append(kept)
+            else:
+                self.messages[-1] = LEFT_OUT
 
     def close(self) -> None:
         """Take no more calls: whoever still holds on to the toolbox belongs to a case that is over."""
         with self._lock:
             self._closed = True
 
-    def _kept(self, value: Any) -> Any:
-        """A value as JSON keeps it, apart from whatever the agent does to it later."""
-        if value == {}:
-            return {}
-        try:
-            return self._redact.within(msgspec.json.decode(msgspec.json.encode(value)))
-        except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
-            return storable(f"{type(value).__name__} that is not JSON")
-
     def _unannounced(self, name: str, arguments: Any, turn: int | None) -> _Entry:
         """A call that nobody asked for; it belongs to the last turn only where the agent tells of turns."""
         own = self._turns + (0 if self._tells_turns else 1)
-        turn = own if turn is None else int(turn)
+        turn = own if turn is None else turn
         self._admit(turn)
         return self._enter(name, arguments, turn)
 
@@ -159,6 +168,7 @@ class Recorder:
         at = round(self._clock() - self._began, 6)
         entry = _Entry(name, arguments, turn, at)
         self._entries.append(entry)
+        self._account.call()
         return entry
 
     def _asked_for(self, name: str, arguments: Any, turn: int | None) -> _Entry | None:
@@ -177,7 +187,7 @@ class Recorder:
         try:
             return self._world.answer(entry.tool, entry.arguments)
         except Exception as error:
-            return f"Error: {type(error).__name__}: {error}"
+            return f"Error: {error_in_words(error)}"
 
     def _admit(self, turn: int) -> None:
         """Let the agent go on in this turn, or raise `StepsExhausted`."""
@@ -192,10 +202,15 @@ class Recorder:
         self._deadline.strike()  # for agents that take an exception for a tool's bad day
         raise StepsExhausted
 
-    def _clean(self, text: str) -> str:
-        return self._redact(storable(text))
-
 
 def _call(entry: _Entry, as_emitted: bool) -> Call:
     ran = -1 if entry.ran is None else 0 if as_emitted else entry.ran
     return Call(entry.tool, entry.arguments, entry.result, entry.turn, entry.at, ran)
+
+
+def _numbered(turn: int | None) -> int | None:
+    return None if turn is None else max(1, int(turn))
+
+
+def _counted(tokens: int) -> int:
+    return max(0, min(int(tokens), MOST_TOKENS))

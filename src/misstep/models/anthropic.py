@@ -3,6 +3,7 @@
 import json
 
 from misstep.core.agent import Meter
+from misstep.core.gate import Gates
 from misstep.core.model import (
     Assistant,
     Chat,
@@ -30,11 +31,17 @@ class AnthropicModel:
 
     completes = False
 
-    def __init__(self, model: ModelName, endpoint: Endpoint, options: Options = DEFAULTS) -> None:
+    def __init__(
+        self,
+        model: ModelName,
+        endpoint: Endpoint,
+        options: Options = DEFAULTS,
+        gates: Gates | None = None,
+    ) -> None:
         self.name = str(model)
         self._model = model.model
         self._temperature = options.temperature
-        self._line = Line(model, endpoint, options, SDK)
+        self._line = Line(model, endpoint, options, SDK, gates)
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
         parameters: Json = {

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from misstep.core.agent import Meter
+from misstep.core.gate import Gates
 from misstep.core.model import ModelError, Reply
 from misstep.core.secrets import Redactor
 from misstep.core.transcript import Usage
@@ -16,7 +17,7 @@ from misstep.errors import MissingExtra
 from misstep.models.cache import ReplyCache
 from misstep.models.patience import Patience, Trouble, retry_after
 from misstep.models.providers import Endpoint, ModelName
-from misstep.models.throttle import Throttle
+from misstep.models.throttle import Throttles
 
 CONNECT_SECONDS = 10.0
 LONGEST_REQUEST = 3600.0  # the case's own limit is what counts
@@ -53,7 +54,9 @@ class Sdk(msgspec.Struct, frozen=True):
 
 
 class Line:
-    def __init__(self, model: ModelName, endpoint: Endpoint, options: Options, sdk: Sdk) -> None:
+    def __init__(
+        self, model: ModelName, endpoint: Endpoint, options: Options, sdk: Sdk, gates: Gates | None = None
+    ) -> None:
         if find_spec(sdk.package) is None:
             raise MissingExtra(f"the {sdk.package} SDK", sdk.package)
         self.name = str(model)
@@ -62,7 +65,8 @@ class Line:
         self._refused = set[str]()
         self._redact = Redactor([endpoint.key] if len(endpoint.key) > 4 else [])
         self._cache = ReplyCache(options.cache) if options.cache else None
-        self._patience = Patience(options.retries, Throttle(options.in_flight, options.per_minute))
+        gate = (gates or Throttles())(self.name, options.in_flight, options.per_minute)
+        self._patience = Patience(options.retries, gate)
         self._client: Any = None
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from misstep.core.agent import Meter, Tool
+from misstep.core.gate import Gates
 from misstep.core.model import (
     Assistant,
     Chat,
@@ -30,11 +31,17 @@ COMPLETION_TOKENS = 1024  # the old interface stops after 16 unless told otherwi
 class OpenAIModel:
     """One model on one server."""
 
-    def __init__(self, model: ModelName, endpoint: Endpoint, options: Options = DEFAULTS) -> None:
+    def __init__(
+        self,
+        model: ModelName,
+        endpoint: Endpoint,
+        options: Options = DEFAULTS,
+        gates: Gates | None = None,
+    ) -> None:
         self.name = str(model)
         self._model = model.model
         self._temperature = options.temperature
-        self._line = Line(model, endpoint, options, SDK)
+        self._line = Line(model, endpoint, options, SDK, gates)
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
         parameters: Json = {"messages": [_chat_message(message) for message in request.messages]}

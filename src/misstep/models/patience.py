@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from misstep.core.agent import Meter
+from misstep.core.gate import Gate, wait
 from misstep.core.model import ModelError
-from misstep.models.throttle import Throttle, wait
 
 T = TypeVar("T")
 
@@ -29,9 +29,9 @@ class Trouble(Exception):
 class Patience:
     """How often to try, and within which limits on the whole model."""
 
-    def __init__(self, retries: int, throttle: Throttle) -> None:
+    def __init__(self, retries: int, gate: Gate) -> None:
         self._retries = retries
-        self._throttle = throttle
+        self._gate = gate
 
     async def persist(self, send: Callable[[], Awaitable[T]], meter: Meter) -> T:
         """The result of `send`, tried again after `Trouble`. A `ModelError` when it doesn't pass.
@@ -40,16 +40,16 @@ class Patience:
         the agent's own time.
         """
         for attempt in range(self._retries + 1):
-            async with self._throttle.slot(meter) as began:
+            async with self._gate.slot(meter) as began:
                 try:
                     result = await send()
                 except Trouble as trouble:
                     pause = _pause(trouble, attempt)
                     if trouble.busy:
-                        self._throttle.refused(began, pause)
+                        self._gate.refused(began, pause)
                     last = trouble
                 else:
-                    self._throttle.succeeded()
+                    self._gate.succeeded()
                     return result
             if attempt < self._retries:
                 await wait(pause, meter)

@@ -1,14 +1,17 @@
 """Keeps requests to one model within what its server allows, and learns how much that is."""
 
 import asyncio
+import math
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from itertools import islice
 
 from misstep.core.agent import Meter
+from misstep.core.gate import TURN, Gate, wait
 
-STEP = 0.5  # seconds for which a waiting case is put off at a time
+STEP = 0.5  # seconds after which a case looks again whether it may start sooner
 MINUTE = 60.0
 GROWTH = 1.1  # of the pace, for each breather without a refusal
 BREATHER = 10.0
@@ -36,7 +39,7 @@ class Throttle:
         self._paused_until = 0.0
         self._refused_at = float("-inf")
         self._grown_at = 0.0
-        self._released = asyncio.Event()
+        self._waiting = OrderedDict[asyncio.Event, None]()
 
     @property
     def allowed(self) -> int:
@@ -51,8 +54,7 @@ class Throttle:
     @asynccontextmanager
     async def slot(self, meter: Meter) -> AsyncIterator[float]:
         """A place among the requests in flight, with its time of start; the meter is told of the wait."""
-        while (delay := self._delay()) > 0:
-            await self._wait(min(delay, STEP), meter)
+        await self._queue(meter)
         began = self._clock()
         self._running += 1
         self._starts.append(began)
@@ -60,7 +62,7 @@ class Throttle:
             yield began
         finally:
             self._running -= 1
-            self._released.set()
+            self._wake()
 
     def refused(self, began: float, pause: float) -> None:
         """The server has had too much of a request that started at `began`."""
@@ -81,11 +83,14 @@ class Throttle:
             self._grown_at = now
             self._pace = min(self._pace * GROWTH + 1, self._most_per_minute or float("inf"))
 
-    def _delay(self) -> float:
-        """Seconds until another request may start; there is no telling when all places are taken."""
+    def _delay(self, ahead: int = 0) -> float:
+        """Seconds until another request may start; there is no telling when all places are taken.
+
+        So are those for the requests `ahead` in the queue.
+        """
         now = self._clock()
-        if self._running >= self.allowed:
-            return STEP
+        if self._running + ahead >= self.allowed:
+            return math.inf
         pause = self._paused_until - now
         if self._pace is not None and self._recent(now) >= max(1, int(self._pace)):
             pause = max(pause, self._starts[0] + MINUTE - now)
@@ -102,22 +107,37 @@ class Throttle:
         count = self._recent(now)
         return count * MINUTE / max(1.0, now - self._starts[0]) if count else 0.0
 
-    async def _wait(self, seconds: float, meter: Meter) -> None:
-        self._released.clear()
-        await wait(seconds, meter, self._released)
+    async def _queue(self, meter: Meter) -> None:
+        """Wait until a request may start; those who came first are woken first."""
+        turn, ahead = asyncio.Event(), len(self._waiting)
+        try:
+            while (delay := self._delay(ahead)) > 0:
+                ahead = 0
+                turn.clear()
+                self._waiting[turn] = None
+                await wait(TURN if delay == math.inf else min(delay, STEP), meter, turn)
+        except asyncio.CancelledError:
+            del self._waiting[turn]
+            self._wake()  # the place may have been ours
+            raise
+        self._waiting.pop(turn, None)
+
+    def _wake(self) -> None:
+        """Only as many as there are places: waking everybody for one place takes longer than the request."""
+        for turn in islice(self._waiting, max(0, self.allowed - self._running)):
+            turn.set()
 
 
-async def wait(seconds: float, meter: Meter, until: asyncio.Event | None = None) -> None:
-    """Wait on the case's behalf: its time limit is put off by as long as it takes."""
-    began = time.monotonic()
-    meter.wait(seconds)
-    try:
-        if until is None:
-            await asyncio.sleep(seconds)
-        else:
-            async with asyncio.timeout(seconds):
-                await until.wait()
-    except TimeoutError:
-        pass
-    finally:
-        meter.wait(min(0.0, time.monotonic() - began - seconds))
+class Throttles:
+    """A throttle for each model by its name, so that all who ask one model share one.
+
+    What is said first about its limits holds.
+    """
+
+    def __init__(self) -> None:
+        self._throttles = dict[str, Throttle]()
+
+    def __call__(self, model: str, in_flight: int, per_minute: float | None) -> Gate:
+        if model not in self._throttles:
+            self._throttles[model] = Throttle(in_flight, per_minute)
+        return self._throttles[model]

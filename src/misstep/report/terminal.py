@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+import msgspec
 from rich.table import Table
 from rich.text import Text
 
@@ -55,28 +56,39 @@ def summary_table(summary: Summary) -> Table:
     return table
 
 
-def runs_table(rows: Iterable[tuple[str, float, int, int, Settings, Summary | None]]) -> Table:
-    """One line per run: id, start, cases done of total, settings, summary once finished."""
+class RunRow(msgspec.Struct, frozen=True):
+    """A run to be listed; it is `live` while somebody is at it, and has a summary once it has finished."""
+
+    run: str
+    started: float
+    total: int
+    done: int
+    settings: Settings
+    live: bool
+    summary: Summary | None
+
+
+def runs_table(rows: Iterable[RunRow]) -> Table:
+    """One line per run."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("run", "started", "agent", "actions"):
         table.add_column(heading, no_wrap=heading != "agent", overflow="fold")
     for heading in ("cases", "success", "interval", "chance"):
         table.add_column(heading, justify="right")
-    for run, started, total, done, settings, summary in rows:
-        when = datetime.fromtimestamp(started).strftime("%Y-%m-%d %H:%M")
-        head = (
-            run,
-            when,
-            _agent(settings),
-            str(settings.actions) if not settings.cases else "file",
-        )
-        if summary:
-            low, high = summary.interval
-            interval = f"{100 * low:.0f}–{100 * high:.0f} %"
-            table.add_row(*head, str(done), percent(summary.success), interval, percent(summary.chance))
-        else:
-            table.add_row(*head, f"{done}/{total}", Text("unfinished", style="yellow"), "", "")
+    for row in rows:
+        when = datetime.fromtimestamp(row.started).strftime("%Y-%m-%d %H:%M")
+        size = str(row.settings.actions) if not row.settings.cases else "file"
+        table.add_row(row.run, when, _agent(row.settings), size, *_results(row))
     return table
+
+
+def _results(row: RunRow) -> tuple[str | Text, ...]:
+    if row.summary is None:
+        state = Text("going on", style="green") if row.live else Text("unfinished", style="yellow")
+        return f"{row.done}/{row.total}", state, "", ""
+    low, high = row.summary.interval
+    interval = f"{100 * low:.0f}–{100 * high:.0f} %"
+    return str(row.done), percent(row.summary.success), interval, percent(row.summary.chance)
 
 
 def _agent(settings: Settings) -> Text:

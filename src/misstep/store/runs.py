@@ -1,22 +1,28 @@
 """The store of runs: every outcome is kept as soon as it arrives."""
 
 import secrets
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 
 import msgspec
 import sqlalchemy as sa
-from sqlalchemy.dialects import sqlite
 
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, decode_settings, encode_settings
-from misstep.core.summary import Summary
+from misstep.core.spending import Spent
+from misstep.core.summary import Summary, Tally
 from misstep.core.verdict import Judgement
-from misstep.errors import StoreError, UsageError
-from misstep.store import schema
-from misstep.store.schema import outcomes, runs
+from misstep.errors import MisstepError, UsageError
+from misstep.store import queries
+from misstep.store.database import Hold
+from misstep.store.location import find_database, shown
+from misstep.store.rows import decode_outcome, decode_spent, encode, fingerprint, key_of
+from misstep.store.schema import outcomes, runs, sittings
+from misstep.store.seat import Seat
+from misstep.store.transactions import Transactions
+from misstep.store.versions import bring_up_to_date
+
+__all__ = ["Run", "Seat", "Store", "fingerprint"]
 
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # nothing that is mistaken for something else
 
@@ -33,54 +39,42 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class Store:
-    """Runs in an SQLite file; with `create` the file is made where there is none."""
+    """Runs in a database: a path, `sqlite:///PATH` or `postgresql://…`; `create` makes it if need be.
+
+    `location` is fit to be shown: it never holds a password.
+    """
 
     def __init__(self, location: str, create: bool = False) -> None:
-        self.location = location
-        path = _path_of(location)
-        if create:
-            _make_directory(path)
-        elif not path.exists() or (path.is_file() and not path.stat().st_size):
-            raise StoreError("there is no store here yet", "misstep plan test makes one", where=location)
-        self._readers = schema.connect(str(path.absolute()))
-        self._writers = self._readers.execution_options(writing=True)
-        if create:
-            with self._writing() as connection:
-                schema.create(connection)
-        with self._reading() as connection:
-            schema.recognise(connection)
-        if create:
-            self._keep_a_log()
+        self._database = find_database(location)
+        self.location = self._database.location
+        self._transactions = Transactions(self._database)
+        try:
+            self._database.prepare(create)
+            bring_up_to_date(self._transactions, create)
+            with self._transactions.explained():
+                self._database.settle()
+        except BaseException:
+            self._database.engine.dispose()
+            raise
 
     def __enter__(self) -> "Store":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._readers.dispose()
+        self._database.engine.dispose()
 
     def add_run(self, settings: Settings, total: int, started: float) -> Run:
+        """A new run with these settings, less the password of the store."""
+        settings = msgspec.structs.replace(settings, store=shown(settings.store))
         run = secrets.choice(_ALPHABET[8:]) + "".join(secrets.choice(_ALPHABET) for _ in range(5))
         row = {"id": run, "started": started, "total": total, "settings": encode_settings(settings)}
-        with self._writing() as connection:
+        with self._transactions.writing() as connection:
             connection.execute(runs.insert(), row)
         return Run(run, started, total, 0, settings, None)
 
-    def add_outcome(self, run: str, outcome: Outcome) -> bool:
-        """Keep an outcome; False for a second one of the same case, which is dropped: none counts twice."""
-        row = {
-            "run": run,
-            "case_id": outcome.case.id,
-            "verdict": outcome.verdict.verdict,
-            "error": outcome.verdict.error,
-            "outcome": msgspec.json.encode(outcome),
-        }
-        with self._writing() as connection:
-            return connection.execute(sqlite.insert(outcomes).on_conflict_do_nothing(), row).rowcount == 1
-
     def finish_run(self, run: str, summary: Summary) -> None:
-        with self._writing() as connection:
-            change = runs.update().where(runs.c.id == run)
-            connection.execute(change.values(summary=msgspec.json.encode(summary)))
+        with self._transactions.writing() as connection:
+            connection.execute(runs.update().where(runs.c.id == run), {"summary": encode(summary)})
 
     def list_runs(self) -> list[Run]:
         """All runs, the newest first."""
@@ -89,104 +83,127 @@ class Store:
     def find_run(self, name: str) -> Run:
         """The run with this id, or whose id begins so; `last` is the newest."""
         if name == "last":
-            found = self._select_runs(
-                runs.c.number == sa.select(sa.func.max(runs.c.number)).scalar_subquery()
-            )
+            newest = sa.select(sa.func.max(runs.c.number)).scalar_subquery()
+            found = self._select_runs(runs.c.number == newest)
         else:
-            found = self._select_runs(runs.c.id == name) or self._select_runs(
-                runs.c.id.startswith(name, autoescape=True)
+            found = self._select_runs(runs.c.id == key_of(name)) or self._select_runs(
+                queries.begins(runs.c.id, name)
             )
         if len(found) == 1:
             return found[0]
         if found:
             ids = ", ".join(run.id for run in found[:5])
             raise UsageError(f"'{name}' could be any of several runs", f"they are {ids}", where=self.location)
-        raise UsageError(f"there is no run '{name}'", "misstep runs lists them", where=self.location)
+        raise self._no_run(name)
+
+    @contextmanager
+    def sit(self, run: str, started: float) -> Iterator[Seat]:
+        """Work on a run that nobody else works on; a `UsageError` if somebody does.
+
+        The end of the sitting is written down however it comes; only a killed process leaves it open.
+        """
+        with ExitStack() as stack:
+            with self._transactions.explained():
+                hold = stack.enter_context(self._database.hold(run))
+            seat = self._take_seat(hold, run, started)
+            try:
+                yield seat
+            except BaseException:
+                with suppress(MisstepError):
+                    seat.leave()
+                raise
+            seat.leave()
+
+    def is_held(self, run: str) -> bool:
+        """Whether somebody works on the run now."""
+        with self._transactions.explained():
+            return self._database.is_held(run)
+
+    def died(self, run: str) -> bool:
+        """Whether the newest sitting never came to its end: its process was killed."""
+        query = sa.select(sittings.c.ended).order_by(sittings.c.number.desc()).limit(1)
+        with self._about(run) as (connection, number):
+            newest = connection.execute(query.where(sittings.c.run == number)).first()
+        return newest is not None and newest.ended is None and not self.is_held(run)
+
+    def spent(self, run: str) -> Spent:
+        """What all sittings of the run have spent."""
+        with self._about(run) as (connection, number):
+            found = connection.scalars(sa.select(sittings.c.spent).where(sittings.c.run == number))
+            return sum(map(decode_spent, found), Spent())
+
+    def tally(self, run: str) -> Tally:
+        """What all outcomes of the run add up to."""
+        with self._about(run) as (connection, number):
+            return queries.tally(connection, number)
+
+    def fingerprints(self, run: str, cases: Sequence[str]) -> dict[str, bytes]:
+        """Of those among these at most 500 cases that have an outcome: a digest of the case's content."""
+        names = {key_of(case): case for case in cases}
+        with self._about(run) as (connection, number):
+            found = connection.execute(queries.select_fingerprints(number, list(names)))
+            return {names[row.case_id]: row.fingerprint for row in found}
 
     def outcomes(self, run: str, verdict: Judgement | None = None) -> Iterator[Outcome]:
-        """A run's outcomes in the order in which they arrived."""
-        query = sa.select(outcomes.c.outcome).where(outcomes.c.run == run).order_by(sa.text("rowid"))
-        if verdict:
-            query = query.where(outcomes.c.verdict == verdict)
-        with self._reading() as connection:
-            for (encoded,) in connection.execution_options(yield_per=100).execute(query):
-                yield msgspec.json.decode(encoded, type=Outcome)
+        """A run's outcomes in the order in which they arrived, a few in memory at a time."""
+        last = 0
+        while page := self._page(run, verdict, last):
+            last = page[-1][0]
+            for _, document in page:
+                yield self._decode(document)
 
     def find_outcome(self, run: str, case: str) -> Outcome:
         """The outcome of the case with this id, or whose id begins so."""
-        beginning = outcomes.c.case_id.startswith(case, autoescape=True)
-        found = self._select_outcomes(run, outcomes.c.case_id == case) or self._select_outcomes(
-            run, beginning
-        )
+        same, begins = outcomes.c.case_id == key_of(case), queries.begins(outcomes.c.case_id, case)
+        with self._about(run) as (connection, number):
+            found = (
+                connection.execute(queries.select_case(number, same)).all()
+                or connection.execute(queries.select_case(number, begins)).all()
+            )
         if len(found) == 1:
-            return found[0]
+            return self._decode(found[0].document)
         problem = f"'{case}' could be any of several cases" if found else f"there is no case '{case}'"
         raise UsageError(f"{problem} in run {run}", f"misstep show {run} lists them", where=self.location)
 
-    def _select_outcomes(self, run: str, condition: sa.ColumnElement[bool]) -> list[Outcome]:
-        """Two at the most: enough to know whether there is just one."""
-        query = sa.select(outcomes.c.outcome).where(outcomes.c.run == run, condition).limit(2)
-        with self._reading() as connection:
-            return [msgspec.json.decode(encoded, type=Outcome) for encoded in connection.scalars(query)]
+    def _take_seat(self, hold: Hold, run: str, started: float) -> Seat:
+        with self._transactions.writing() as connection:
+            number = self._number(connection, run)
+            row = {"run": number, "started": started, "spent": encode(Spent())}
+            sitting = connection.scalar(sittings.insert().returning(sittings.c.number), row)
+        return Seat(self._transactions, hold, number, sitting)
 
     def _select_runs(self, condition: sa.ColumnElement[bool]) -> list[Run]:
-        done = sa.select(sa.func.count()).where(outcomes.c.run == runs.c.id).scalar_subquery()
-        columns = (runs.c.id, runs.c.started, runs.c.total, done, runs.c.settings, runs.c.summary)
-        query = sa.select(*columns).where(condition).order_by(runs.c.number.desc())
-        with self._reading() as connection:
-            return [_run_from(*row) for row in connection.execute(query)]
+        with self._transactions.reading() as connection:
+            return [_run_from(*row) for row in connection.execute(queries.select_runs(condition))]
 
-    def _keep_a_log(self) -> None:
-        """Write ahead: readers see the last commit while a writer works on the next."""
-        with self._explained(), self._readers.connect() as connection:
-            connection.connection.cursor().execute("PRAGMA journal_mode = WAL")
+    def _page(self, run: str, verdict: Judgement | None, after: int) -> list[tuple[int, bytes]]:
+        with self._about(run) as (connection, number):
+            found = connection.execute(queries.select_page(number, verdict, after))
+            return [(row.number, row.document) for row in found]
 
-    @contextmanager
-    def _reading(self) -> Iterator[sa.Connection]:
-        with self._explained(), self._readers.begin() as connection:
-            yield connection
+    def _decode(self, document: bytes) -> Outcome:
+        with self._transactions.explained():
+            return decode_outcome(document)
 
     @contextmanager
-    def _writing(self) -> Iterator[sa.Connection]:
-        with self._explained(), self._writers.begin() as connection:
-            yield connection
+    def _about(self, run: str) -> Iterator[tuple[sa.Connection, int]]:
+        """A connection to read from, with the number that the run has in the tables."""
+        with self._transactions.reading() as connection:
+            yield connection, self._number(connection, run)
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turn what goes wrong with the file into an error that people can act on."""
-        try:
-            yield
-        except schema.NotAStore as error:
-            raise StoreError(
-                "is not a store that this misstep can use", f"it is {error}", where=self.location
-            ) from error
-        except (sa.exc.DBAPIError, sqlite3.Error) as error:
-            reason = str(getattr(error, "orig", error))
-            hint = "it is not a SQLite file" if "not a database" in reason else reason
-            raise StoreError("the store can't be used", hint, where=self.location) from error
-        except msgspec.MsgspecError as error:
-            raise StoreError(
-                "the store holds something unreadable", str(error), where=self.location
-            ) from error
+    def _number(self, connection: sa.Connection, run: str) -> int:
+        number: int | None = connection.scalar(sa.select(runs.c.number).where(runs.c.id == key_of(run)))
+        if number is None:
+            raise self._no_run(run)
+        return number
+
+    def _no_run(self, name: str) -> UsageError:
+        return UsageError(f"there is no run '{name}'", "misstep runs lists them", where=self.location)
 
 
-def _run_from(run: str, started: float, total: int, done: int, settings: bytes, summary: bytes | None) -> Run:
+def _run_from(
+    run: str, started: float, total: int, done: int | None, settings: bytes, summary: bytes | None
+) -> Run:
     decoded = msgspec.json.decode(summary, type=Summary) if summary else None
-    return Run(run, started, total, done, decode_settings(settings), decoded)
-
-
-def _path_of(location: str) -> Path:
-    scheme, separator, rest = location.partition("://")
-    if not separator:
-        return Path(location)
-    if scheme != "sqlite":
-        hint = "expected a path or sqlite:///PATH"
-        raise UsageError(f"stores of the kind '{scheme}' are not supported", hint, where=location)
-    return Path(rest.removeprefix("/"))
-
-
-def _make_directory(path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError("the store can't be made", error.strerror or str(error), where=str(path)) from error
+    count = decoded.cases if decoded else done or 0
+    return Run(run, started, total, count, decode_settings(settings), decoded)

@@ -1,14 +1,13 @@
-"""The tables of the store, and the proof that a file is one."""
-
-import sqlite3
-from typing import Any
+"""The tables of the store, the same in every database."""
 
 import sqlalchemy as sa
 
-STORE_VERSION = 1
-APPLICATION_ID = 0x6D737470  # "mstp", in the header of every SQLite file of ours
+STORE_VERSION = 2
+HEAD = f"{STORE_VERSION:04}"  # the newest revision among the migrations
 
 metadata = sa.MetaData()
+
+_Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # there, only an INTEGER counts up by itself
 
 runs = sa.Table(
     "runs",
@@ -22,59 +21,51 @@ runs = sa.Table(
     sqlite_autoincrement=True,
 )
 
+# What is summed up and listed; numbered in the order of arrival.
 outcomes = sa.Table(
     "outcomes",
     metadata,
-    sa.Column("run", sa.String, sa.ForeignKey("runs.id"), primary_key=True),
-    sa.Column("case_id", sa.String, primary_key=True),
+    sa.Column("number", _Number, autoincrement=True),
+    sa.Column("run", sa.Integer, nullable=False),
+    sa.Column("case_id", sa.String, nullable=False),
     sa.Column("verdict", sa.String, nullable=False),
     sa.Column("error", sa.String),
-    sa.Column("outcome", sa.LargeBinary, nullable=False),
+    sa.Column("chance", sa.Float),
+    sa.Column("calls", sa.Integer, nullable=False),
+    sa.Column("input", sa.BigInteger, nullable=False),
+    sa.Column("output", sa.BigInteger, nullable=False),
+    sa.Column("cached", sa.BigInteger, nullable=False),
+    sa.Column("seconds", sa.Float, nullable=False),
+    sa.Column("fingerprint", sa.LargeBinary, nullable=False),
+    sa.PrimaryKeyConstraint("number", name="outcome_numbers"),
+    sa.ForeignKeyConstraint(["run"], ["runs.number"], name="outcome_of_run"),
+    sa.UniqueConstraint("run", "case_id", name="one_outcome_per_case"),
+    sa.Index("outcomes_by_arrival", "run", "number"),
+    sa.Index("outcomes_by_verdict", "run", "verdict", "number"),
 )
 
+# The outcomes themselves, apart, so that sums and lists never read them.
+records = sa.Table(
+    "records",
+    metadata,
+    sa.Column("outcome", _Number, sa.ForeignKey("outcomes.number"), primary_key=True, autoincrement=False),
+    sa.Column("document", sa.LargeBinary, nullable=False),
+)
 
-class NotAStore(Exception):
-    """The file holds something else; the message says what."""
+sittings = sa.Table(
+    "sittings",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("run", sa.Integer, sa.ForeignKey("runs.number"), nullable=False, index=True),
+    sa.Column("started", sa.Float, nullable=False),
+    sa.Column("ended", sa.Float),
+    sa.Column("spent", sa.LargeBinary, nullable=False),
+)
 
-
-def connect(location: str) -> sa.Engine:
-    """An engine whose transactions begin when we say so: writers queue, readers never wait for them."""
-    engine = sa.create_engine(sa.URL.create("sqlite", database=location))
-    sa.event.listen(engine, "connect", _configure)
-    sa.event.listen(engine, "begin", _begin)
-    return engine
-
-
-def create(connection: sa.Connection) -> None:
-    """Make the tables in an empty file; the caller holds the write lock, so that only one of us does."""
-    if _pragma(connection, "application_id") == 0 and not sa.inspect(connection).get_table_names():
-        metadata.create_all(connection)
-        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.exec_driver_sql(f"PRAGMA user_version = {STORE_VERSION}")
-
-
-def recognise(connection: sa.Connection) -> None:
-    """Raise `NotAStore` unless the tables are ours and of a version we know."""
-    version = _pragma(connection, "user_version")
-    if _pragma(connection, "application_id") != APPLICATION_ID:
-        raise NotAStore("a database of some other program")
-    if version > STORE_VERSION:
-        raise NotAStore(
-            f"a store of version {version}, made by a newer misstep; this one knows {STORE_VERSION}"
-        )
-
-
-def _configure(connection: sqlite3.Connection, _: Any) -> None:
-    connection.isolation_level = None  # the driver must not begin transactions of its own
-    connection.execute("PRAGMA busy_timeout = 30000")
-    connection.execute("PRAGMA foreign_keys = ON")
-
-
-def _begin(connection: sa.Connection) -> None:
-    connection.exec_driver_sql(
-        "BEGIN IMMEDIATE" if connection.get_execution_options().get("writing") else "BEGIN"
-    )
-
-
-def _pragma(connection: sa.Connection, name: str) -> int:
-    return int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
+# Alembic's own table, so that a fresh store can be made without loading Alembic.
+alembic_version = sa.Table(
+    "alembic_version",
+    metadata,
+    sa.Column("version_num", sa.String(32), nullable=False),
+    sa.PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)

@@ -4,9 +4,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from misstep.adapters.threads import LoopThread, in_thread
+from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.agent import Tool as Described
+from misstep.core.words import in_words
 
 
 class Tool:
@@ -28,37 +29,27 @@ class Tool:
 
 
 class PlainAgent:
-    """Calls a function of the request and the tools for every case.
-
-    One that is not async gets a thread for every case. Those that are share a loop in a thread of its own, as
-    they would in the user's program; if one of them blocks it, ours goes on.
-    """
+    """Calls a function of the request and the tools for every case; one that is not async gets a thread."""
 
     def __init__(self, function: Callable[[str, list[Tool]], Any], name: str) -> None:
         self.name = name
         self._function = function
-        self._loop = LoopThread()
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         tools = [Tool(described, toolbox) for described in toolbox.tools]
 
         def call() -> Any:
-            return self._function(assignment.request, tools)
+            result = self._function(assignment.request, tools)
+            return result if inspect.isawaitable(result) else _said(result)
 
-        async def wait() -> Any:
-            result = call()
-            return await result if inspect.isawaitable(result) else result
+        result = (
+            call() if inspect.iscoroutinefunction(self._function) else await in_thread(call, breakable=True)
+        )
+        return Answer(_said(await result) if inspect.isawaitable(result) else result)
 
-        if inspect.iscoroutinefunction(self._function):
-            result = await self._loop.run(wait)
-        else:
-            result = await in_thread(call)
-            if inspect.isawaitable(result):
-                result = await result
-        return Answer("" if result is None else str(result))
 
-    async def close(self) -> None:
-        await self._loop.close()
+def _said(result: object) -> str:
+    return "" if result is None else in_words(result)
 
 
 def agent_from_function(function: Callable[[str, list[Tool]], Any], name: str) -> PlainAgent:

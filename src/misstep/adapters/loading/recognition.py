@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from misstep.adapters.aside import Aside
 from misstep.adapters.frameworks.plain import agent_from_function, agent_from_maker
 from misstep.adapters.loading.registry import FRAMEWORKS, Framework, framework_of
 from misstep.adapters.loading.source import blaming, load_object
@@ -28,11 +29,18 @@ class Loaded(msgspec.Struct, frozen=True):
     framework: Framework | None = None
 
 
-def load_agent(spec: str, name: str) -> Agent:
-    return load(spec, name).agent
-
-
 def load(spec: str, name: str) -> Loaded:
+    """What the spec means, made ready to run beside whatever else this process does."""
+    found = _find(spec, name)
+    return Loaded(Aside(found.agent), found.framework)
+
+
+def load_agent(spec: str, name: str) -> Agent:
+    """The agent as it is, for a process with nothing else to do."""
+    return _find(spec, name).agent
+
+
+def _find(spec: str, name: str) -> Loaded:
     """The agent that `[framework:]file.py:name` or `[framework:]package.module:name` means."""
     word, _, rest = spec.partition(":")
     if word in FRAMEWORKS and ":" in rest:

@@ -1,0 +1,69 @@
+"""The budgets of a run, in the run's own terms."""
+
+from collections.abc import Callable
+
+from misstep.api.models import AGENT, name_model, price_agent
+from misstep.core.settings import Settings
+from misstep.core.spending import Spent
+from misstep.core.summary import Tally
+from misstep.core.transcript import Usage
+from misstep.errors import BudgetExceeded, UsageError
+from misstep.models.prices import find_price
+
+FLAGS = {
+    "usd": "--budget-usd",
+    "tokens": "--budget-tokens",
+    "seconds": "--budget-time",
+    "calls": "--budget-calls",
+}
+
+
+def pricing(settings: Settings) -> Callable[[str, Usage], float]:
+    """What the tokens of each role cost; nothing where nobody has said so, for then no money is budgeted."""
+    prices = {AGENT: price_agent(settings)}
+    for role in settings.model_roles:
+        model = name_model(settings, role)
+        if role != AGENT and model:
+            prices[role] = find_price(model, settings.prices)
+
+    def cost(role: str, usage: Usage) -> float:
+        price = prices.get(role)
+        return price.of(usage) if price else 0.0
+
+    return cost
+
+
+def hides_tokens(tally: Tally, settings: Settings) -> bool:
+    """Whether an agent that is not ours has done something without a token to show for it."""
+    theirs = ":" in settings.agent and not settings.agent.startswith("sim:")
+    return theirs and not tally.usage.output
+
+
+def refuse_hidden_tokens(tally: Tally, settings: Settings) -> None:
+    """A budget that nobody can see being spent is none."""
+    budgeted = settings.budget_usd is not None or settings.budget_tokens is not None
+    if budgeted and tally.calls and hides_tokens(tally, settings):
+        flag = "--budget-usd" if settings.budget_usd is not None else "--budget-tokens"
+        raise UsageError(
+            "the budget can't be kept: the agent does not show its tokens",
+            f"stand between it and its model with --record-proxy, or leave {flag} out",
+        )
+
+
+def budget_exceeded(
+    lacking: str, settings: Settings, spent: Spent, done: str, hints: list[str]
+) -> BudgetExceeded:
+    """Says what there is too little of; `done` is how far the run got."""
+    usd = sum(pricing(settings)(role, usage) for role, usage in spent.usage.items())
+    used = {
+        "usd": f"{usd:.6g} of {settings.budget_usd:g} USD" if settings.budget_usd else "",
+        "tokens": f"{spent.tokens:,} of {settings.budget_tokens or 0:,} tokens",
+        "seconds": f"{spent.seconds:.1f} of {settings.budget_time or 0:g} seconds",
+        "calls": f"{spent.calls:,} of {settings.budget_calls or 0:,} calls",
+    }[lacking]
+    *shown, way_on = hints
+    return BudgetExceeded(
+        f"the budget has no room for another case after {done}: {used} are used",
+        *shown,
+        f"{way_on} {FLAGS[lacking]} MORE",
+    )

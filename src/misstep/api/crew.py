@@ -1,0 +1,64 @@
+"""Whoever carries out the cases of a run: an agent in this process, or workers on a cluster."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+
+from misstep.api.agents import find_agent
+from misstep.api.execution import at_work, execute, judge
+from misstep.api.sitting import Execute
+from misstep.core.agent import Agent
+from misstep.core.case import Case
+from misstep.core.gate import Gates
+from misstep.core.outcome import Outcome
+from misstep.core.settings import Settings
+from misstep.core.transcript import Transcript
+from misstep.engine.cluster.crew import Crew
+from misstep.errors import UsageError
+from misstep.models.throttle import Throttles
+
+
+def employ(
+    settings: Settings, agent: Agent | None, tell: Callable[[str], None]
+) -> AbstractAsyncContextManager[Execute]:
+    """A way to carry out cases, ready once it is entered; the agent is the one given or the one named."""
+    if settings.on == "ray":
+        return _on_ray(settings, agent, tell)
+    if settings.ray_address:
+        raise UsageError("a Ray cluster was named, and nothing is to run on it", "add --on ray")
+    return _work(settings, find_agent(settings, tell) if agent is None else agent)
+
+
+@asynccontextmanager
+async def _on_ray(
+    settings: Settings, agent: Agent | None, tell: Callable[[str], None]
+) -> AsyncIterator[Execute]:
+    # What workers don't need might hold a password.
+    make = partial(_work_there, settings.overlay({"store": "", "ray_address": ""}), agent)
+    crew = Crew(
+        make,
+        Throttles(),
+        partial(_lost, settings),
+        address=settings.ray_address,
+        jobs=settings.jobs,
+        tell=tell,
+    )
+    async with crew:
+        yield crew.execute
+
+
+@asynccontextmanager
+async def _work_there(settings: Settings, agent: Agent | None, gates: Gates) -> AsyncIterator[Execute]:
+    """What a worker does, in its own process."""
+    async with _work(settings, agent or find_agent(settings, gates=gates)) as execute_case:
+        yield execute_case
+
+
+@asynccontextmanager
+async def _work(settings: Settings, agent: Agent) -> AsyncIterator[Execute]:
+    async with at_work(agent):
+        yield partial(execute, agent, settings)
+
+
+def _lost(settings: Settings, case: Case, why: str) -> Outcome:
+    return judge(case, settings, Transcript(case.id, (), "error", error=why), 0.0)

@@ -1,0 +1,134 @@
+"""What a run will come to, told before it starts."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+import msgspec
+
+from misstep.api.models import name_model, price_agent
+from misstep.core.case import Case
+from misstep.core.estimate import Estimate
+from misstep.core.settings import Settings
+from misstep.core.spending import Budget
+from misstep.core.summary import Summary
+from misstep.core.transcript import Usage
+from misstep.errors import StoreError
+from misstep.planning.world import MockWorld
+from misstep.store.runs import Run, Store
+
+SAMPLE = 20
+CHARACTERS = 4  # to a token, roughly, in English and in JSON
+PROMPT = 60  # tokens round a request: roles, instructions
+WRAPPING = 45  # tokens round a tool: its schema, as servers write it
+EXCHANGE = 60  # tokens by which a conversation grows with a call and its result
+WORDS = 25  # tokens that a model writes in a turn
+HOSTED_TURN = 1.5  # seconds for which a model on a server thinks about a turn
+LOCAL_TURN = 1.0
+SIMULATED_CASE = 0.001
+
+_ALIKE = (
+    "agent",
+    "agent_args",
+    "model",
+    "model_base_url",
+    "actions",
+    "cases",
+    "prompt",
+    "python",
+    "parallel",
+)
+
+
+class PerCase(msgspec.Struct, frozen=True):
+    """What a case comes to, on average; `seconds` is by how much it makes the run longer."""
+
+    calls: float
+    input: float
+    output: float
+    cached: float
+    seconds: float
+    basis: str
+
+
+def past_runs(settings: Settings) -> list[Run]:
+    """The runs of the store, if there is one."""
+    try:
+        with Store(settings.store) as store:
+            return store.list_runs()
+    except StoreError:
+        return []
+
+
+def estimate_run(settings: Settings, total: int, cases: Iterable[Case], earlier: Iterable[Run]) -> Estimate:
+    """An estimate for `total` cases, by the newest earlier run that was like it, or by their looks."""
+    like = next((run.summary for run in earlier if run.summary and _alike(run.settings, settings)), None)
+    each = _from_summary(settings, like, f"run {like.run}") if like else _from_looks(settings, cases)
+    return _multiply(settings, total, each)
+
+
+def estimate_rest(settings: Settings, rest: int, so_far: Summary, cases: Iterable[Case]) -> Estimate:
+    """An estimate for the rest of a run, by what its cases have come to so far."""
+    basis = f"its first {so_far.cases} cases"
+    each = _from_summary(settings, so_far, basis) if so_far.cases else _from_looks(settings, cases)
+    return _multiply(settings, rest, each)
+
+
+def _from_summary(settings: Settings, summary: Summary, basis: str) -> PerCase:
+    many, tokens = max(1, summary.cases), summary.tokens
+    return PerCase(
+        summary.calls / many,
+        tokens.input / many,
+        tokens.output / many,
+        tokens.cached / many,
+        # Cases that ran side by side have been waiting for each other while their time was taken.
+        summary.seconds / many / max(1, min(settings.jobs, many)),
+        basis,
+    )
+
+
+def _alike(one: Settings, other: Settings) -> bool:
+    return all([getattr(one, name) == getattr(other, name) for name in _ALIKE])
+
+
+def _from_looks(settings: Settings, cases: Iterable[Case]) -> PerCase:
+    """A rule of thumb: a turn for each action and one to answer, each with the whole conversation so far."""
+    sample = list(islice(cases, SAMPLE))
+    actions = sum(len(case.actions) for case in sample) / max(1, len(sample))
+    basis = "a rule of thumb"
+    if settings.agent.startswith("sim:"):
+        return PerCase(actions, 0, 0, 0, SIMULATED_CASE, basis)
+    turns = actions + 1
+    said = sum(map(_first_words, sample)) / max(1, len(sample))
+    read = turns * (PROMPT + said) + EXCHANGE * actions * turns / 2
+    model = name_model(settings)
+    if model and model.provider == "local":
+        seconds = turns * LOCAL_TURN
+    else:
+        seconds = turns * HOSTED_TURN / min(settings.jobs, settings.requests)
+    return PerCase(actions, read, turns * WORDS, 0, seconds, basis)
+
+
+def _first_words(case: Case) -> float:
+    """Tokens of the request and the tools that come with it."""
+    tools = MockWorld(case).tools
+    return len(case.query) / CHARACTERS + sum(
+        WRAPPING + (len(tool.name) + len(tool.description)) / CHARACTERS for tool in tools
+    )
+
+
+def _multiply(settings: Settings, total: int, each: PerCase) -> Estimate:
+    tokens = Usage(round(total * each.input), round(total * each.output), round(total * each.cached))
+    price = price_agent(settings)
+    usd = None if price is None else round(price.of(tokens), 6)
+    seconds = total * each.seconds
+    calls = round(total * each.calls)
+    used = (usd, tokens.input + tokens.output, seconds, calls)
+    affordable = _affordable(settings.budget, total, used)
+    return Estimate(total, calls, tokens, usd, round(seconds, 1), each.basis, affordable)
+
+
+def _affordable(budget: Budget, total: int, used: Sequence[float | None]) -> int:
+    """How many of the cases the budget lasts for; the amounts are in the order of its fields."""
+    limits = [getattr(budget, kind) for kind in Budget.__struct_fields__]
+    shares = [limit / amount for limit, amount in zip(limits, used, strict=True) if limit and amount]
+    return int(min([1.0, *shares]) * total)

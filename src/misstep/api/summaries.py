@@ -1,0 +1,21 @@
+"""What a run has come to, in tokens and money."""
+
+from misstep.api.budgets import hides_tokens
+from misstep.api.models import name_model, price_agent
+from misstep.core.settings import Settings
+from misstep.core.summary import Summary, Tally
+from misstep.errors import UsageError
+
+
+def summarise(tally: Tally, run: str, settings: Settings) -> Summary:
+    model = name_model(settings)
+    return tally.summary(run, settings.agent, str(model) if model else None, _cost(tally, settings))
+
+
+def _cost(tally: Tally, settings: Settings) -> float | None:
+    """What the tokens cost; None where they, or their price, are not known."""
+    try:
+        price = price_agent(settings)
+    except UsageError:
+        return None  # the list of prices has gone since
+    return None if price is None or hides_tokens(tally, settings) else round(price.of(tally.usage), 6)

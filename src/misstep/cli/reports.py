@@ -1,0 +1,48 @@
+"""The reports of a run that are written while it goes on."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import BinaryIO
+
+from misstep.core.event import Event, Listener, RunStarted
+from misstep.core.settings import Settings
+from misstep.errors import StoreError, UsageError
+from misstep.report.ndjson import NdjsonReport
+
+
+@contextmanager
+def make_reports(settings: Settings, stdout: BinaryIO) -> Iterator[list[Listener]]:
+    """A listener for each report that was asked for."""
+    if settings.report and settings.report_dir == "-" and settings.json:
+        raise UsageError(
+            "--json and a report can't both go to standard output", "name a folder with --report-dir"
+        )
+    with ExitStack() as stack:
+        yield [_Late(settings.report_dir, stdout, stack) for _ in settings.report]
+
+
+class _Late:
+    """A report that is opened when its run has a name."""
+
+    def __init__(self, folder: str, stdout: BinaryIO, stack: ExitStack) -> None:
+        self._folder = folder
+        self._stdout = stdout
+        self._stack = stack
+        self._report: NdjsonReport | None = None
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._report = self._stack.enter_context(NdjsonReport(self._path(event.run), self._stdout))
+        if self._report:
+            self._report(event)
+
+    def _path(self, run: str) -> str:
+        if self._folder == "-":
+            return "-"
+        try:
+            os.makedirs(self._folder, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise StoreError("the report can't be written", reason, where=self._folder) from error
+        return os.path.join(self._folder, f"{run}.ndjson")

@@ -1,0 +1,116 @@
+"""What an agent says, in a form and a length that can be stored."""
+
+from typing import Any
+
+import msgspec
+
+from misstep.core.secrets import Redactor
+from misstep.core.transcript import storable
+
+# In characters; the name of a tool that can be offered to a model is far shorter.
+NAME = 256
+TEXT = 4_000  # inside arguments
+ANSWER = 20_000
+
+# In bytes of JSON.
+ARGUMENTS = 1 << 16
+MESSAGE = 1 << 18
+IN_ALL = 1 << 24
+
+UNREADABLE = "(not valid UTF-8: what can't be read is \ufffd) "
+
+
+def cut(text: str, most: int) -> str:
+    """The text, with a note in the place of what is too much. It never equals one that was short enough."""
+    missing = len(text) - most
+    return text if missing <= 0 else f"{text[:most]}… ({missing:,} more characters)"
+
+
+def in_words(value: object) -> str:
+    """Whatever it is as a plain string, even where it won't be put into words."""
+    try:
+        if isinstance(value, str):
+            return str.__str__(value)  # of a subclass as well, which may have ideas of its own
+        if isinstance(value, bytes | bytearray | memoryview):
+            return _decoded(bytes(value))
+        return str.__str__(str(value))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return f"({type(value).__name__} that can't be put into words: {type(error).__name__})"
+
+
+def error_in_words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {in_words(error)}"
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return UNREADABLE + data.decode(errors="replace")
+
+
+class Keeper:
+    """Makes what an agent says fit to be stored: encodable, without secrets, none of it too long.
+
+    `text` bounds a text inside a value, `value` a whole one, and there is room for so much `in_all`. Secrets
+    are masked before anything is cut, so that no half of one is left over.
+    """
+
+    def __init__(
+        self, redact: Redactor, text: int = TEXT, value: int = ARGUMENTS, in_all: int = IN_ALL
+    ) -> None:
+        self._redact = redact
+        self._text = text
+        self._value = value
+        self.room = in_all
+
+    def text(self, value: object, most: int) -> str:
+        return storable(cut(self._redact(in_words(value)), most)).replace("\0", "\ufffd")
+
+    def json(self, value: object) -> Any:
+        """The value as JSON keeps it, apart from whatever is done to it later.
+
+        What is no JSON, or too much of it, becomes a text that says so: no tool takes a text for arguments.
+        """
+        if type(value) is dict and not value:
+            return {}
+        kind = type(value).__name__
+        try:
+            encoded = _encoded(value)
+            decoded = self._redact.within(msgspec.json.decode(encoded))
+            if len(encoded) > self._text or b"\\u0000" in encoded:
+                decoded = self._bounded(decoded)
+                size = len(msgspec.json.encode(decoded))
+            else:
+                size = len(encoded)
+        except Exception:  # of the agent's own objects too
+            return self.text(f"{kind} that is not JSON", NAME)
+        if size > min(self._value, self.room):
+            return self.text(f"{kind} of {len(encoded):,} bytes, left out", NAME)
+        self.room -= size
+        return decoded
+
+    def _bounded(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return cut(value, self._text).replace("\0", "\ufffd")
+        if isinstance(value, dict):
+            return {self._bounded(key): self._bounded(each) for key, each in value.items()}
+        return [self._bounded(each) for each in value] if isinstance(value, list) else value
+
+
+def _encoded(value: object) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except (TypeError, ValueError):
+        return msgspec.json.encode(_mended(value))
+
+
+def _mended(value: Any) -> Any:
+    """The value with texts that can be encoded: no lone surrogates, no types of the agent's own."""
+    if isinstance(value, str):
+        return storable(str.__str__(value))
+    if isinstance(value, dict):
+        return {_mended(key): _mended(each) for key, each in value.items()}
+    return [_mended(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,149 @@
+"""The connection to Ray, kept quiet."""
+
+import asyncio
+import logging
+import os
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from misstep.errors import MissingExtra, MisstepError, UsageError
+
+CONNECT_SECONDS = 15.0
+KNOCK_SECONDS = 5.0
+QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
+OWN = {
+    "address": "local",
+    "include_dashboard": False,
+    "object_store_memory": 100_000_000,  # what we send is small, and Ray would take a third of the memory
+}
+
+
+@asynccontextmanager
+async def connected(address: str) -> AsyncIterator[Any]:
+    """Ray itself, connected to the cluster at `address`, or to one of our own where that is empty.
+
+    A connection that somebody else in this process has made is used as it is, and left alone.
+    """
+    if find_spec("ray") is None:
+        raise MissingExtra("Ray", "ray")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    ray = import_module("ray")
+    async with AsyncExitStack() as stack:
+        stack.enter_context(_silent())
+        if not ray.is_initialized():
+            try:
+                await stack.enter_async_context(_joined(ray, address) if address else _started(ray))
+            except Exception as error:
+                raise _unreachable(address, error) from error
+        yield ray
+
+
+def listen(call: Any) -> "asyncio.Future[Any]":
+    """What a remote call gives, whether or not somebody waits for it to the end.
+
+    The future that Ray itself gives must not be cancelled: Ray's client stumbles over such.
+    """
+    future = asyncio.ensure_future(call)
+    future.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return asyncio.shield(future)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Without what Ray has to say of lost workers: it would print it to stdout, whatever its settings are."""
+    voice: Any = import_module("ray._private.worker")
+    before, voice._worker_logs_enabled = getattr(voice, "_worker_logs_enabled", True), False
+    try:
+        yield
+    finally:
+        voice._worker_logs_enabled = before
+
+
+def _started(ray: Any) -> AbstractAsyncContextManager[None]:
+    return _hosted(partial(ray.init, **OWN, **QUIET), ray.shutdown)
+
+
+def _joined(ray: Any, address: str) -> AbstractAsyncContextManager[None]:
+    def join() -> None:
+        _knock(address)
+        ray.init(address=address, **QUIET)
+
+    return _hosted(join, ray.shutdown, CONNECT_SECONDS)
+
+
+@asynccontextmanager
+async def _hosted(
+    connect: Callable[[], object], part: Callable[[], object], patience: float | None = None
+) -> AsyncIterator[None]:
+    """The time between two calls of one thread: what Ray starts dies with the thread that started it."""
+    loop, over = asyncio.get_running_loop(), threading.Event()
+    up, down = loop.create_future(), loop.create_future()
+
+    def say(future: "asyncio.Future[None]", error: Exception | None = None) -> None:
+        with suppress(RuntimeError):  # the loop has closed: nobody waits any longer
+            loop.call_soon_threadsafe(_settle, future, error)
+
+    def host() -> None:
+        try:
+            connect()
+        except Exception as error:
+            say(up, error)
+            return
+        say(up)
+        over.wait()
+        part()
+        say(down)
+
+    threading.Thread(target=host, name="ray", daemon=True).start()
+    try:
+        async with asyncio.timeout(patience):
+            await up
+        yield
+    finally:
+        over.set()
+        if up.done() and not up.cancelled() and not up.exception():
+            await down
+
+
+def _settle(future: "asyncio.Future[None]", error: Exception | None) -> None:
+    if future.done():
+        return
+    if error:
+        future.set_exception(error)
+    else:
+        future.set_result(None)
+
+
+def _knock(address: str) -> None:
+    """Find out whether anybody is there at all: Ray itself would take a minute, and say so in many words."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
+
+
+def _unreachable(address: str, error: Exception) -> MisstepError:
+    told = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+    reason = "no answer in time" if isinstance(error, TimeoutError) else told
+    if not address:
+        return MisstepError(
+            f"Ray can't be started here: {reason}", "its logs are in /tmp/ray/session_latest/logs"
+        )
+    return UsageError(
+        f"the Ray cluster at {address} can't be reached: {reason}",
+        "auto is the cluster that this machine belongs to, ray://HOST:10001 one elsewhere (with ray[client])",
+        "one that asks for a token needs RAY_AUTH_MODE=token and the token in this environment, too",
+        "without --ray-address one is started here for the run",
+        where="--ray-address",
+    )

@@ -1,0 +1,128 @@
+"""The places in a crew: which worker takes the next case."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+from misstep.errors import MisstepError
+
+PATIENCE = 60.0  # seconds without any worker
+
+
+class Seat:
+    """A place for one worker at a time, and the number of cases that it runs."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.worker: Any = None
+        self.load = 0
+        self.reserved = False  # for a case that is to have it alone
+        self.alone = False
+        self.failure: MisstepError | None = None  # there will be no worker here
+
+
+class Seats:
+    """All seats of a crew; a case goes where there is least to do."""
+
+    def __init__(self, count: int, patience: float = PATIENCE) -> None:
+        self._patience = patience
+        self._all = [Seat(number) for number in range(count)]
+        self._changed = asyncio.Event()
+        self._deserted = asyncio.get_running_loop().time()
+
+    def __iter__(self) -> Iterator[Seat]:
+        return iter(self._all)
+
+    def fill(self, seat: Seat, worker: Any) -> None:
+        seat.worker = worker
+        self._tell()
+
+    def vacate(self, seat: Seat) -> None:
+        seat.worker = None
+        if not self._manned():
+            self._deserted = asyncio.get_running_loop().time()
+        self._tell()
+
+    def close(self, seat: Seat, failure: MisstepError) -> None:
+        seat.failure = failure
+        self._tell()
+
+    async def filled(self) -> None:
+        """Wait for a worker in every seat, or in some of them if it takes too long for the others."""
+        try:
+            async with asyncio.timeout(self._patience):
+                while not self._failures() and not all(seat.worker is not None for seat in self._all):
+                    await self._change()
+        except TimeoutError:
+            if not self._manned():
+                raise self._desertion() from None
+        for failure in self._failures():
+            raise failure
+
+    @asynccontextmanager
+    async def take(self, alone: bool) -> AsyncIterator[Seat]:
+        """The seat with the least to do; `alone` waits until that is nothing, and keeps others from it."""
+        while True:
+            seat = await self._lightest()
+            worker = seat.worker
+            seat.reserved = alone
+            try:
+                while alone and seat.load and seat.worker is worker:
+                    await self._change()
+                if seat.worker is worker:
+                    with self._loaded(seat, alone):
+                        yield seat
+                    return
+            finally:
+                if alone:
+                    seat.reserved = False
+                    self._tell()
+
+    @contextmanager
+    def _loaded(self, seat: Seat, alone: bool) -> Iterator[None]:
+        seat.load += 1
+        seat.alone = alone
+        try:
+            yield
+        finally:
+            seat.load -= 1
+            seat.alone = False
+            self._tell()
+
+    async def _lightest(self) -> Seat:
+        while True:
+            free = [seat for seat in self._all if seat.worker is not None and not seat.reserved]
+            if free:
+                return min(free, key=lambda seat: seat.load)
+            await (self._change() if self._manned() else self._relief())
+
+    async def _relief(self) -> None:
+        """Wait for news when there is no worker at all, which can't go on for ever."""
+        failures = self._failures()
+        if len(failures) == len(self._all):
+            raise failures[0]
+        try:
+            async with asyncio.timeout_at(self._deserted + self._patience):
+                await self._change()
+        except TimeoutError:
+            raise self._desertion() from None
+
+    def _failures(self) -> list[MisstepError]:
+        return [seat.failure for seat in self._all if seat.failure]
+
+    def _manned(self) -> bool:
+        return any(seat.worker is not None for seat in self._all)
+
+    async def _change(self) -> None:
+        await self._changed.wait()
+
+    def _tell(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _desertion(self) -> MisstepError:
+        return MisstepError(
+            f"the Ray cluster has no worker, and none could be started within {self._patience:g} seconds",
+            "ray status shows whether there are nodes with a free CPU",
+        )

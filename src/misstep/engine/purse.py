@@ -1,0 +1,180 @@
+"""The budget of a run: says whether another case may start, and when everything has to stop."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from misstep.core.spending import Budget, Cost, Spent
+from misstep.core.transcript import Usage
+
+Pricing = Callable[[str, Usage], float]  # dollars for the tokens of a role
+
+
+class Purse:
+    """Counts what cases use while they do.
+
+    A case starts only if the budget would last even if it, and every case in flight, turned out as dear as
+    the dearest so far. Before there has been any, `guess` stands in for it, and one case alone may find out.
+    Should the budget be overdrawn all the same, `overdrawn` is called once, in whatever thread that happens.
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        price: Pricing,
+        before: Spent,
+        guess: Cost,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._budget = budget
+        self._price = price
+        self._before = before
+        self._dearest = guess
+        self._clock = clock
+        self._began = clock()
+        self._lock = threading.Lock()
+        self._unproven = not before.calls and not before.tokens
+        self._flying = set["CaseAccount"]()
+        self._usage = dict[str, Usage]()
+        self._calls = 0
+        self._tokens = before.tokens
+        self._usd = sum(price(role, usage) for role, usage in before.usage.items())
+        self._settled = Cost(self._usd, before.tokens, 0, before.calls)
+        self.lacking = ""  # what there is not enough of, once a case had to wait for that reason
+        self.overdrawn: Callable[[], None] | None = None
+
+    @property
+    def spent(self) -> Spent:
+        """What this sitting has used so far, cases in flight included."""
+        with self._lock:
+            return Spent(dict(self._usage), self._calls, self._clock() - self._began)
+
+    @property
+    def seconds_left(self) -> float | None:
+        limit = self._budget.seconds
+        return None if limit is None else max(0.0, limit - self._elapsed())
+
+    def admit(self) -> bool:
+        """Whether another case may start."""
+        if not self._budget:
+            return True
+        with self._lock:
+            lacking = self._lacking()
+            if lacking and self._unproven and not self._flying and not self._is_overdrawn():
+                return True
+            self.lacking = lacking
+            return not lacking
+
+    def open(self) -> "CaseAccount":
+        account = CaseAccount(self)
+        with self._lock:
+            self._flying.add(account)
+        return account
+
+    def _lacking(self) -> str:
+        """The first thing of which another case would need more than there is."""
+        many, dearest = len(self._flying) + 1, self._dearest
+        return _over(
+            self._budget,
+            {
+                "usd": self._settled.usd + many * dearest.usd,
+                "tokens": self._settled.tokens + many * dearest.tokens,
+                "calls": self._settled.calls + many * dearest.calls,
+                "seconds": self._elapsed() + dearest.seconds,
+            },
+        )
+
+    def _elapsed(self) -> float:
+        return self._before.seconds + self._clock() - self._began
+
+    def count_call(self, account: "CaseAccount") -> None:
+        with self._lock:
+            self._calls += 1
+            account.calls += 1
+            alarm = self._watch(account)
+        if alarm:
+            alarm()
+
+    def count_tokens(self, account: "CaseAccount", role: str, usage: Usage) -> None:
+        with self._lock:
+            cost, tokens = self._price(role, usage), usage.input + usage.output
+            self._usage[role] = self._usage.get(role, Usage()) + usage
+            self._usd += cost
+            self._tokens += tokens
+            account.usd += cost
+            account.tokens += tokens
+            alarm = self._watch(account)
+        if alarm:
+            alarm()
+
+    def _watch(self, account: "CaseAccount") -> Callable[[], None] | None:
+        """What to call now that a case has used more, if anything.
+
+        A case that gets dearer than any before raises what others may need.
+        """
+        if not self._budget:
+            return None
+        self._dearest = _dearer(self._dearest, account.cost(0.0))
+        if not self._is_overdrawn():
+            return None
+        alarm, self.overdrawn = self.overdrawn, None
+        return alarm
+
+    def _is_overdrawn(self) -> bool:
+        calls = self._before.calls + self._calls
+        used = {"usd": self._usd, "tokens": self._tokens, "calls": calls}
+        self.lacking = _over(self._budget, used) or self.lacking
+        return bool(_over(self._budget, used))
+
+    def settle(self, account: "CaseAccount", finished: bool) -> None:
+        """A case is over; one that did not finish says nothing about how long cases take."""
+        with self._lock:
+            self._flying.discard(account)
+            cost = account.cost(self._clock() - account.began if finished else 0.0)
+            self._settled = _sum(self._settled, cost)
+            if finished:
+                self._dearest = cost if self._unproven else _dearer(self._dearest, cost)
+                self._unproven = False
+
+    def now(self) -> float:
+        return self._clock()
+
+
+class CaseAccount:
+    """What one case has used so far; it is closed when the case is over."""
+
+    def __init__(self, purse: Purse) -> None:
+        self._purse = purse
+        self.began = purse.now()
+        self.usd = 0.0
+        self.tokens = 0
+        self.calls = 0
+
+    def cost(self, seconds: float) -> Cost:
+        return Cost(self.usd, self.tokens, seconds, self.calls)
+
+    def spend(self, role: str, usage: Usage) -> None:
+        self._purse.count_tokens(self, role, usage)
+
+    def call(self) -> None:
+        self._purse.count_call(self)
+
+    def close(self, finished: bool) -> None:
+        self._purse.settle(self, finished)
+
+
+def _over(budget: Budget, used: Mapping[str, float]) -> str:
+    """The first kind of which more is used than allowed."""
+    for kind, amount in used.items():
+        limit = getattr(budget, kind)
+        if limit is not None and amount > limit:
+            return kind
+    return ""
+
+
+def _dearer(one: Cost, other: Cost) -> Cost:
+    return Cost(*[max(getattr(one, kind), getattr(other, kind)) for kind in Cost.__struct_fields__])
+
+
+def _sum(one: Cost, other: Cost) -> Cost:
+    return Cost(*[getattr(one, kind) + getattr(other, kind) for kind in Cost.__struct_fields__])

@@ -1,0 +1,46 @@
+"""What a run will come to, as a rich renderable."""
+
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.estimate import Estimate
+from misstep.core.settings import Settings
+from misstep.report.terminal import money
+from misstep.report.text import plain
+
+
+def estimate_table(estimate: Estimate, settings: Settings) -> Table:
+    table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="bold")
+    table.add_column()
+    table.add_row("agent", Text(plain(settings.agent)))
+    if settings.model:
+        table.add_row("model", Text(plain(settings.model)))
+    table.add_row("cases", f"{estimate.cases:,}")
+    table.add_row("calls", f"about {estimate.calls:,}")
+    table.add_row("tokens", f"about {estimate.tokens.input:,} in, {estimate.tokens.output:,} out")
+    table.add_row("cost", ("about " if estimate.usd else "") + money(estimate.usd, settings.model))
+    table.add_row("time", f"about {duration(estimate.seconds)}, {settings.jobs} cases at a time")
+    table.add_row("going by", estimate.basis)
+    if estimate.affordable < estimate.cases:
+        table.add_row("budget", Text(f"lasts for about {estimate.affordable:,} of them", style="yellow"))
+    return table
+
+
+def estimate_line(estimate: Estimate) -> str:
+    """The estimate in a few words; empty for a run that uses no model."""
+    tokens = estimate.tokens.input + estimate.tokens.output
+    if not tokens:
+        return ""
+    cost = f", {money(estimate.usd, None)}" if estimate.usd is not None else ""
+    return f"about {tokens:,} tokens{cost}, {duration(estimate.seconds)} (going by {estimate.basis})"
+
+
+def duration(seconds: float) -> str:
+    if seconds < 1:
+        return "a second"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,56 @@
+"""From what people write to the database that is meant."""
+
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from misstep.errors import UsageError
+from misstep.store.database import Database
+from misstep.store.sqlite import File
+
+_POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
+
+
+def find_database(location: str) -> Database:
+    """The database at a path, `sqlite:///PATH` or `postgresql://…`."""
+    scheme, separator, rest = location.partition("://")
+    if not separator:
+        return File(Path(location), location)
+    if scheme == "sqlite":
+        return File(Path(rest.removeprefix("/")), location)
+    if scheme in _POSTGRESQL:
+        from misstep.store.postgresql import Server
+
+        return Server(_parse(location), shown(location))
+    hint = "expected a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
+    raise UsageError(f"stores of the kind '{scheme}' are not supported", hint, where=shown(location))
+
+
+def shown(location: str) -> str:
+    """A location without its password; all but the kind is left out where it can't be read."""
+    scheme, separator, _ = location.partition("://")
+    if not separator or scheme == "sqlite":
+        return location
+    try:
+        url = _parse(location)
+    except UsageError as error:
+        return error.where
+    query = {name: value for name, value in url.query.items() if "password" not in name}
+    parts = sa.URL.create(scheme, url.username, None, url.host, url.port, url.database, query)
+    return parts.render_as_string(hide_password=False)
+
+
+def _parse(location: str) -> sa.URL:
+    """The parts of an address; what goes wrong is told without repeating any of it."""
+    try:
+        url = sa.make_url(location)
+        if "@" not in (url.host or ""):
+            return url
+    except (sa.exc.ArgumentError, ValueError):
+        pass
+    raise UsageError(
+        "the address of the store can't be read",
+        "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
+        "in names and passwords write @ as %40, : as %3A, / as %2F",
+        where=location.partition("://")[0] + "://…",
+    ) from None

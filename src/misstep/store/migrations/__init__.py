@@ -1,0 +1,1 @@
+"""How stores of every earlier version become stores of this one."""

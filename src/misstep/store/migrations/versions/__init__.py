@@ -1,0 +1,1 @@
+"""One revision each; once released, a revision is never changed."""

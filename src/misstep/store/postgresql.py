@@ -1,0 +1,146 @@
+"""The store as tables of a PostgreSQL server."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from typing import Any
+
+import sqlalchemy as sa
+
+from misstep.errors import MissingExtra
+from misstep.store.database import NotAStore, going_on
+
+SCHEMA = "misstep"  # our tables live apart from those of others in the same database
+
+# Someone who vanished without a word is missed after about a minute, here by us, below by the server.
+_ARGUMENTS: dict[str, Any] = {
+    "application_name": "misstep",
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+_KEEPALIVE = """SELECT set_config('tcp_keepalives_idle', '30', false),
+set_config('tcp_keepalives_interval', '10', false), set_config('tcp_keepalives_count', '3', false)"""
+
+# A commit is on the disk before it is told, even where the server is set up to be hasty. Compiling our small
+# questions would take longer than answering them, and sums made by several workers differ from time to time.
+_SESSION = f"""SELECT set_config('search_path', '{SCHEMA}', false), set_config('jit', 'off', false),
+set_config('max_parallel_workers_per_gather', '0', false),
+CASE current_setting('synchronous_commit')
+WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END"""
+
+_VERSION = f"""SELECT to_regclass('{SCHEMA}.runs') IS NOT NULL
+AND to_regclass('{SCHEMA}.alembic_version') IS NOT NULL,
+EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{SCHEMA}')"""
+
+_HELD = """SELECT EXISTS (SELECT FROM pg_locks
+WHERE locktype = 'advisory' AND granted AND objsubid = 1
+AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+AND CAST(classid AS bigint) = :high AND CAST(objid AS bigint) = :low)"""
+
+
+class Server:
+    """A database on a server; `location` is what people are shown of its address."""
+
+    def __init__(self, url: sa.URL, location: str) -> None:
+        if find_spec("psycopg") is None:
+            raise MissingExtra("psycopg", "postgresql")
+        self.location = location
+        self.engine = sa.create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            connect_args={name: value for name, value in _ARGUMENTS.items() if name not in url.query},
+            pool_pre_ping=True,
+            pool_reset_on_return=None,  # every transaction is ended by who began it
+        )
+        sa.event.listen(self.engine, "connect", _configure)
+
+    def prepare(self, create: bool) -> None:
+        """Nothing to do: a database can't be made by connecting to it."""
+
+    def version(self, connection: sa.Connection) -> int:
+        ours, anything = connection.execute(sa.text(_VERSION)).one()
+        if not anything:
+            return 0
+        if not ours:
+            raise NotAStore(f"a database in which the schema '{SCHEMA}' belongs to some other program")
+        return int(connection.scalar(sa.text("SELECT version_num FROM alembic_version")) or 0)
+
+    def secure(self, connection: sa.Connection) -> None:
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_key("schema"))))
+        encoding = connection.scalar(sa.text("SHOW server_encoding"))
+        if encoding != "UTF8":
+            raise NotAStore(f"a database in {encoding}; expected UTF8")
+        if not sa.inspect(connection).has_schema(SCHEMA):
+            connection.execute(sa.schema.CreateSchema(SCHEMA))
+
+    def mark(self, connection: sa.Connection, version: int) -> None:
+        """Nothing to do: Alembic's table says it."""
+
+    def settle(self) -> None:
+        """Nothing to do."""
+
+    def check(self) -> None:
+        """Nothing to do: tables that are gone are missed by every statement."""
+
+    @contextmanager
+    def hold(self, run: str) -> Iterator["SessionHold"]:
+        hold = SessionHold(self.engine, run)
+        try:
+            yield hold
+        finally:
+            hold.release()
+
+    def is_held(self, run: str) -> bool:
+        key = _key(run)
+        halves = {"high": key >> 32 & 0xFFFFFFFF, "low": key & 0xFFFFFFFF}
+        with self.engine.begin() as connection:
+            return bool(connection.scalar(sa.text(_HELD), halves))
+
+    def explain(self, error: Exception) -> tuple[str, ...]:
+        lines = [line.strip() for line in str(getattr(error, "orig", error)).splitlines()]
+        return tuple(line for line in lines if line)[:3]
+
+
+class SessionHold:
+    """The right to a run, tied to the very connection that writes: without the one there is not the other."""
+
+    def __init__(self, engine: sa.Engine, run: str) -> None:
+        self._engine, self._run = engine, run
+        self.connection = self._take()
+
+    def renew(self) -> None:
+        self.release()
+        self.connection = self._take()
+
+    def release(self) -> None:
+        connection = self.connection
+        if not (connection.closed or connection.invalidated):
+            with suppress(sa.exc.DBAPIError), connection.begin():
+                connection.execute(sa.select(sa.func.pg_advisory_unlock(_key(self._run))))
+        with suppress(sa.exc.DBAPIError):
+            connection.close()
+
+    def _take(self) -> sa.Connection:
+        connection = self._engine.connect()
+        connection.detach()  # closed at the end, with the lock it may have
+        with connection.begin():
+            connection.execute(sa.text(_KEEPALIVE))
+            if connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_key(self._run)))):
+                return connection
+        connection.close()
+        raise going_on(self._run)
+
+
+def _configure(connection: Any, _: object) -> None:
+    connection.autocommit = True
+    connection.execute(_SESSION)
+    connection.autocommit = False
+
+
+def _key(name: str) -> int:
+    """A number for an advisory lock; these are looked for in one database only."""
+    digest = hashlib.blake2b(f"misstep {name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, signed=True)

@@ -1,0 +1,84 @@
+"""Questions to the tables, in the order in which outcomes arrived."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from misstep.core.summary import Tally
+from misstep.core.transcript import Usage
+from misstep.core.verdict import ERROR_KINDS, Judgement
+from misstep.store.rows import key_of
+from misstep.store.schema import outcomes, records, runs
+
+_PAGE = 50  # outcomes in memory at a time
+
+
+def begins(column: sa.Column[Any], beginning: str) -> sa.ColumnElement[bool]:
+    """That a name begins so, letter by letter; databases disagree on what is like what."""
+    key = key_of(beginning)
+    return sa.func.substr(column, 1, len(key)) == key
+
+
+def select_runs(condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    """Runs, the newest first; outcomes are counted only where no summary says how many there are."""
+    count = sa.select(sa.func.count()).where(outcomes.c.run == runs.c.number).scalar_subquery()
+    done = sa.case((runs.c.summary.is_(None), count))
+    columns = (runs.c.id, runs.c.started, runs.c.total, done, runs.c.settings, runs.c.summary)
+    return sa.select(*columns).where(condition).order_by(runs.c.number.desc())
+
+
+def select_page(run: int, verdict: Judgement | None, after: int) -> sa.Select[Any]:
+    """The next few outcomes, so that nothing stays open while somebody looks at them."""
+    query = _select_documents(run).where(outcomes.c.number > after)
+    if verdict:
+        query = query.where(outcomes.c.verdict == verdict)
+    return query.order_by(outcomes.c.number).limit(_PAGE)
+
+
+def select_case(run: int, condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    """Two at the most: enough to know whether there is just one."""
+    return _select_documents(run).where(condition).limit(2)
+
+
+def select_fingerprints(run: int, keys: Sequence[str]) -> sa.Select[Any]:
+    columns = (outcomes.c.case_id, outcomes.c.fingerprint)
+    return sa.select(*columns).where(outcomes.c.run == run, outcomes.c.case_id.in_(keys))
+
+
+def tally(connection: sa.Connection, run: int) -> Tally:
+    """What all outcomes of a run add up to."""
+    total = Tally()
+    for row in connection.execute(_TALLY, {"run": run}).mappings():
+        verdict: Judgement = row["verdict"]
+        total.verdicts[verdict] += row["cases"]
+        for kind in ERROR_KINDS:
+            total.errors[kind] += row[kind]
+        if verdict in ("passed", "failed"):
+            total.chances += row["chances"] or 0.0
+        total.calls += int(row["calls"])
+        total.usage += Usage(int(row["input"]), int(row["output"]), int(row["cached"]))
+        total.seconds += row["seconds"]
+    return total
+
+
+def _select_documents(run: int) -> sa.Select[Any]:
+    joined = outcomes.join(records, records.c.outcome == outcomes.c.number)
+    return sa.select(outcomes.c.number, records.c.document).select_from(joined).where(outcomes.c.run == run)
+
+
+# Grouped by verdict alone, which the index has in order: nothing needs to be sorted.
+_TALLY = (
+    sa.select(
+        outcomes.c.verdict,
+        sa.func.count().label("cases"),
+        *(sa.func.count().filter(outcomes.c.error == kind).label(kind) for kind in ERROR_KINDS),
+        sa.func.sum(outcomes.c.chance).label("chances"),
+        *(
+            sa.func.sum(outcomes.c[name]).label(name)
+            for name in ("calls", "input", "output", "cached", "seconds")
+        ),
+    )
+    .where(outcomes.c.run == sa.bindparam("run"))
+    .group_by(outcomes.c.verdict)
+)

@@ -1,0 +1,65 @@
+"""Transactions that end in an error people can act on."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import msgspec
+import sqlalchemy as sa
+
+from misstep.errors import StoreError
+from misstep.store.database import Database, Hold, NotAStore
+
+T = TypeVar("T")
+
+
+class Transactions:
+    """Reads and writes on one database, each whole or not at all."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._readers = database.engine
+        self._writers = self._readers.execution_options(writing=True)
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        with self.explained(), self._readers.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        with self.explained():
+            self.database.check()
+            with self._writers.begin() as connection:
+                yield connection
+
+    def insist(self, hold: Hold, work: Callable[[sa.Connection], T]) -> T:
+        """Do some writing that may be repeated; once more on a fresh connection if the first one broke."""
+        with self.explained():
+            self.database.check()
+            if hold.connection.closed:
+                hold.renew()
+            try:
+                with hold.connection.begin():
+                    return work(hold.connection)
+            except sa.exc.DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+            hold.renew()
+            with hold.connection.begin():
+                return work(hold.connection)
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn what goes wrong with the database into an error that people can act on."""
+        where = self.database.location
+        try:
+            yield
+        except NotAStore as error:
+            raise StoreError(
+                "is not a store that this misstep can use", f"it is {error}", where=where
+            ) from error
+        except sa.exc.DBAPIError as error:
+            raise StoreError("the store can't be used", *self.database.explain(error), where=where) from error
+        except msgspec.MsgspecError as error:
+            raise StoreError("the store holds something unreadable", str(error), where=where) from error

@@ -1,0 +1,151 @@
+"""Progress on the screen: never more often than people can see, always right at the end."""
+
+import fcntl
+import io
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from misstep.cli.display import LiveDisplay, NoDisplay, PlainDisplay, make_display
+from misstep.core.event import CaseFinished, Notice, RunStarted
+from misstep.core.outcome import Outcome
+from misstep.core.settings import Settings
+from misstep.core.transcript import Transcript
+from misstep.core.verdict import Verdict
+from misstep.planning.suite import Suite, make_case
+
+CASE = make_case(Suite(0, 3, 3), 0)
+NEVER = 0.0001  # redraws a second
+
+
+def finished(passed: bool) -> CaseFinished:
+    verdict = Verdict(CASE.id, "passed" if passed else "failed")
+    return CaseFinished("r1", Outcome(CASE, Transcript(CASE.id, ()), verdict))
+
+
+class Watched(io.StringIO):
+    """A terminal that counts how often something is written to it."""
+
+    def __init__(self, terminal: bool = True) -> None:
+        super().__init__()
+        self.writes = 0
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+    def write(self, text: str) -> int:
+        self.writes += 1
+        return super().write(text)
+
+    @property
+    def plainly(self) -> str:
+        """Without what moves the cursor and colours the text."""
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue())
+
+
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def test_the_bar_is_not_drawn_for_every_case_and_right_at_the_end() -> None:
+    stream = Watched()
+    with LiveDisplay(stream, redraws=NEVER) as display:
+        display(RunStarted("r1", 20_000, {}))
+        before = stream.writes
+        for number in range(20_000):
+            display(finished(number % 4 > 0))
+        assert stream.writes == before
+    assert stream.writes < 20
+    assert "20000/20000 passed 15000  failed 5000" in stream.plainly
+
+
+def test_the_bar_goes_on_where_an_earlier_sitting_ended() -> None:
+    stream = Watched()
+    with LiveDisplay(stream, redraws=NEVER) as display:
+        display(RunStarted("r1", 10, {"passed": 6, "errored": 1}))
+        display(finished(False))
+    assert "run r1: 10 cases, 7 of them done before" in stream.plainly
+    assert "8/10 passed 6  failed 1  errored 1" in stream.plainly
+
+
+def test_a_log_gets_about_ten_lines() -> None:
+    stream = Watched(terminal=False)
+    with PlainDisplay(stream) as display:
+        display(RunStarted("r1", 5_000, {}))
+        for _ in range(5_000):
+            display(finished(True))
+        display(Notice("that was all"))
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "run r1: 5000 cases"
+    assert lines[-2:] == ["5000/5000  passed 5000  failed 0", "that was all"]
+    assert len(lines) == 12
+
+
+@pytest.mark.parametrize(
+    ("asked", "terminal", "kind"),
+    [
+        ("auto", True, LiveDisplay),
+        ("auto", False, PlainDisplay),
+        ("rich", False, LiveDisplay),
+        ("plain", True, PlainDisplay),
+        ("none", True, NoDisplay),
+    ],
+)
+def test_the_kind_goes_by_the_real_stream(asked: str, terminal: bool, kind: type) -> None:
+    settings = Settings(display=asked)  # type: ignore[arg-type]
+    assert type(make_display(settings, Watched(terminal))) is kind
+
+
+def read_all(master: int) -> str:
+    data = b""
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:  # Linux says so when nobody holds the other end any longer
+            return data.decode()
+        if not chunk:
+            return data.decode()
+        data += chunk
+
+
+def test_on_a_terminal_the_agents_lines_stand_above_the_bar(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import sys, time\n"
+        "def agent(request, tools):\n"
+        "    print('hello \\x1b[31mfrom the agent', sys.stdout.isatty(), sys.stderr.isatty())\n"
+        "    time.sleep(0.3)\n"
+        "    return 'done'\n"
+    )
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 64, 0, 0))
+    flags = ("--agent", "mine.py:agent", "--count", "3", "--jobs", "1", "--json", "--fail-on", "none")
+    environment = {k: v for k, v in os.environ.items() if k != "COLUMNS" and not k.startswith("MISSTEP_")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "misstep", "plan", "test", *flags],
+        cwd=tmp_path,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=slave,
+    ) as process:
+        os.close(slave)
+        shown = read_all(master)
+        os.close(master)
+        assert process.stdout is not None
+        assert process.stdout.read().startswith(b'{"run":')
+    lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in re.split(r"[\r\n]+", shown)]
+    assert lines.count("hello \\u001b[31mfrom the agent False False") == 3
+    bars = [line for line in lines if "/3" in line]
+    assert "3/3 passed 0  failed 3" in bars[-1]
+    assert all(len(bar) <= 64 for bar in bars)

@@ -1,0 +1,173 @@
+"""Budgets: what may start, and when everything has to stop."""
+
+import random
+import threading
+
+import pytest
+
+from misstep.core.spending import Budget, Cost, Spent
+from misstep.core.transcript import Usage
+from misstep.engine.purse import CaseAccount, Purse
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def price(role: str, usage: Usage) -> float:
+    """A dollar for a token of the agent's, two for the judge's."""
+    return (usage.input + usage.output) * {"agent": 1.0, "judge": 2.0}[role]
+
+
+NOTHING, FREE = Spent(), Cost()
+
+
+def purse(budget: Budget, before: Spent = NOTHING, guess: Cost = FREE, clock: Clock | None = None) -> Purse:
+    return Purse(budget, price, before, guess, clock or Clock())
+
+
+def spend(account: CaseAccount, tokens: int, role: str = "agent") -> None:
+    account.spend(role, Usage(tokens, 0))
+
+
+def test_without_a_budget_everything_may_start() -> None:
+    unlimited = purse(Budget())
+    for _ in range(1000):
+        assert unlimited.admit()
+        spend(unlimited.open(), 10**9)
+
+
+@pytest.mark.parametrize("kind", ["usd", "tokens", "calls"])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_run_never_uses_more_than_its_budget_when_cases_are_alike(kind: str, seed: int) -> None:
+    """Whatever the order in which cases in flight end, once the first has shown what one needs."""
+    dice = random.Random(seed)
+    each, limit = dice.randint(1, 20), dice.randint(20, 500)
+    limited = purse(Budget(**{kind: limit}))
+    flying, used = list[CaseAccount](), 0
+    while True:
+        while len(flying) < 5 and (used or not flying) and limited.admit():
+            flying.append(limited.open())
+        if not flying:
+            break
+        account = flying.pop(dice.randrange(len(flying)))
+        for _ in range(each):
+            if kind == "calls":
+                account.call()
+            else:
+                spend(account, 1)
+        account.close(finished=True)
+        used += each
+    assert limit - each < used <= limit
+    assert limited.lacking == kind
+
+
+def test_room_is_kept_for_the_dearest_case_so_far() -> None:
+    limited = purse(Budget(tokens=100))
+    first = limited.open()
+    spend(first, 30)
+    first.close(finished=True)
+    cheap = limited.open()
+    spend(cheap, 5)
+    cheap.close(finished=True)
+    assert limited.admit()
+    limited.open()
+    assert limited.admit()  # 35 used, 30 held back, 30 for another
+    limited.open()
+    assert not limited.admit()
+    assert limited.lacking == "tokens"
+
+
+def test_a_case_in_flight_that_gets_dearer_raises_what_others_may_need() -> None:
+    limited = purse(Budget(tokens=100), guess=Cost(tokens=10))
+    running = limited.open()
+    assert limited.admit()
+    spend(running, 60)
+    assert not limited.admit()
+
+
+def test_one_case_may_find_out_what_cases_cost_where_the_guess_is_too_high() -> None:
+    limited = purse(Budget(tokens=100), guess=Cost(tokens=10_000))
+    assert limited.admit()
+    probe = limited.open()
+    assert not limited.admit()
+    spend(probe, 20)
+    probe.close(finished=True)
+    assert limited.admit()
+
+
+def test_what_earlier_sittings_have_used_counts() -> None:
+    before = Spent({"agent": Usage(50, 0), "judge": Usage(10, 10)}, calls=3, seconds=7.0)
+    assert purse(Budget(tokens=100), before, Cost(tokens=30)).admit()
+    assert not purse(Budget(tokens=99), before, Cost(tokens=30)).admit()
+    assert purse(Budget(usd=100), before, Cost(usd=10)).admit()
+    assert not purse(Budget(usd=99), before, Cost(usd=10)).admit()
+    assert not purse(Budget(calls=3), before, Cost(calls=1)).admit()
+    assert not purse(Budget(seconds=7), before, Cost(seconds=1)).admit()
+
+
+def test_every_role_is_paid_out_of_the_same_purse() -> None:
+    limited = purse(Budget(usd=100))
+    account = limited.open()
+    spend(account, 10)
+    spend(account, 20, role="judge")
+    account.close(finished=True)
+    assert limited.spent.usage == {"agent": Usage(10, 0), "judge": Usage(20, 0)}
+    assert limited.admit()
+    limited.open()
+    assert not limited.admit()
+
+
+def test_time_must_be_left_for_a_case_as_long_as_the_longest() -> None:
+    clock = Clock()
+    limited = purse(Budget(seconds=100), clock=clock)
+    account = limited.open()
+    clock.now += 30
+    account.close(finished=True)
+    assert limited.admit()
+    clock.now += 41
+    assert not limited.admit()
+    assert (limited.lacking, limited.seconds_left) == ("seconds", 29)
+
+
+def test_a_case_that_was_cut_short_says_nothing_about_how_long_cases_take() -> None:
+    clock = Clock()
+    limited = purse(Budget(seconds=100), clock=clock)
+    account = limited.open()
+    clock.now += 60
+    account.close(finished=False)
+    assert limited.admit()
+
+
+def test_the_alarm_is_raised_once_and_only_when_more_is_used_than_allowed() -> None:
+    limited = purse(Budget(tokens=100))
+    alarms = list[str]()
+    limited.overdrawn = lambda: alarms.append(limited.lacking)
+    account = limited.open()
+    spend(account, 100)
+    assert alarms == []
+    spend(account, 1)
+    spend(account, 1)
+    assert alarms == ["tokens"]
+
+
+def test_nothing_is_lost_when_many_threads_spend_at_once() -> None:
+    unlimited = purse(Budget(tokens=10**9))
+
+    def work() -> None:
+        for _ in range(500):
+            account = unlimited.open()
+            spend(account, 2)
+            account.call()
+            account.close(finished=True)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    spent = unlimited.spent
+    assert (spent.tokens, spent.calls) == (8000, 4000)

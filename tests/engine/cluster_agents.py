@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
@@ -103,6 +104,16 @@ class Deadly:
         return await self._planner.run(assignment, toolbox)
 
 
+class Blocking:
+    """An agent that never lets anybody else do anything."""
+
+    name = "blocking"
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        time.sleep(3600)
+        return Answer()
+
+
 class Asking:
     """An agent that asks a model twice and takes its word for the answer."""
 
@@ -124,6 +135,10 @@ def simulated(kind: str, gates: Gates) -> Working:
 
 def slow(diary: str, gates: Gates) -> Working:
     return working(Slow(diary))
+
+
+def blocking(gates: Gates) -> Working:
+    return working(Blocking())
 
 
 def deadly(seed: int, gates: Gates) -> Working:

@@ -167,6 +167,16 @@ def test_a_case_that_kills_its_worker_is_given_up_and_harms_no_other(
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_worker_that_hangs_is_replaced(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("misstep.engine.cluster.crew.SILENCE", 2.0)
+
+    async def main() -> Outcome:
+        async with crew_on(cluster, agents.blocking, jobs=1) as (crew, _):
+            return await crew.execute(CASES[0], UNCOUNTED)
+
+    assert run(main()).verdict.verdict == "errored"
+
+
 def test_what_a_case_uses_is_told_while_it_runs_and_adds_up(cluster: Any, tmp_path: Path) -> None:
     diary = Diary(path := str(tmp_path / "diary"))
     tab = Tab(heard=lambda: diary.write("go"))  # no case would end if nothing were told before
@@ -430,7 +440,8 @@ def test_without_any_worker_a_case_waits_for_one_and_not_for_ever() -> None:
         first, second = seats
         with pytest.raises(MisstepError, match=r"none could be started within 0\.05 seconds"):
             await seats.filled()
-        seats.fill(first, object())
+        seats.hire(first)
+        asyncio.get_running_loop().call_later(0.2, seats.fill, first, object())
         await seats.filled()
         seats.vacate(first)
         waiting = asyncio.ensure_future(seats.take(alone=False).__aenter__())

@@ -37,7 +37,7 @@ def is_locked(path: Path) -> bool:
     if fcntl is None:
         return False
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
     try:

@@ -25,6 +25,9 @@ PARTING = 10.0  # seconds for agents to give back what they hold
 STOPPING = 2.0  # seconds for a cancelled case to say what it has used
 BEAT = 0.2  # seconds between two pieces of news from a worker
 NEWS_PER_SECOND = 100  # from all workers together, so that many of them don't keep the driver busy
+SILENCE = (
+    600.0  # seconds after which a worker that says nothing is as good as lost: a case has stopped its loop
+)
 MOST_CALLS = 100_000  # that one actor answers at a time; those who wait for a place are among them
 HINT = "name it with --agent file.py:name, and each worker makes its own"
 
@@ -128,25 +131,32 @@ class Crew:
         name, ready = f"{seat.number}.{next(self._tickets)}", False
         worker = self._hire(name)
         try:
+            await self._begin(worker)
+            self._seats.hire(seat)
             await self._prepare(worker)
             ready = True
             self._seats.fill(seat, worker)
             await self._listen(worker)
-        except self._ray.exceptions.RayError:
+        except (self._ray.exceptions.RayError, TimeoutError):
             self._lose(seat, worker)
             self._desk.forget.remote(name)
         finally:
+            self._seats.vacate(seat)
             self._ray.kill(worker)  # it may be alive, and only out of reach
         return ready
 
-    async def _prepare(self, worker: Any) -> None:
+    async def _begin(self, worker: Any) -> None:
+        """Wait until the worker is there, which takes as long as there is no room for it."""
         try:
-            trouble = await listen(worker.prepare.remote())
+            await listen(worker.news.remote(0.0))
         except self._ray.exceptions.ActorDiedError as error:
             if not error.actor_init_failed:
                 raise
             reason = str(error).strip().rpartition("\n")[2]
             raise UsageError(f"a node can't run workers: {reason}", NEEDS) from None
+
+    async def _prepare(self, worker: Any) -> None:
+        trouble = await listen(worker.prepare.remote())
         if trouble:
             raise error_of(decode(trouble, Failure))
 
@@ -154,7 +164,8 @@ class Crew:
         """Pass on what cases use, until the worker is lost."""
         pause = max(BEAT, len(self._keepers) / NEWS_PER_SECOND)
         while True:
-            news = decode(await listen(worker.news.remote(pause)), dict[int, Spent])
+            async with asyncio.timeout(SILENCE):
+                news = decode(await listen(worker.news.remote(pause)), dict[int, Spent])
             for ticket, spent in news.items():
                 if ticket in self._flights:
                     self._flights[ticket].hear(spent)

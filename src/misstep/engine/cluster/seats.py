@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 from misstep.errors import MisstepError
@@ -15,7 +15,8 @@ class Seat:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.worker: Any = None
+        self.hired = False  # a worker is there, ready or not
+        self.worker: Any = None  # when it is ready
         self.load = 0
         self.reserved = False  # for a case that is to have it alone
         self.alone = False
@@ -34,12 +35,16 @@ class Seats:
     def __iter__(self) -> Iterator[Seat]:
         return iter(self._all)
 
+    def hire(self, seat: Seat) -> None:
+        seat.hired = True
+        self._tell()
+
     def fill(self, seat: Seat, worker: Any) -> None:
         seat.worker = worker
         self._tell()
 
     def vacate(self, seat: Seat) -> None:
-        seat.worker = None
+        seat.hired, seat.worker = False, None
         if not self._manned():
             self._deserted = asyncio.get_running_loop().time()
         self._tell()
@@ -49,16 +54,17 @@ class Seats:
         self._tell()
 
     async def filled(self) -> None:
-        """Wait for a worker in every seat, or in some of them if it takes too long for the others."""
-        try:
-            async with asyncio.timeout(self._patience):
-                while not self._failures() and not all(seat.worker is not None for seat in self._all):
-                    await self._change()
-        except TimeoutError:
-            if not self._manned():
-                raise self._desertion() from None
+        """Wait until all workers are ready; for some there may be no room, and nobody waits long for those.
+
+        How long an agent takes to get ready is its own business.
+        """
+        with suppress(TimeoutError):
+            while not self._failures() and not all(seat.worker is not None for seat in self._all):
+                await self._worker_soon()
         for failure in self._failures():
             raise failure
+        if not self._manned():
+            raise self._desertion()
 
     @asynccontextmanager
     async def take(self, alone: bool) -> AsyncIterator[Seat]:
@@ -103,10 +109,15 @@ class Seats:
         if len(failures) == len(self._all):
             raise failures[0]
         try:
-            async with asyncio.timeout_at(self._deserted + self._patience):
-                await self._change()
+            await self._worker_soon()
         except TimeoutError:
             raise self._desertion() from None
+
+    async def _worker_soon(self) -> None:
+        """Wait for news, if there is a worker that gets ready; a while even if there is none."""
+        soon = any(seat.hired and seat.worker is None for seat in self._all)
+        async with asyncio.timeout_at(None if soon else self._deserted + self._patience):
+            await self._change()
 
     def _failures(self) -> list[MisstepError]:
         return [seat.failure for seat in self._all if seat.failure]

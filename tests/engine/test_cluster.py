@@ -436,7 +436,7 @@ def test_a_case_that_is_to_be_alone_is() -> None:
 
 def test_without_any_worker_a_case_waits_for_one_and_not_for_ever() -> None:
     async def main() -> None:
-        seats = Seats(2, patience=0.05)
+        seats = Seats(2, patience=0.05, stragglers=0.05)
         first, second = seats
         with pytest.raises(MisstepError, match=r"none could be started within 0\.05 seconds"):
             await seats.filled()

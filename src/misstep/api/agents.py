@@ -51,6 +51,12 @@ def find_agent(settings: Settings, tell: Tell = lambda _: None, gates: Gates | N
     raise _unknown(settings.agent)
 
 
+def check_agent(settings: Settings) -> None:
+    """Refuse an agent that can't be found. Agents of our own may lack their key: nobody needs it yet."""
+    if settings.agent not in PARADIGMS or not settings.model:
+        find_agent(settings)
+
+
 class ReactOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`mode` says whether the model continues a text or chats."""
 

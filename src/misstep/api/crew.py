@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 
-from misstep.api.agents import find_agent
+from misstep.api.agents import check_agent, find_agent
 from misstep.api.execution import at_work, execute, judge
 from misstep.api.sitting import Execute
 from misstep.core.agent import Agent
@@ -23,6 +23,8 @@ def employ(
 ) -> AbstractAsyncContextManager[Execute]:
     """A way to carry out cases, ready once it is entered; the agent is the one given or the one named."""
     if settings.on == "ray":
+        if agent is None and (settings.agent.startswith("sim:") or ":" not in settings.agent):
+            check_agent(settings)  # before anything is started; what is in files is for the workers to find
         return _on_ray(settings, agent, tell)
     if settings.ray_address:
         raise UsageError("a Ray cluster was named, and nothing is to run on it", "add --on ray")
@@ -43,6 +45,7 @@ async def _on_ray(
         jobs=settings.jobs,
         tell=tell,
     )
+    tell("connecting to Ray" if settings.ray_address else "starting Ray")
     async with crew:
         yield crew.execute
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.api.agents import PARADIGMS, find_agent
+from misstep.api.agents import check_agent
 from misstep.api.crew import employ
 from misstep.api.estimates import estimate_rest, estimate_run, past_runs
 from misstep.api.models import refuse_blind_budget, refuse_secrets
@@ -173,8 +173,7 @@ def estimate(settings: Settings) -> Estimate:
     settings = check_settings(settings)
     total = count_cases(settings)
     refuse_blind_budget(settings)
-    if settings.agent not in PARADIGMS or not settings.model:
-        find_agent(settings)  # our own agents would ask for a key, which nobody needs yet
+    check_agent(settings)
     return estimate_run(settings, total, _cases_of(settings), past_runs(settings))
 
 

@@ -10,12 +10,12 @@ from typing import Any, Self
 from misstep.core.case import Case
 from misstep.core.gate import Gates
 from misstep.core.outcome import Outcome
-from misstep.core.secrets import secrets_in
+from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.spending import Account, Spent
-from misstep.core.transcript import Usage
 from misstep.engine.cluster.desk import Desk
 from misstep.engine.cluster.link import connected, listen
 from misstep.engine.cluster.seats import Seat, Seats
+from misstep.engine.cluster.tabs import Flight
 from misstep.engine.cluster.wire import Ended, Failure, decode, encode, error_of
 from misstep.engine.cluster.worker import NEEDS, MakeWorker, Worker
 from misstep.errors import InternalError, MisstepError, UsageError
@@ -25,9 +25,7 @@ PARTING = 10.0  # seconds for agents to give back what they hold
 STOPPING = 2.0  # seconds for a cancelled case to say what it has used
 BEAT = 0.2  # seconds between two pieces of news from a worker
 NEWS_PER_SECOND = 100  # from all workers together, so that many of them don't keep the driver busy
-SILENCE = (
-    600.0  # seconds after which a worker that says nothing is as good as lost: a case has stopped its loop
-)
+SILENCE = 600.0  # seconds without news, and a worker is as good as lost: a case keeps it from everything
 MOST_CALLS = 100_000  # that one actor answers at a time; those who wait for a place are among them
 HINT = "name it with --agent file.py:name, and each worker makes its own"
 
@@ -55,7 +53,7 @@ class Crew:
         self._address = address
         self._jobs = jobs
         self._tell = tell
-        self._flights = dict[int, _Flight]()
+        self._flights = dict[int, Flight]()
         self._tickets = itertools.count()
         self._entered = False
 
@@ -93,7 +91,7 @@ class Crew:
 
     async def _run(self, seat: Seat, case: bytes, account: Account) -> Ended | None:
         """How a case ended; None where its worker was lost."""
-        worker, ticket, flight = seat.worker, next(self._tickets), _Flight(account)
+        worker, ticket, flight = seat.worker, next(self._tickets), Flight(account)
         self._flights[ticket] = flight
         running = listen(worker.execute.remote(ticket, case))
         try:
@@ -105,7 +103,7 @@ class Crew:
                     flight.hear(decode(await running, Ended).spent)
             raise
         except self._ray.exceptions.RayTaskError as error:
-            raise InternalError(f"a worker failed with {error.cause!r}") from None
+            raise InternalError(f"a worker failed with {type(error.cause).__name__}") from None
         except self._ray.exceptions.RayError:
             self._lose(seat, worker)
             return None
@@ -179,8 +177,8 @@ class Crew:
         self._tell(f"a worker was lost; {cases} run again" if again else "a worker was lost")
 
     def _room(self) -> int:
-        """How many workers there may be: one for each CPU that is free, and at least one to wait for."""
-        return max(1, min(self._jobs, int(self._ray.available_resources().get("CPU", 0))))
+        """How many workers there may be: one for each CPU, and at least one to wait for."""
+        return max(1, min(self._jobs, int(self._ray.cluster_resources().get("CPU", 0))))
 
     def _hire(self, name: str) -> Any:
         options = {"num_cpus": 1, "scheduling_strategy": "SPREAD", "max_concurrency": MOST_CALLS}
@@ -203,33 +201,13 @@ class Crew:
         await asyncio.gather(*self._keepers, return_exceptions=True)
 
 
-class _Flight:
-    """A case on its way; its account hears of everything once."""
-
-    def __init__(self, account: Account) -> None:
-        self._account = account
-        self._told = Spent()
-
-    def hear(self, spent: Spent) -> None:
-        """Tell the account what has been added; news that has been overtaken adds nothing."""
-        before, self._told = self._told, spent
-        for role, usage in spent.usage.items():
-            more = _difference(usage, before.usage.get(role, Usage()))
-            if more != Usage():
-                self._account.spend(role, more)
-        for _ in range(spent.calls - before.calls):
-            self._account.call()
-
-
-def _difference(one: Usage, other: Usage) -> Usage:
-    return Usage(one.input - other.input, one.output - other.output, one.cached - other.cached)
-
-
 def _pack(ray: Any, make: MakeWorker) -> bytes:
+    secrets = secrets_in(os.environ)
     try:
         packed: bytes = ray.cloudpickle.dumps(make)
     except Exception as error:
-        raise UsageError(f"the agent can't be sent to other processes: {error}", HINT) from error
-    if any(secret.encode() in packed for secret in secrets_in(os.environ)):
+        reason = Redactor(secrets)(str(error))
+        raise UsageError(f"the agent can't be sent to other processes: {reason}", HINT) from error
+    if any(secret.encode() in packed for secret in secrets):
         raise UsageError("the agent holds the value of a secret variable, which would travel with it", HINT)
     return packed

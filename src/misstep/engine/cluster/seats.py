@@ -8,6 +8,7 @@ from typing import Any
 from misstep.errors import MisstepError
 
 PATIENCE = 60.0  # seconds without any worker
+STRAGGLERS = 20.0  # seconds for others, once there is one
 
 
 class Seat:
@@ -26,11 +27,12 @@ class Seat:
 class Seats:
     """All seats of a crew; a case goes where there is least to do."""
 
-    def __init__(self, count: int, patience: float = PATIENCE) -> None:
+    def __init__(self, count: int, patience: float = PATIENCE, stragglers: float = STRAGGLERS) -> None:
         self._patience = patience
+        self._stragglers = stragglers
         self._all = [Seat(number) for number in range(count)]
         self._changed = asyncio.Event()
-        self._deserted = asyncio.get_running_loop().time()
+        self._since = asyncio.get_running_loop().time()  # when the last worker came, or there was none left
 
     def __iter__(self) -> Iterator[Seat]:
         return iter(self._all)
@@ -41,12 +43,13 @@ class Seats:
 
     def fill(self, seat: Seat, worker: Any) -> None:
         seat.worker = worker
+        self._since = asyncio.get_running_loop().time()
         self._tell()
 
     def vacate(self, seat: Seat) -> None:
         seat.hired, seat.worker = False, None
         if not self._manned():
-            self._deserted = asyncio.get_running_loop().time()
+            self._since = asyncio.get_running_loop().time()
         self._tell()
 
     def close(self, seat: Seat, failure: MisstepError) -> None:
@@ -54,7 +57,7 @@ class Seats:
         self._tell()
 
     async def filled(self) -> None:
-        """Wait until all workers are ready; for some there may be no room, and nobody waits long for those.
+        """Wait until all workers are ready, but not long for those that there may be no room for yet.
 
         How long an agent takes to get ready is its own business.
         """
@@ -114,9 +117,10 @@ class Seats:
             raise self._desertion() from None
 
     async def _worker_soon(self) -> None:
-        """Wait for news, if there is a worker that gets ready; a while even if there is none."""
+        """Wait for news: as long as it takes if a worker is getting ready, else for a while."""
         soon = any(seat.hired and seat.worker is None for seat in self._all)
-        async with asyncio.timeout_at(None if soon else self._deserted + self._patience):
+        limit = self._stragglers if self._manned() else self._patience
+        async with asyncio.timeout_at(None if soon else self._since + limit):
             await self._change()
 
     def _failures(self) -> list[MisstepError]:

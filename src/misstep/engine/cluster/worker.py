@@ -3,7 +3,6 @@
 import asyncio
 import os
 import pickle
-import threading
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, TypeAlias
@@ -11,38 +10,15 @@ from typing import Any, TypeAlias
 from misstep.core.case import Case
 from misstep.core.gate import Gates
 from misstep.core.outcome import Outcome
-from misstep.core.spending import Account, Spent
-from misstep.core.transcript import Usage
+from misstep.core.spending import Account
 from misstep.engine.cluster.desk import DeskGates
+from misstep.engine.cluster.tabs import Tab
 from misstep.engine.cluster.wire import Ended, decode, encode, failure_of
 
 Execute: TypeAlias = Callable[[Case, Account], Awaitable[Outcome]]
 MakeWorker: TypeAlias = Callable[[Gates], AbstractAsyncContextManager[Execute]]
 
 NEEDS = "every node needs misstep, the files and packages of the agent, and its keys in the environment"
-
-
-class Tab:
-    """What one case has used so far."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._told = self.spent = Spent()
-
-    def spend(self, role: str, usage: Usage) -> None:
-        self._add(Spent({role: usage}))
-
-    def call(self) -> None:
-        self._add(Spent(calls=1))
-
-    def is_news(self) -> bool:
-        """Whether something has been added since this was last asked."""
-        before, self._told = self._told, self.spent
-        return before is not self._told
-
-    def _add(self, more: Spent) -> None:
-        with self._lock:
-            self.spent += more
 
 
 class Worker:

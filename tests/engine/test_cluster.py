@@ -1,9 +1,7 @@
 """Cases on a Ray cluster: the outcomes are those of a local run, whatever is lost on the way."""
 
 import asyncio
-import fcntl
 import os
-import tempfile
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -25,13 +23,13 @@ from misstep.errors import MissingExtra, MisstepError, UsageError
 from misstep.models.throttle import Throttles
 from misstep.planning.simulated import simulated_agent
 from misstep.planning.suite import Suite, make_case
+from tests.clusters import ray_cluster, with_two_nodes
 from tests.engine import cluster_agents as agents
 from tests.engine.cluster_agents import Diary, end_process
 from tests.engine.cluster_server import CountingServer, Crowd, answer, refusal
 from tests.scripted.wire import Reply
 
 CASES = [make_case(Suite(0, 3, 4), index) for index in range(40)]
-NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
 LIMIT = 90.0  # seconds after which a test that waits for what never comes has failed
 
 
@@ -90,24 +88,13 @@ def same(one: Sequence[Outcome], other: Sequence[Outcome]) -> bool:
 
 @pytest.fixture(scope="module")
 def head() -> Iterator[Any]:
-    """A cluster with one node; another test process waits until there is no other such cluster."""
-    pytest.importorskip("ray", reason="ray is not installed")
-    from ray.cluster_utils import Cluster
-
-    with (Path(tempfile.gettempdir()) / "misstep-test-cluster.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+    with ray_cluster() as cluster:
         yield cluster
-        cluster.shutdown()
 
 
 @pytest.fixture
 def cluster(head: Any) -> Any:
-    """A cluster with two nodes, each with one CPU."""
-    if not head.worker_nodes:
-        head.add_node(**NODE)
-        head.wait_for_nodes()
-    return head
+    return with_two_nodes(head)
 
 
 @asynccontextmanager

@@ -35,8 +35,7 @@ from misstep.store.lines import read_lines
 from misstep.store.runs import Run, Store, fingerprint
 
 DEFAULT_COUNT = 100
-DEFAULTS = Settings()
-RENEWABLE = ("budget_usd", "budget_tokens", "budget_time", "budget_calls", "on", "ray_address")
+BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
 
 
 def suite_of(settings: Settings) -> Suite:
@@ -178,9 +177,10 @@ def estimate(settings: Settings) -> Estimate:
 
 
 def _new_means(settings: Settings) -> dict[str, Any]:
-    """What may differ from when the run was started: how much it may use, and where it runs."""
-    given = {name: getattr(settings, name) for name in RENEWABLE}
-    return {name: value for name, value in given.items() if value != getattr(DEFAULTS, name)}
+    """What may differ from when the run was started: how much it may use if that is said, and where it runs."""
+    budgets = {name: getattr(settings, name) for name in BUDGETS}
+    raised = {name: value for name, value in budgets.items() if value is not None}
+    return {**raised, "on": settings.on, "ray_address": settings.ray_address}
 
 
 def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:

@@ -140,7 +140,10 @@ class Sitting:
         raise error
 
     def _way_on(self) -> str:
-        return f"go on with: misstep plan test --resume {self._run.id}"
+        settings = self._run.settings
+        there = f" --on {settings.on}" if settings.on != "local" else ""
+        address = f" --ray-address {settings.ray_address}" if settings.ray_address else ""
+        return f"go on with: misstep plan test --resume {self._run.id}{there}{address}"
 
     def _emit(self, event: Event) -> None:
         for listener in self._listeners:

@@ -23,7 +23,7 @@ from misstep.models.providers import Endpoint, ModelName
 MOST_TOKENS = 8192  # the interface wants a number
 
 
-SDK = Sdk("anthropic", "AsyncAnthropic", unlisted=("temperature",))  # the interface has it, not the signature
+SDK = Sdk("anthropic", "AsyncAnthropic")
 
 
 class AnthropicModel:
@@ -62,7 +62,7 @@ class AnthropicModel:
             parameters["stop_sequences"] = list(request.stop)
         if self._temperature is not None:
             parameters["temperature"] = self._temperature
-        return await self._line.ask("messages", parameters, _read, meter)
+        return await self._line.ask("/v1/messages", parameters, _read, meter)
 
     async def complete(self, request: Prompt, meter: Meter) -> Reply:  # noqa: ARG002 (the protocol's)
         raise UsageError(f"{self.name} does not continue texts", "react chats with it: -A mode=chat")

@@ -23,7 +23,7 @@ CONNECT_SECONDS = 10.0
 LONGEST_REQUEST = 3600.0  # the case's own limit is what counts
 DISPENSABLE = ("temperature", "parallel_tool_calls", "stop")  # parameters that some models refuse
 REFUSAL = re.compile(r"support|permit|allow|recogni|unknown|deprecat|extra|unexpected|invalid", re.IGNORECASE)
-REMEMBERING = ("responses",)  # what they say belongs to a conversation that the server keeps
+REMEMBERING = ("/responses",)  # what they say belongs to a conversation that the server keeps
 
 Json = dict[str, Any]
 
@@ -44,13 +44,11 @@ DEFAULTS = Options()
 class Sdk(msgspec.Struct, frozen=True):
     """A client library: OpenAI's and Anthropic's are made alike, down to the names of their errors.
 
-    `client` is the name of its class for asyncio; `unlisted` are parameters that its methods don't take and
-    its server does.
+    `client` is the name of its class for asyncio.
     """
 
     package: str
     client: str
-    unlisted: tuple[str, ...] = ()
 
 
 class Line:
@@ -112,9 +110,11 @@ class Line:
                 raise Trouble(self._told(f"can't be reached{cause}")) from None
             except (ValueError, RecursionError, sdk.APIResponseValidationError) as error:
                 raise Trouble(self._told(f"gave an answer that makes no sense: {error}")) from None
-            if not hasattr(answer, "to_dict"):
+            if hasattr(answer, "to_dict"):
+                return answer.to_dict(mode="json", warnings=False)
+            if not isinstance(answer, dict):
                 raise Trouble(self._told("gave an answer that makes no sense: it is no JSON object"))
-            return answer.to_dict(mode="json", warnings=False)
+            return answer
 
         return await self._patience.persist(once, meter)
 
@@ -128,17 +128,15 @@ class Line:
         return import_module(self._sdk.package)
 
     async def _send(self, endpoint: str, parameters: Json) -> Any:
-        """One request; a parameter that the model refuses is left out from then on."""
-        resource = self.client
-        for part in endpoint.split("."):
-            resource = getattr(resource, part)
+        """One request; a parameter that the model refuses is left out from then on.
+
+        The SDK's methods for each endpoint would spend more on checking types than on all the rest.
+        """
         refusals = (self._module.BadRequestError, self._module.UnprocessableEntityError)
         while True:
             allowed = {name: value for name, value in parameters.items() if name not in self._refused}
-            extra = {name: allowed[name] for name in self._sdk.unlisted if name in allowed}
-            listed = {name: value for name, value in allowed.items() if name not in extra}
             try:
-                return await resource.create(**listed, extra_body=extra)
+                return await self.client.post(endpoint, body=allowed, cast_to=object)
             except refusals as error:
                 refused = _refused_parameter(error)
                 if refused not in allowed:

@@ -51,13 +51,13 @@ class OpenAIModel:
                 parameters["parallel_tool_calls"] = False
         if request.stop:
             parameters["stop"] = list(request.stop)
-        return await self._ask("chat.completions", parameters, self._read_chat, meter)
+        return await self._ask("/chat/completions", parameters, self._read_chat, meter)
 
     async def complete(self, request: Prompt, meter: Meter) -> Reply:
         parameters: Json = {"prompt": request.text, "max_tokens": COMPLETION_TOKENS}
         if request.stop:
             parameters["stop"] = list(request.stop)
-        return await self._ask("completions", parameters, self._read_completion, meter)
+        return await self._ask("/completions", parameters, self._read_completion, meter)
 
     async def respond(self, request: Chat, earlier: str, meter: Meter) -> Reply:
         parameters: Json = {"input": [_item(message) for message in request.messages]}
@@ -69,7 +69,7 @@ class OpenAIModel:
                 parameters["parallel_tool_calls"] = False
         if earlier:
             parameters["previous_response_id"] = earlier
-        return await self._ask("responses", parameters, _read_response, meter)
+        return await self._ask("/responses", parameters, _read_response, meter)
 
     def open_thread(self, request: Chat) -> Thread:
         manner = {"model": self._model, "temperature": self._temperature}

@@ -35,6 +35,13 @@ class StoreError(MisstepError):
     """The store can't be opened, read or written."""
 
 
+class NoStoreYet(StoreError):
+    """There is nothing where the store is to be."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__("there is no store here yet", "misstep plan test makes one", where=where)
+
+
 class BudgetExceeded(MisstepError):
     """What the user was willing to spend is spent."""
 

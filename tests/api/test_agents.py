@@ -107,7 +107,7 @@ def test_the_budget_ends_a_run_which_goes_on_with_a_larger_one() -> None:
         chosen = settings(server, count=40, jobs=1, budget_usd=0.02)
         with pytest.raises(misstep.BudgetExceeded, match=r"of 0\.02 USD are used") as caught:
             misstep.run_agent(chosen)
-        run = list_runs(chosen)[0].run
+        run = list_runs(chosen)[0][0].run
         assert 0 < run.done < 40
         assert run.summary is None
         assert any(run.id in hint for hint in caught.value.hints)
@@ -172,7 +172,7 @@ def test_the_printed_way_on_keeps_the_budget() -> None:
     with ScriptedServer() as server:
         with pytest.raises(misstep.BudgetExceeded):
             misstep.run_agent(settings(server, count=40, jobs=1, budget_usd=0.02))
-        run = list_runs(misstep.Settings())[0].run
+        run = list_runs(misstep.Settings())[0][0].run
         with pytest.raises(misstep.BudgetExceeded):
             resume_run(misstep.Settings(resume=run.id))
 

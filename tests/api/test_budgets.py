@@ -10,7 +10,7 @@ import pytest
 
 from misstep.api.plan import resume_run, run_agent
 from misstep.core.agent import Answer, Assignment, Toolbox
-from misstep.core.event import Event, RunStopped
+from misstep.core.event import CaseFinished, Event, RunStopped
 from misstep.core.settings import Settings, Span
 from misstep.core.transcript import Usage
 from misstep.errors import BudgetExceeded, UsageError
@@ -112,6 +112,34 @@ def test_a_case_that_overdraws_the_budget_is_cut_short_with_all_the_others(tmp_p
     with Store(str(tmp_path / "store.db")) as store:
         assert store.find_run(run).done == 4
         assert store.spent(run).tokens == 54_000
+
+
+def test_what_had_finished_when_the_budget_was_overdrawn_is_kept_and_told(tmp_path: Path) -> None:
+    """Seven cases are about to be kept when the eighth, beside them, uses more than there is."""
+    events = list[Event]()
+    agent = Model(lambda number: TOKENS if number < 8 else Usage(50_000, 0))
+    with pytest.raises(BudgetExceeded, match="after 7 of 8 cases: 57,000 of 20,000 tokens"):
+        run_agent(settings(tmp_path, count=8, jobs=8, budget_tokens=20_000), events.append, agent=agent)
+    assert sum(isinstance(event, CaseFinished) for event in events) == 7
+    with Store(str(tmp_path / "store.db")) as store:
+        assert store.list_runs()[0].done == 7
+
+
+def test_a_larger_budget_is_the_runs_own_from_then_on(tmp_path: Path) -> None:
+    chosen = settings(tmp_path, budget_tokens=5_000)
+    run, _ = stop(chosen, Model())
+    again = settings(tmp_path, resume=run)
+    with pytest.raises(BudgetExceeded, match="12,000 of 12,000 tokens"):
+        resume_run(again.overlay({"budget_tokens": 12_000}), agent=Model())
+    with pytest.raises(BudgetExceeded, match="12,000 of 12,000 tokens"):
+        resume_run(again, agent=Model())
+
+
+def test_a_resumed_run_remembers_its_dearest_case(tmp_path: Path) -> None:
+    agent = Model(lambda number: Usage(8_000, 0) if number == 2 else TOKENS)
+    run, _ = stop(settings(tmp_path, jobs=1, budget_tokens=20_000), agent)
+    with pytest.raises(BudgetExceeded, match=r"after 6 of 30 cases: 13,000 of 20,500 tokens"):
+        resume_run(settings(tmp_path, resume=run, budget_tokens=20_500), agent=Model())
 
 
 def test_what_cut_short_cases_have_cost_counts_when_the_run_goes_on(tmp_path: Path) -> None:

@@ -104,7 +104,9 @@ def test_a_spent_budget(misstep: Command, budget: list[str], unit: str) -> None:
 )
 def test_times_are_written_as_people_write_them(misstep: Command, text: str, seconds: float) -> None:
     told = misstep("plan", "test", *TOOLS, "--dry-run", "--json", "--budget-time", text)
-    assert json.loads(told.out)["affordable"] == min(100, int(100 * seconds / json.loads(told.out)["seconds"]))
+    assert json.loads(told.out)["affordable"] == min(
+        100, int(100 * seconds / json.loads(told.out)["seconds"])
+    )
 
 
 @pytest.mark.parametrize("text", ["", "5 m", "m", "-1", "1d", "nan"])

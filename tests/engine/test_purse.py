@@ -171,3 +171,44 @@ def test_nothing_is_lost_when_many_threads_spend_at_once() -> None:
         thread.join()
     spent = unlimited.spent
     assert (spent.tokens, spent.calls) == (8000, 4000)
+
+
+def test_the_first_case_to_end_does_not_make_others_look_cheaper_than_they_are() -> None:
+    limited = purse(Budget(tokens=10_000))
+    dear, cheap = limited.open(), limited.open()
+    spend(dear, 4_000)
+    spend(cheap, 100)
+    cheap.close(finished=True)
+    assert limited.admit()  # 100 used, 4,000 held back, 4,000 for another
+    limited.open()
+    assert not limited.admit()
+
+
+def test_a_guess_is_forgotten_once_something_has_been_seen() -> None:
+    limited = purse(Budget(tokens=1_000), guess=Cost(tokens=400))
+    account = limited.open()
+    spend(account, 10)
+    account.close(finished=True)
+    for _ in range(20):
+        assert limited.admit()
+        limited.open()
+
+
+def test_what_is_spent_when_a_case_is_over_counts_as_well() -> None:
+    limited = purse(Budget(tokens=100))
+    account = limited.open()
+    spend(account, 10)
+    account.close(finished=True)
+    spend(account, 75)
+    account.call()
+    assert limited.spent.tokens == 85
+    assert not limited.admit()
+
+
+def test_time_that_is_up_is_what_is_lacking_whatever_was_lacking_before() -> None:
+    limited = purse(Budget(tokens=100, seconds=10), guess=Cost(tokens=60))
+    limited.open()
+    assert not limited.admit()
+    assert limited.lacking == "tokens"
+    limited.run_out_of_time()
+    assert limited.lacking == "seconds"

@@ -68,7 +68,7 @@ def assert_as_expected(store: Store, expected: list[Expected]) -> None:
         assert [store.find_outcome(run.id, name).case.id for name in digests] == list(digests)
         spent = store.spent(run.id)
         assert spent == (wanted.spent or Spent({"agent": tally.usage}, tally.calls, spent.seconds))
-        assert wanted.spent or spent.seconds == pytest.approx(tally.seconds)
+        assert wanted.spent or spent.seconds == pytest.approx(tally.seconds / run.settings.jobs)
         assert not store.died(run.id)
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from misstep.api.models import AGENT, name_model, price_agent
+from misstep.api.models import name_model, price_agent
 from misstep.core.settings import Settings
-from misstep.core.spending import Spent
+from misstep.core.spending import AGENT, Spent
 from misstep.core.summary import Tally
 from misstep.core.transcript import Usage
 from misstep.errors import BudgetExceeded, UsageError
@@ -31,6 +31,14 @@ def pricing(settings: Settings) -> Callable[[str, Usage], float]:
         return price.of(usage) if price else 0.0
 
     return cost
+
+
+def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
+    """What the budget has left of everything that is limited."""
+    usd = sum(pricing(settings)(role, usage) for role, usage in spent.usage.items())
+    used = {"usd": usd, "tokens": spent.tokens, "seconds": spent.seconds, "calls": spent.calls}
+    limits = {kind: getattr(settings.budget, kind) for kind in used}
+    return {kind: limit - used[kind] for kind, limit in limits.items() if limit is not None}
 
 
 def hides_tokens(tally: Tally, settings: Settings) -> bool:

@@ -6,8 +6,8 @@ from functools import partial
 
 from misstep.api.agents import check_agent, find_agent
 from misstep.api.execution import at_work, execute, judge
-from misstep.api.sitting import Execute
 from misstep.core.agent import Agent
+from misstep.core.campaign import Execute
 from misstep.core.case import Case
 from misstep.core.gate import Gates
 from misstep.core.outcome import Outcome
@@ -53,7 +53,7 @@ async def _on_ray(
 @asynccontextmanager
 async def _work_there(settings: Settings, agent: Agent | None, gates: Gates) -> AsyncIterator[Execute]:
     """What a worker does, in its own process."""
-    async with _work(settings, agent or find_agent(settings, gates=gates)) as execute_case:
+    async with _work(settings, find_agent(settings, gates=gates) if agent is None else agent) as execute_case:
         yield execute_case
 
 

@@ -1,21 +1,23 @@
 """What a run will come to, told before it starts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import islice
 
 import msgspec
 
+from misstep.api.budgets import left_of
 from misstep.api.models import name_model, price_agent
 from misstep.core.case import Case
 from misstep.core.estimate import Estimate
 from misstep.core.settings import Settings
-from misstep.core.spending import Budget
+from misstep.core.spending import Spent
 from misstep.core.summary import Summary
 from misstep.core.transcript import Usage
-from misstep.errors import StoreError
+from misstep.errors import NoStoreYet
 from misstep.planning.world import MockWorld
 from misstep.store.runs import Run, Store
 
+NOTHING = Spent()
 SAMPLE = 20
 CHARACTERS = 4  # to a token, roughly, in English and in JSON
 PROMPT = 60  # tokens round a request: roles, instructions
@@ -55,7 +57,7 @@ def past_runs(settings: Settings) -> list[Run]:
     try:
         with Store(settings.store) as store:
             return store.list_runs()
-    except StoreError:
+    except NoStoreYet:
         return []
 
 
@@ -66,11 +68,13 @@ def estimate_run(settings: Settings, total: int, cases: Iterable[Case], earlier:
     return _multiply(settings, total, each)
 
 
-def estimate_rest(settings: Settings, rest: int, so_far: Summary, cases: Iterable[Case]) -> Estimate:
+def estimate_rest(
+    settings: Settings, rest: int, cases: Iterable[Case], so_far: Summary, spent: Spent
+) -> Estimate:
     """An estimate for the rest of a run, by what its cases have come to so far."""
     basis = f"its first {so_far.cases} cases"
     each = _from_summary(settings, so_far, basis) if so_far.cases else _from_looks(settings, cases)
-    return _multiply(settings, rest, each)
+    return _multiply(settings, rest, each, spent)
 
 
 def _from_summary(settings: Settings, summary: Summary, basis: str) -> PerCase:
@@ -116,19 +120,18 @@ def _first_words(case: Case) -> float:
     )
 
 
-def _multiply(settings: Settings, total: int, each: PerCase) -> Estimate:
+def _multiply(settings: Settings, total: int, each: PerCase, spent: Spent = NOTHING) -> Estimate:
     tokens = Usage(round(total * each.input), round(total * each.output), round(total * each.cached))
     price = price_agent(settings)
     usd = None if price is None else round(price.of(tokens), 6)
     seconds = total * each.seconds
     calls = round(total * each.calls)
-    used = (usd, tokens.input + tokens.output, seconds, calls)
-    affordable = _affordable(settings.budget, total, used)
+    needed = {"usd": usd, "tokens": tokens.input + tokens.output, "seconds": seconds, "calls": calls}
+    affordable = _affordable(total, needed, left_of(settings, spent))
     return Estimate(total, calls, tokens, usd, round(seconds, 1), each.basis, affordable)
 
 
-def _affordable(budget: Budget, total: int, used: Sequence[float | None]) -> int:
-    """How many of the cases the budget lasts for; the amounts are in the order of its fields."""
-    limits = [getattr(budget, kind) for kind in Budget.__struct_fields__]
-    shares = [limit / amount for limit, amount in zip(limits, used, strict=True) if limit and amount]
+def _affordable(total: int, needed: Mapping[str, float | None], left: Mapping[str, float]) -> int:
+    """How many of the cases can be run with what is left."""
+    shares = [max(0.0, left[kind]) / amount for kind, amount in needed.items() if amount and kind in left]
     return int(min([1.0, *shares]) * total)

@@ -8,6 +8,7 @@ from misstep.core.gate import Gates
 from misstep.core.model import LanguageModel
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.settings import Settings, encode_settings
+from misstep.core.spending import AGENT
 from misstep.errors import UsageError
 from misstep.models.anthropic import AnthropicModel
 from misstep.models.line import Options
@@ -17,7 +18,6 @@ from misstep.models.prices import FREE, Price, find_price
 from misstep.models.providers import ModelName, check_base_url, find_endpoint, parse_model
 
 CACHE = ".misstep/cache"
-AGENT = "agent"
 EMBEDDED = "smollm2-135m"
 Tell: TypeAlias = Callable[[str], None]
 
@@ -69,14 +69,22 @@ def price_agent(settings: Settings) -> Price | None:
 
 
 def refuse_blind_budget(settings: Settings) -> None:
-    """A budget in money needs a price: without one it would never be used up."""
-    if settings.budget_usd is None or price_agent(settings) is not None:
+    """A budget in money needs the price of every model that may use it up."""
+    if settings.budget_usd is None:
         return
-    model = name_model(settings)
+    if price_agent(settings) is None:
+        raise _unpriced(name_model(settings))
+    for role in settings.model_roles:
+        model = name_model(settings, role)
+        if role != AGENT and model and find_price(model, settings.prices) is None:
+            raise _unpriced(model)
+
+
+def _unpriced(model: ModelName | None) -> UsageError:
     if model is None:
         hint = "name the model that your agent uses with --model, for its price"
-        raise UsageError("a budget in money needs to know what the agent's model costs", hint)
-    raise UsageError(
+        return UsageError("a budget in money needs to know what the agent's model costs", hint)
+    return UsageError(
         f"a budget in money needs a price, and nobody has said what {model} costs",
         "give it in a file with --prices:",
         f"  [{model.provider}]",

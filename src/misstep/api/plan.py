@@ -4,7 +4,8 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from misstep.api.agents import check_agent
 from misstep.api.crew import employ
 from misstep.api.estimates import estimate_rest, estimate_run, past_runs
 from misstep.api.models import refuse_blind_budget, refuse_secrets
-from misstep.api.sitting import Sitting, in_portions, unfinished
+from misstep.api.sitting import Sitting
 from misstep.api.summaries import summarise
 from misstep.core.agent import Agent
 from misstep.core.campaign import FixedSuite
@@ -24,7 +25,7 @@ from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, check_settings
 from misstep.core.summary import Summary
 from misstep.core.transcript import Transcript
-from misstep.errors import UsageError, did_you_mean
+from misstep.errors import MisstepError, UsageError, did_you_mean
 from misstep.planning.admission import admit
 from misstep.planning.explanation import check
 from misstep.planning.suite import Suite, make_case
@@ -83,13 +84,15 @@ def synthesise(settings: Settings) -> Iterator[Case]:
     return (make_case(suite, index) for index in range(count_suite(settings)))
 
 
-def load_cases(path: str) -> Iterator[Case]:
-    """The cases of a file, each fit to be judged, no id twice."""
+def load_cases(path: str, done: Sequence[int] = ()) -> Iterator[Case]:
+    """The cases of a file, each fit to be judged, no id twice, less those whose place is marked as done."""
     seen = set[int]()  # hashes, so that a long file takes little memory
-    for where, case in read_lines(path, Case, "case", version=CASE_VERSION):
+    for place, (where, case) in enumerate(read_lines(path, Case, "case", version=CASE_VERSION)):
         if hash(case.id) in seen and (first := _find_case(path, case.id)) != where:
             raise UsageError(f"case {case.id} comes twice", f"first at {first}", where=where)
         seen.add(hash(case.id))
+        if place < len(done) and done[place]:
+            continue
         try:
             yield admit(case)
         except UsageError as error:
@@ -153,12 +156,14 @@ def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = N
             raise going_on(run.id)
         run = msgspec.structs.replace(run, settings=run.settings.overlay(_new_means(settings)))
         refuse_blind_budget(run.settings)
-        _refuse_other_cases(store, run)
+        done = _find_done(store, run)
         tell = _teller(listeners)
         crew = employ(_guarded(store, run, tell) if agent is None else run.settings, agent, tell)
         so_far = summarise(store.tally(run.id), run.id, run.settings)
-        estimate = estimate_rest(run.settings, run.total - run.done, so_far, _cases_of(run.settings))
-        rest = unfinished(store, run, _cases_of(run.settings))
+        estimate = estimate_rest(
+            run.settings, run.total - run.done, _cases_of(run.settings), so_far, store.spent(run.id)
+        )
+        rest = _cases_of(run.settings, done)
 
         async def sit() -> Summary:
             async with crew as execute:
@@ -177,7 +182,7 @@ def estimate(settings: Settings) -> Estimate:
 
 
 def _new_means(settings: Settings) -> dict[str, Any]:
-    """What may differ from when the run was started: how much it may use if that is said, and where it runs."""
+    """What may differ from when the run was started: how much it may use, if that is said, and where."""
     budgets = {name: getattr(settings, name) for name in BUDGETS}
     raised = {name: value for name, value in budgets.items() if value is not None}
     return {**raised, "on": settings.on, "ray_address": settings.ray_address}
@@ -187,7 +192,7 @@ def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:
     """The settings of a run; if it may have died of the user's own agent, that is kept apart from now on."""
     settings = run.settings
     own = ":" in settings.agent and settings.agent.partition(":")[0] not in ("sim", "mcp")
-    if not own or settings.python or not store.died(run.id):
+    if not own or settings.python or settings.on != "local" or not store.died(run.id):
         return settings
     tell("the run died the last time: the agent now works in a process of its own, in case it was the agent")
     return settings.overlay({"python": sys.executable})
@@ -196,7 +201,8 @@ def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:
 def _teller(listeners: Sequence[Listener]) -> Callable[[str], None]:
     def tell(text: str) -> None:
         for listener in listeners:
-            listener(Notice(text))
+            with suppress(MisstepError):  # one that can't listen will say so when there is more to hear
+                listener(Notice(text))
 
     return tell
 
@@ -216,18 +222,36 @@ def _lasting_path(path: str) -> str:
     return os.path.abspath(path) if path else ""
 
 
-def _cases_of(settings: Settings) -> Iterator[Case]:
-    return load_cases(settings.cases) if settings.cases else synthesise(settings)
+def _cases_of(settings: Settings, done: Sequence[int] = ()) -> Iterator[Case]:
+    """The cases of a run, without those whose place is marked as done."""
+    if settings.cases:
+        return load_cases(settings.cases, done)
+    suite, count = suite_of(settings), count_suite(settings)
+    return (make_case(suite, index) for index in range(count) if not (index < len(done) and done[index]))
 
 
-def _refuse_other_cases(store: Store, run: Run) -> None:
-    """Make sure that the cases of a run are what they were when it was stopped."""
-    total = done = 0
-    for some in in_portions(_cases_of(run.settings)):
+def _find_done(store: Store, run: Run) -> Sequence[int]:
+    """For the place of each case, whether it has an outcome.
+
+    A `UsageError` where the cases are not what they were when the run was stopped.
+    """
+    done = bytearray()
+    for some in _in_portions(_cases_of(run.settings)):
         kept = store.fingerprints(run.id, [case.id for case in some])
-        total += len(some)
-        done += sum(kept.get(case.id) == fingerprint(case) for case in some)
-    if (total, done) != (run.total, run.done):
+        done += bytes(kept.get(case.id) == fingerprint(case) for case in some)
+    if (len(done), sum(done)) != (run.total, run.done):
         source = run.settings.cases or "this version of misstep"
         hint = f"{source} gives other cases than those it was started with: start a new run"
         raise UsageError(f"run {run.id} can't be resumed", hint)
+    return done
+
+
+def _in_portions(cases: Iterable[Case], size: int = 200) -> Iterator[list[Case]]:
+    """The cases in lists that are short enough to be asked about."""
+    portion = list[Case]()
+    for case in cases:
+        portion.append(case)
+        if len(portion) == size:
+            yield portion
+            portion = []
+    yield portion

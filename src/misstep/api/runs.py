@@ -28,10 +28,11 @@ class RunView(msgspec.Struct, frozen=True):
     failures: tuple[Outcome, ...]
 
 
-def list_runs(settings: Settings) -> list[Listed]:
-    """All runs of the store, the newest first."""
+def list_runs(settings: Settings, most: int | None = None) -> tuple[list[Listed], int]:
+    """Runs of the store, the newest first, `most` of them if that is said, and how many there are in all."""
     with Store(settings.store) as store:
-        return [Listed(run, _is_live(store, run)) for run in store.list_runs()]
+        runs = store.list_runs()
+        return [Listed(run, _is_live(store, run)) for run in runs[:most]], len(runs)
 
 
 def view_run(settings: Settings, name: str, most: int) -> RunView:

@@ -1,28 +1,25 @@
-"""One stretch of a planning run, from its start or resumption to its end or interruption."""
+"""One stretch of a run, from its start or resumption to its end or interruption."""
 
 import asyncio
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TypeAlias
 
 from misstep.api.budgets import budget_exceeded, pricing, refuse_hidden_tokens
 from misstep.api.summaries import summarise
-from misstep.core.campaign import Campaign
+from misstep.core.campaign import Campaign, Execute
 from misstep.core.case import Case
 from misstep.core.estimate import Estimate
 from misstep.core.event import CaseFinished, Event, Listener, RunFinished, RunStarted, RunStopped
 from misstep.core.outcome import Outcome
-from misstep.core.spending import Account
+from misstep.core.spending import AGENT, Cost
 from misstep.core.summary import Summary
 from misstep.engine.batches import Batches
 from misstep.engine.drive import drive
-from misstep.engine.purse import CaseAccount, Purse
+from misstep.engine.purse import CaseAccount, Pricing, Purse
 from misstep.errors import InternalError, Interrupted, MisstepError, StoreError
 from misstep.store.runs import Run, Seat, Store
-
-Execute: TypeAlias = Callable[[Case, Account], Awaitable[Outcome]]
 
 
 class Sitting:
@@ -34,20 +31,24 @@ class Sitting:
         self._estimate = estimate
         self._listeners = listeners
         self._tally = store.tally(run.id)
-        self._purse = Purse(
-            run.settings.budget, pricing(run.settings), store.spent(run.id), estimate.per_case
-        )
         self._contested = False
+        price = pricing(run.settings)
+        dearest = _dearest(store, run, price) if self._tally.cases else estimate.per_case
+        self._purse = Purse(run.settings.budget, price, store.spent(run.id), dearest)
 
     async def hold(self, campaign: Campaign, execute: Execute) -> Summary:
-        with self._store.sit(self._run.id, time.time()) as seat:
-            self._emit(RunStarted(self._run.id, self._run.total, dict(self._tally.verdicts), self._estimate))
+        run = self._run
+        with self._store.sit(run.id, time.time()) as seat:
+            self._store.change_run(run.id, run.settings)  # a larger budget is the run's own from now on
+            self._emit(RunStarted(run.id, run.total, dict(self._tally.verdicts), self._estimate))
             try:
                 ended = await self._drive(campaign, execute, seat)
-            except MisstepError as error:
-                self._emit(RunStopped(self._run.id, error.message))
+                return self._finish() if ended else self._give_up()
+            except Exception as error:
+                with suppress(MisstepError):  # of a listener, perhaps the very one that ended the run
+                    reason = error.message if isinstance(error, MisstepError) else type(error).__name__
+                    self._emit(RunStopped(run.id, reason))
                 raise
-            return self._finish() if ended else self._give_up()
 
     async def _drive(self, campaign: Campaign, execute: Execute, seat: Seat) -> bool:
         """Whether the campaign came to its end."""
@@ -56,10 +57,12 @@ class Sitting:
             # Cases that are never finished cost something, too.
             return seat.keep(outcomes, self._purse.spent)
 
-        async with Batches(keep) as batches:
+        async with Batches(keep, self._take) as batches:
 
             async def start(case: Case, account: CaseAccount) -> Outcome:
-                return await self._carry_out(case, execute, account, batches)
+                outcome = await _carry_out(case, execute, account)
+                await batches.put(outcome)
+                return outcome
 
             driving = asyncio.create_task(drive(campaign, start, self._run.settings.jobs, self._purse))
             with self._limited(driving), _heeding_termination():
@@ -68,37 +71,34 @@ class Sitting:
                 except asyncio.CancelledError:
                     return self._cut_short()
                 except StoreError as error:
-                    raise StoreError(
-                        error.message, *error.hints, self._way_on(), where=error.where
-                    ) from error
+                    hints = (*error.hints, self._way_on())
+                    raise StoreError(error.message, *hints, where=error.where) from error
                 finally:
                     driving.cancel()
                     await asyncio.wait([driving])
 
-    async def _carry_out(
-        self, case: Case, execute: Execute, account: CaseAccount, batches: "Batches[Outcome, bool]"
-    ) -> Outcome:
-        finished = False
-        try:
-            outcome = await execute(case, account)
-            finished = True
-        finally:
-            account.close(finished)
-        if await batches.put(outcome):
-            self._tally.add(outcome)
-            refuse_hidden_tokens(self._tally, self._run.settings)
-        else:
-            self._contested = True  # another sitting of the same run was faster
+    def _take(self, outcome: Outcome, new: bool) -> None:
+        """Count an outcome that has been kept, and tell of it, unless the case had one before."""
+        if not new:
+            self._contested = True
+            return
+        self._tally.add(outcome)
         self._emit(CaseFinished(self._run.id, outcome))
-        return outcome
+        if outcome.transcript.ended == "answered":
+            refuse_hidden_tokens(self._tally, self._run.settings)
 
     @contextmanager
     def _limited(self, driving: "asyncio.Task[bool]") -> Iterator[None]:
         """Stop at once when the budget is overdrawn or time is up."""
         loop = asyncio.get_running_loop()
+
+        def time_is_up() -> None:
+            self._purse.run_out_of_time()
+            driving.cancel()
+
         self._purse.overdrawn = lambda: _call_there(loop, driving.cancel)
         left = self._purse.seconds_left
-        alarm = None if left is None else loop.call_later(left, driving.cancel)
+        alarm = None if left is None else loop.call_later(left, time_is_up)
         try:
             yield
         finally:
@@ -117,7 +117,7 @@ class Sitting:
 
     def _finish(self) -> Summary:
         run, tally = self._run, self._store.tally(self._run.id) if self._contested else self._tally
-        if tally.cases != run.total:
+        if run.total and tally.cases != run.total:
             raise InternalError(f"run {run.id} ended with {tally.cases} of {run.total} cases", self._way_on())
         summary = summarise(tally, run.id, run.settings)
         self._store.finish_run(run.id, summary)
@@ -126,18 +126,16 @@ class Sitting:
 
     def _give_up(self) -> Summary:
         run = self._run
-        if self._tally.cases == run.total:
+        done = self._store.tally(run.id).cases
+        if done == run.total:
             return self._finish()
-        spent = self._store.spent(run.id)
-        error = budget_exceeded(
-            self._purse.lacking or "seconds",
+        raise budget_exceeded(
+            self._purse.lacking,
             run.settings,
-            spent,
-            f"{self._tally.cases} of {run.total} cases",
+            self._store.spent(run.id),
+            f"{done} of {run.total} cases" if run.total else f"{done} cases",
             [f"see what they gave with: misstep show {run.id}", self._way_on()],
         )
-        self._emit(RunStopped(run.id, error.message))
-        raise error
 
     def _way_on(self) -> str:
         settings = self._run.settings
@@ -150,23 +148,20 @@ class Sitting:
             listener(event)
 
 
-def unfinished(store: Store, run: Run, cases: Iterable[Case]) -> Iterator[Case]:
-    """The cases that have no outcome yet."""
-    for some in in_portions(cases):
-        done = store.fingerprints(run.id, [case.id for case in some])
-        yield from (case for case in some if case.id not in done)
+async def _carry_out(case: Case, execute: Execute, account: CaseAccount) -> Outcome:
+    finished = False
+    try:
+        outcome = await execute(case, account)
+        finished = True
+        return outcome
+    finally:
+        account.close(finished)
 
 
-def in_portions(cases: Iterable[Case], size: int = 50) -> Iterator[list[Case]]:
-    """The cases in lists that are short enough to be asked about."""
-    portion = list[Case]()
-    for case in cases:
-        portion.append(case)
-        if len(portion) == size:
-            yield portion
-            portion = []
-    if portion:
-        yield portion
+def _dearest(store: Store, run: Run, price: Pricing) -> Cost:
+    """What the next case of a run may need: the most that one has needed so far."""
+    seen = store.dearest(run.id)
+    return Cost(price(AGENT, seen.usage), seen.tokens, seen.seconds, seen.calls)
 
 
 @contextmanager

@@ -16,8 +16,10 @@ from misstep.core.settings import Settings
 from misstep.core.verdict import JUDGEMENTS, Judgement
 from misstep.report.estimate import estimate_line
 from misstep.report.terminal import counted
+from misstep.report.text import plain_lines
 
 PLAIN_LINES = 10
+UNTIL_NEXT = 50  # cases between two lines where nobody knows how many there will be
 REDRAWS = 8.0  # a second at most, however many cases finish meanwhile
 
 
@@ -81,16 +83,16 @@ class PlainDisplay(NoDisplay):
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             self._total, self._counts = event.total, _Counts(event.verdicts)
-            self._every = max(1, event.total // PLAIN_LINES)
-            self._say(f"run {event.run}: {counted(event.total, 'case')}" + _resumed(event))
+            self._every = max(1, event.total // PLAIN_LINES) if event.total else UNTIL_NEXT
+            self._say(f"run {event.run}{_size(event)}")
             if ahead := _expected(event):
                 self._say(ahead)
         elif isinstance(event, CaseFinished):
             self._counts.add(event)
             if self._counts.done % self._every == 0 or self._counts.done == self._total:
-                self._say(f"{self._counts.done}/{self._total}  {self._counts}")
+                self._say(f"{self._counts.done}{f'/{self._total}' if self._total else ''}  {self._counts}")
         elif isinstance(event, Notice):
-            self._say(event.text)
+            self._say(plain_lines(event.text))
 
     def _say(self, line: str) -> None:
         with suppress(OSError):  # a run goes on though nobody watches
@@ -120,14 +122,13 @@ class LiveDisplay:
         if isinstance(event, RunStarted):
             self._counts = _Counts(event.verdicts)
             self._bar.begin(event.total)
-            total = counted(event.total, "case")
-            self._bar.console.print(f"run [bold]{event.run}[/]: {total}" + _resumed(event))
+            self._bar.console.print(f"run [bold]{event.run}[/]{_size(event)}")
             if ahead := _expected(event):
                 self._bar.console.print(ahead, markup=False, highlight=False, style="dim")
         elif isinstance(event, CaseFinished):
             self._counts.add(event)
         elif isinstance(event, Notice):
-            self._bar.console.print(event.text, markup=False, highlight=False, style="dim")
+            self._bar.console.print(plain_lines(event.text), markup=False, highlight=False, style="dim")
 
     def _show_above(self, line: str) -> None:
         """A line of the agent's, with the bar going on below it."""
@@ -154,7 +155,7 @@ class _Bar(Progress):
 
     def begin(self, total: int) -> None:
         self.start_task(self._task)
-        self.update(self._task, total=total)
+        self.update(self._task, total=total or None)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         if self.tasks:
@@ -181,6 +182,9 @@ def _expected(event: RunStarted) -> str:
     return estimate_line(event.estimate) if event.estimate else ""
 
 
-def _resumed(event: RunStarted) -> str:
+def _size(event: RunStarted) -> str:
+    """How many cases there are, where that is known, and how many were done before."""
     before = sum(event.verdicts.values())
-    return f", {before} of them done before" if before else ""
+    if not event.total:
+        return f": {counted(before, 'case')} done before" if before else ""
+    return f": {counted(event.total, 'case')}" + (f", {before} of them done before" if before else "")

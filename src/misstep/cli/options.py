@@ -87,7 +87,7 @@ def settings_options(*names: str) -> Callable[[Callable[..., Any]], Callable[...
             layer = {name: _parse(name, given.pop(name)) for name in names if _is_given(given, name)}
             _refuse_contradictions(layer)
             rest = {name: value for name, value in given.items() if name not in names}
-            return command(load_settings(Path.cwd()).overlay(layer), **rest)
+            return command(_joined(layer), **rest)
 
         decorated: Callable[..., Any] = wrapper
         for name in reversed(names):
@@ -131,6 +131,14 @@ def _metavar(name: str) -> str:
 def _description(name: str) -> str:
     kind = Settings.__annotations__[name]
     return next(str(meta.description) for meta in get_args(kind)[1:] if meta.description)
+
+
+def _joined(layer: dict[str, Any]) -> Settings:
+    """The settings with those of the command line on top; a resumed run brings a budget of its own."""
+    usual = load_settings(Path.cwd())
+    if "resume" in layer:
+        usual = usual.overlay(dict.fromkeys(BUDGETS))
+    return usual.overlay(layer)
 
 
 def _is_given(given: dict[str, Any], name: str) -> bool:

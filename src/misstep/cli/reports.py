@@ -29,13 +29,18 @@ class _Late:
         self._folder = folder
         self._stdout = stdout
         self._stack = stack
+        self._early = list[Event]()
         self._report: NdjsonReport | None = None
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             self._report = self._stack.enter_context(NdjsonReport(self._path(event.run), self._stdout))
+            for earlier in self._early:
+                self._report(earlier)
         if self._report:
             self._report(event)
+        else:
+            self._early.append(event)
 
     def _path(self, run: str) -> str:
         if self._folder == "-":

@@ -39,14 +39,14 @@ class RunList(msgspec.Struct, frozen=True):
 @settings_options("store", "json")
 def runs(settings: Settings, most: int) -> int:
     """List the runs in the store, the newest first. As JSON, all of them."""
-    found = api.list_runs(settings)
+    found, total = api.list_runs(settings, None if settings.json else most)
     if settings.json:
         print_json(RunList([_line(listed.run, listed.live) for listed in found]))
-    elif found:
+    elif total:
         console = Console()
-        console.print(runs_table([_row(listed.run, listed.live) for listed in found[:most]]))
-        if len(found) > most:
-            hint(console, f"… and {len(found) - most} more: --most {len(found)} lists them all", gap=False)
+        console.print(runs_table([_row(listed.run, listed.live) for listed in found]))
+        if total > most:
+            hint(console, f"… and {total - most} more: --most {total} lists them all", gap=False)
     else:
         Console().print("no runs yet", style="dim")
     return 0
@@ -82,7 +82,8 @@ def show(settings: Settings, run: str, case: str | None, most: int) -> int:
         return 0
     console = Console()
     state = "going on" if view.live else "unfinished"
-    unfinished = "" if view.run.summary else f"   {state}: {view.run.done} of {view.run.total} cases"
+    of = f" of {view.run.total}" if view.run.total else ""
+    unfinished = "" if view.run.summary else f"   {state}: {view.run.done}{of} cases"
     console.print(f"run [bold]{view.run.id}[/]{unfinished}\n", highlight=False)
     console.print(summary_table(view.summary))
     if view.failures:

@@ -1,11 +1,15 @@
 """A campaign: whatever decides which cases to run next."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import islice
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
+from misstep.core.spending import Account
+
+# Lets an agent try a case; the account hears what that takes.
+Execute: TypeAlias = Callable[[Case, Account], Awaitable[Outcome]]
 
 
 class Campaign(Protocol):

@@ -12,7 +12,10 @@ from misstep.core.verdict import Judgement
 
 
 class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):
-    """`verdicts` counts the outcomes of earlier sittings of the same run; `estimate` is for what is left."""
+    """`total` is 0 where the campaign decides on the way how many cases there are.
+
+    `verdicts` counts the outcomes of earlier sittings of the same run; `estimate` is for what is left.
+    """
 
     run: str
     total: int

@@ -10,22 +10,26 @@ from typing import Generic, TypeAlias, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-PARTING = 5.0  # seconds for the last batches to be written when everything ends
+PARTING = 60.0  # seconds for the last batches to be written: longer than databases wait for each other
 
-_Batch: TypeAlias = "list[tuple[T, asyncio.Future[R]]]"
+_Batch: TypeAlias = "list[tuple[T, asyncio.Future[None]]]"
 
 
 class Batches(Generic[T, R]):
     """Hands items to `write` in a thread of its own, several at a time: the loop never waits for a disk.
 
-    Nothing put in is dropped: leaving the context waits for what is still to be written. The last batch is an
-    empty one, for whatever there is to say at the end.
+    `told` hears of each item that has been written and of what `write` made of it, on the loop, whether or
+    not anybody still waits for it. Nothing put in is dropped: leaving the context waits for what is still to
+    be written. The last batch is an empty one, for whatever there is to say at the end.
     """
 
-    def __init__(self, write: Callable[[Sequence[T]], Sequence[R]]) -> None:
+    def __init__(
+        self, write: Callable[[Sequence[T]], Sequence[R]], told: Callable[[T, R], None] = lambda *_: None
+    ) -> None:
         self._write = write
-        self._waiting: _Batch[T, R] = []
-        self._written: queue.SimpleQueue[_Batch[T, R] | None] = queue.SimpleQueue()
+        self._told = told
+        self._waiting: _Batch[T] = []
+        self._handed: queue.SimpleQueue[_Batch[T] | None] = queue.SimpleQueue()
         self._busy = False
         self._idle = asyncio.Event()
         self._idle.set()
@@ -41,57 +45,48 @@ class Batches(Generic[T, R]):
             async with asyncio.timeout(PARTING):
                 await self._idle.wait()
                 self._idle.clear()
-                self._written.put([])
+                self._handed.put([])
                 await self._idle.wait()
-        self._written.put(None)
+        self._handed.put(None)
 
-    async def put(self, item: T) -> R:
-        """What `write` made of the item, once it is written; an error is raised for each item of a batch."""
-        future: asyncio.Future[R] = self._loop.create_future()
+    async def put(self, item: T) -> None:
+        """Wait until the item is written and told; an error is raised for each item of a batch."""
+        future: asyncio.Future[None] = self._loop.create_future()
         self._waiting.append((item, future))
         self._idle.clear()
         if not self._busy:
             self._busy = True
             self._loop.call_soon(self._next)  # cases that end in the same moment go together
-        return await future
+        await future
 
     def _next(self) -> None:
         batch, self._waiting = self._waiting, []
         self._busy = bool(batch)
         if batch:
-            self._written.put(batch)
+            self._handed.put(batch)
         else:
             self._idle.set()
 
     def _serve(self) -> None:
-        while (batch := self._written.get()) is not None:
+        while (batch := self._handed.get()) is not None:
+            results: Sequence[R] | BaseException
             try:
                 results = self._write([item for item, _ in batch])
             except BaseException as error:
-                settle = _failing(batch, error)
-            else:
-                settle = _succeeding(batch, results)
+                results = error
             with suppress(RuntimeError):  # the loop has closed: nobody waits any longer
-                self._loop.call_soon_threadsafe(self._settle, settle)
+                self._loop.call_soon_threadsafe(self._settle, batch, results)
 
-    def _settle(self, settle: Callable[[], None]) -> None:
-        settle()
+    def _settle(self, batch: "_Batch[T]", results: Sequence[R] | BaseException) -> None:
+        for place, (item, future) in enumerate(batch):
+            try:
+                if isinstance(results, BaseException):
+                    raise results
+                self._told(item, results[place])
+            except BaseException as error:
+                if not future.done():
+                    future.set_exception(error)
+            else:
+                if not future.done():
+                    future.set_result(None)
         self._next()
-
-
-def _succeeding(batch: "_Batch[T, R]", results: Sequence[R]) -> Callable[[], None]:
-    def settle() -> None:
-        for (_, future), result in zip(batch, results, strict=True):
-            if not future.done():
-                future.set_result(result)
-
-    return settle
-
-
-def _failing(batch: "_Batch[T, R]", error: BaseException) -> Callable[[], None]:
-    def settle() -> None:
-        for _, future in batch:
-            if not future.done():
-                future.set_exception(error)
-
-    return settle

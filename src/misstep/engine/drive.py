@@ -22,7 +22,7 @@ async def drive(
     an agent does; what it does raise ends the run.
     """
     news = asyncio.Event()
-    flying = 0
+    flying, admitted = 0, True
 
     async def fly(case: Case, account: CaseAccount) -> None:
         nonlocal flying
@@ -42,8 +42,8 @@ async def drive(
                     group.create_task(fly(batch[0], purse.open()))
                     await asyncio.sleep(0)  # those in flight come first: they wait for nothing but us
                 if not flying:
-                    return admitted
+                    break
                 await news.wait()
     except* Exception as failures:
         raise failures.exceptions[0] from None
-    raise AssertionError("unreachable")
+    return admitted

@@ -39,8 +39,8 @@ class Purse:
         self._calls = 0
         self._tokens = before.tokens
         self._usd = sum(price(role, usage) for role, usage in before.usage.items())
-        self._settled = Cost(self._usd, before.tokens, 0, before.calls)
-        self.lacking = ""  # what there is not enough of, once a case had to wait for that reason
+        self._settled = Cost(self._usd, before.tokens, 0.0, before.calls)  # by cases that are over
+        self.lacking = ""  # what there is not enough of, as soon as there is
         self.overdrawn: Callable[[], None] | None = None
 
     @property
@@ -60,10 +60,13 @@ class Purse:
             return True
         with self._lock:
             lacking = self._lacking()
-            if lacking and self._unproven and not self._flying and not self._is_overdrawn():
+            if lacking and self._unproven and not self._flying and not self._overdrawn():
                 return True
             self.lacking = lacking
             return not lacking
+
+    def run_out_of_time(self) -> None:
+        self.lacking = "seconds"
 
     def open(self) -> "CaseAccount":
         account = CaseAccount(self)
@@ -91,6 +94,7 @@ class Purse:
         with self._lock:
             self._calls += 1
             account.calls += 1
+            self._settle_late(account, Cost(calls=1))
             alarm = self._watch(account)
         if alarm:
             alarm()
@@ -103,9 +107,15 @@ class Purse:
             self._tokens += tokens
             account.usd += cost
             account.tokens += tokens
+            self._settle_late(account, Cost(cost, tokens))
             alarm = self._watch(account)
         if alarm:
             alarm()
+
+    def _settle_late(self, account: "CaseAccount", cost: Cost) -> None:
+        """Agents that can't be stopped go on spending when their case is over."""
+        if account not in self._flying:
+            self._settled = _sum(self._settled, cost)
 
     def _watch(self, account: "CaseAccount") -> Callable[[], None] | None:
         """What to call now that a case has used more, if anything.
@@ -115,16 +125,16 @@ class Purse:
         if not self._budget:
             return None
         self._dearest = _dearer(self._dearest, account.cost(0.0))
-        if not self._is_overdrawn():
+        if not (lacking := self._overdrawn()):
             return None
+        self.lacking = lacking
         alarm, self.overdrawn = self.overdrawn, None
         return alarm
 
-    def _is_overdrawn(self) -> bool:
+    def _overdrawn(self) -> str:
+        """The first thing of which more is used than allowed."""
         calls = self._before.calls + self._calls
-        used = {"usd": self._usd, "tokens": self._tokens, "calls": calls}
-        self.lacking = _over(self._budget, used) or self.lacking
-        return bool(_over(self._budget, used))
+        return _over(self._budget, {"usd": self._usd, "tokens": self._tokens, "calls": calls})
 
     def settle(self, account: "CaseAccount", finished: bool) -> None:
         """A case is over; one that did not finish says nothing about how long cases take."""
@@ -132,9 +142,13 @@ class Purse:
             self._flying.discard(account)
             cost = account.cost(self._clock() - account.began if finished else 0.0)
             self._settled = _sum(self._settled, cost)
-            if finished:
-                self._dearest = cost if self._unproven else _dearer(self._dearest, cost)
+            if finished and self._unproven:
                 self._unproven = False
+                self._dearest = Cost()  # no longer the guess, but what has been seen
+                for other in self._flying:
+                    self._dearest = _dearer(self._dearest, other.cost(0.0))
+            if finished:
+                self._dearest = _dearer(self._dearest, cost)
 
     def now(self) -> float:
         return self._clock()

@@ -85,7 +85,7 @@ def runs_table(rows: Iterable[RunRow]) -> Table:
 def _results(row: RunRow) -> tuple[str | Text, ...]:
     if row.summary is None:
         state = Text("going on", style="green") if row.live else Text("unfinished", style="yellow")
-        return f"{row.done}/{row.total}", state, "", ""
+        return f"{row.done}/{row.total}" if row.total else str(row.done), state, "", ""
     low, high = row.summary.interval
     interval = f"{100 * low:.0f}–{100 * high:.0f} %"
     return str(row.done), percent(row.summary.success), interval, percent(row.summary.chance)

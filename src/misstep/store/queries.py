@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import sqlalchemy as sa
 
 from misstep.core.summary import Tally
@@ -44,6 +45,23 @@ def select_case(run: int, condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
 def select_fingerprints(run: int, keys: Sequence[str]) -> sa.Select[Any]:
     columns = (outcomes.c.case_id, outcomes.c.fingerprint)
     return sa.select(*columns).where(outcomes.c.run == run, outcomes.c.case_id.in_(keys))
+
+
+class Dearest(msgspec.Struct, frozen=True):
+    """The most of each thing, not all of it in the same case."""
+
+    usage: Usage = Usage()
+    tokens: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+
+
+def dearest(connection: sa.Connection, run: int) -> Dearest:
+    columns = outcomes.c
+    most = [columns.input, columns.output, columns.input + columns.output, columns.calls, columns.seconds]
+    query = sa.select(*[sa.func.coalesce(sa.func.max(column), 0) for column in most])
+    row = connection.execute(query.where(columns.run == run)).one()
+    return Dearest(Usage(row[0], row[1]), row[2], row[3], row[4])
 
 
 def tally(connection: sa.Connection, run: int) -> Tally:

@@ -12,10 +12,11 @@ from misstep.core.settings import Settings, decode_settings, encode_settings
 from misstep.core.spending import Spent
 from misstep.core.summary import Summary, Tally
 from misstep.core.verdict import Judgement
-from misstep.errors import MisstepError, UsageError
+from misstep.errors import UsageError
 from misstep.store import queries
 from misstep.store.database import Hold
 from misstep.store.location import find_database, shown
+from misstep.store.queries import Dearest
 from misstep.store.rows import decode_outcome, decode_spent, encode, fingerprint, key_of
 from misstep.store.schema import outcomes, runs, sittings
 from misstep.store.seat import Seat
@@ -28,7 +29,10 @@ _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # nothing that is mistaken for som
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A stored run; it has a summary once it has finished. `done` of its `total` cases have outcomes."""
+    """A stored run; it has a summary once it has finished. `done` of its `total` cases have outcomes.
+
+    The total is 0 where the campaign decides on the way how many cases there are.
+    """
 
     id: str
     started: float
@@ -72,6 +76,13 @@ class Store:
             connection.execute(runs.insert(), row)
         return Run(run, started, total, 0, settings, None)
 
+    def change_run(self, run: str, settings: Settings) -> None:
+        """Put other settings in the place of those that a run has, less the password of the store."""
+        settings = msgspec.structs.replace(settings, store=shown(settings.store))
+        with self._transactions.writing() as connection:
+            change = runs.update().where(runs.c.id == run)
+            connection.execute(change, {"settings": encode_settings(settings)})
+
     def finish_run(self, run: str, summary: Summary) -> None:
         with self._transactions.writing() as connection:
             connection.execute(runs.update().where(runs.c.id == run), {"summary": encode(summary)})
@@ -109,7 +120,7 @@ class Store:
             try:
                 yield seat
             except BaseException:
-                with suppress(MisstepError):
+                with suppress(Exception):  # what brought us here is the news
                     seat.leave()
                 raise
             seat.leave()
@@ -120,17 +131,22 @@ class Store:
             return self._database.is_held(run)
 
     def died(self, run: str) -> bool:
-        """Whether the newest sitting never came to its end: its process was killed."""
-        query = sa.select(sittings.c.ended).order_by(sittings.c.number.desc()).limit(1)
+        """Whether a sitting that is over never came to its end: its process was killed."""
+        open_ones = sa.select(sa.func.count()).where(sittings.c.ended.is_(None))
         with self._about(run) as (connection, number):
-            newest = connection.execute(query.where(sittings.c.run == number)).first()
-        return newest is not None and newest.ended is None and not self.is_held(run)
+            count = connection.scalar(open_ones.where(sittings.c.run == number)) or 0
+        return count > int(self.is_held(run))
 
     def spent(self, run: str) -> Spent:
         """What all sittings of the run have spent."""
         with self._about(run) as (connection, number):
             found = connection.scalars(sa.select(sittings.c.spent).where(sittings.c.run == number))
             return sum(map(decode_spent, found), Spent())
+
+    def dearest(self, run: str) -> Dearest:
+        """The most that any case of the run has used of each thing."""
+        with self._about(run) as (connection, number):
+            return queries.dearest(connection, number)
 
     def tally(self, run: str) -> Tally:
         """What all outcomes of the run add up to."""

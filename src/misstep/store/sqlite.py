@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from misstep.errors import StoreError
+from misstep.errors import NoStoreYet, StoreError
 from misstep.store.database import NotAStore, going_on
 from misstep.store.locks import Locked, is_locked, locked
 
@@ -47,7 +47,7 @@ class File:
             self._make_directory()
             self._mode = "mode=rwc"
         elif not self._path.exists() or (self._path.is_file() and not self._path.stat().st_size):
-            raise StoreError("there is no store here yet", "misstep plan test makes one", where=self.location)
+            raise NoStoreYet(self.location)
         elif not os.access(self._path.parent, os.W_OK) and not _has_log(self._path):
             self._mode = "mode=ro&immutable=1"  # the files that go with the log can't be made there
 

@@ -4,7 +4,7 @@ import threading
 
 import sqlalchemy as sa
 
-from misstep.errors import StoreError
+from misstep.errors import NoStoreYet, StoreError
 from misstep.store import schema
 from misstep.store.database import Database, NotAStore
 from misstep.store.schema import HEAD, STORE_VERSION
@@ -19,7 +19,7 @@ def bring_up_to_date(transactions: Transactions, create: bool) -> None:
     with transactions.reading() as connection:
         version = _known_version(database, connection)
     if version == 0 and not create:
-        raise StoreError("there is no store here yet", "misstep plan test makes one", where=database.location)
+        raise NoStoreYet(database.location)
     if version < STORE_VERSION:
         _update(transactions, version)
 

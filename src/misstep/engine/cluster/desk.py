@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from misstep.core.agent import Meter
 from misstep.core.gate import TURN, Gate, Gates, wait
+from misstep.core.model import ModelError
 from misstep.core.transcript import Usage
 
 Ticket: TypeAlias = tuple[str, int]  # a worker, and the number of its request
@@ -23,9 +24,13 @@ class Desk:
     def __init__(self, gates: Gates) -> None:
         self._gates = gates
         self._places = dict[Ticket, asyncio.Task[None]]()
+        self._gone = set[Ticket]()  # those who left before they came: messages may overtake each other
 
     async def enter(self, ticket: Ticket, model: Model) -> float:
         """Wait for a place; gives its time of start."""
+        if ticket in self._gone:
+            self._gone.discard(ticket)
+            return NO_PLACE
         granted: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self._places[ticket] = asyncio.create_task(_hold(self._gates(*model), granted))
         return await granted
@@ -37,16 +42,19 @@ class Desk:
             gate.succeeded()
         for began, pause in refusals:
             gate.refused(began, pause)
-        self._release(ticket)
+        if ticket in self._places:
+            self._release(ticket)
+        else:
+            self._gone.add(ticket)
 
     async def forget(self, worker: str) -> None:
         """Take back all places of a worker that is lost, and those it waits for."""
         for ticket in [ticket for ticket in self._places if ticket[0] == worker]:
             self._release(ticket)
+        self._gone = {ticket for ticket in self._gone if ticket[0] != worker}
 
     def _release(self, ticket: Ticket) -> None:
-        if ticket in self._places:
-            self._places.pop(ticket).cancel()
+        self._places.pop(ticket).cancel()
 
 
 async def _hold(gate: Gate, granted: "asyncio.Future[float]") -> None:
@@ -121,6 +129,8 @@ class _DeskGate:
         try:
             while not entering.done():
                 await wait(TURN, meter, entered)
-            return float(entering.result())
+            if (began := float(entering.result())) == NO_PLACE:
+                raise ModelError("the cluster has given this worker up")
+            return began
         finally:
             entering.cancel()

@@ -37,8 +37,14 @@ class Flight:
         self._told = Spent()
 
     def hear(self, spent: Spent) -> None:
-        """Tell the account what has been added, given all that the case has used so far."""
-        before, self._told = self._told, spent
+        """Tell the account what has been added, given all that the case has used so far.
+
+        News may overtake each other; what is old adds nothing.
+        """
+        before = self._told
+        if spent.tokens < before.tokens or spent.calls < before.calls:
+            return
+        self._told = spent
         for role, usage in spent.usage.items():
             more = _difference(usage, before.usage.get(role, Usage()))
             if more != Usage():

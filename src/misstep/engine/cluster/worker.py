@@ -3,19 +3,18 @@
 import asyncio
 import os
 import pickle
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, TypeAlias
 
+from misstep.core.campaign import Execute
 from misstep.core.case import Case
 from misstep.core.gate import Gates
 from misstep.core.outcome import Outcome
-from misstep.core.spending import Account
 from misstep.engine.cluster.desk import DeskGates
 from misstep.engine.cluster.tabs import Tab
 from misstep.engine.cluster.wire import Ended, decode, encode, failure_of
 
-Execute: TypeAlias = Callable[[Case, Account], Awaitable[Outcome]]
 MakeWorker: TypeAlias = Callable[[Gates], AbstractAsyncContextManager[Execute]]
 
 NEEDS = "every node needs misstep, the files and packages of the agent, and its keys in the environment"

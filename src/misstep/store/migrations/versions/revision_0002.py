@@ -17,6 +17,10 @@ _MOST_TOKENS = 2**40
 _LONGEST_KEY = 200
 
 
+class _Settings(msgspec.Struct):
+    jobs: int = 8
+
+
 class _Case(msgspec.Struct):
     chance: float | None = None
 
@@ -106,9 +110,10 @@ def _fill(connection: sa.Connection, outcomes: sa.Table, records: sa.Table, sitt
         connection.execute(outcomes.insert(), slim)
         documents = [{"outcome": row.place, "document": row.outcome} for row in rows]
         connection.execute(records.insert(), documents)
-    runs = connection.execute(sa.text("SELECT number, started FROM runs ORDER BY number")).all()
+    runs = connection.execute(sa.text("SELECT number, started, settings FROM runs ORDER BY number")).all()
     for run in runs:
         spent = sums[run.number]
+        spent.seconds /= msgspec.json.decode(run.settings, type=_Settings).jobs  # which ran side by side
         ended = run.started + spent.seconds
         row = {"run": run.number, "started": run.started, "ended": ended, "spent": msgspec.json.encode(spent)}
         connection.execute(sittings.insert(), row)

@@ -1,0 +1,68 @@
+"""Any campaign runs through a sitting: one that decides on the way, too."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from misstep.api.estimates import estimate_run
+from misstep.api.execution import execute
+from misstep.api.sitting import Sitting
+from misstep.core.case import Case
+from misstep.core.event import Event, RunFinished, RunStarted
+from misstep.core.outcome import Outcome
+from misstep.core.settings import Settings
+from misstep.core.spending import Account
+from misstep.planning.simulated import simulated_agent
+from misstep.planning.suite import Suite, make_case
+from misstep.store.runs import Run, Store
+
+
+class UntilItFails:
+    """One size after another, three cases of each, as long as the agent passes them all."""
+
+    def __init__(self) -> None:
+        self._size = 2
+        self._asked = 0
+        self._told = list[Outcome]()
+        self.sizes = list[int]()
+
+    def ask(self, most: int) -> Sequence[Case]:
+        if self._asked == 3:
+            if len(self._told) < 3 or any(each.verdict.verdict != "passed" for each in self._told):
+                return []
+            self._size, self._asked, self._told = self._size + 1, 0, []
+        self._asked += 1
+        self.sizes.append(self._size)
+        return [make_case(Suite(7, self._size, self._size), self._asked)]
+
+    def tell(self, outcome: Outcome) -> None:
+        self._told.append(outcome)
+
+
+def hold(store: Store, run: Run, campaign: UntilItFails, events: list[Event]) -> None:
+    agent = simulated_agent("greedy", {})
+
+    async def carry_out(case: Case, account: Account) -> Outcome:
+        return await execute(agent, run.settings, case, account)
+
+    estimate = estimate_run(run.settings, 0, [], [])
+    asyncio.run(Sitting(store, run, estimate, [events.append]).hold(campaign, carry_out))
+
+
+def test_a_campaign_that_decides_on_the_way(tmp_path: Path) -> None:
+    campaign, events = UntilItFails(), list[Event]()
+    with Store(str(tmp_path / "store.db"), create=True) as store:
+        run = store.add_run(Settings(agent="sim:greedy", jobs=4), 0, 0.0)
+        hold(store, run, campaign, events)
+        outcomes = list(store.outcomes(run.id))
+        finished = store.find_run(run.id)
+    sizes = [len(outcome.case.actions) for outcome in outcomes]
+    assert sizes == campaign.sizes == sorted(sizes)
+    assert len(sizes) == 3 * len(set(sizes))
+    assert any(outcome.verdict.verdict == "failed" for outcome in outcomes[-3:])
+    assert all(outcome.verdict.verdict == "passed" for outcome in outcomes[:-3])
+    assert finished.summary is not None
+    assert finished.summary.cases == finished.done == len(sizes)
+    assert isinstance(events[0], RunStarted)
+    assert events[0].total == 0
+    assert isinstance(events[-1], RunFinished)

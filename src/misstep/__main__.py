@@ -59,9 +59,9 @@ def _hush() -> None:
         warnings.simplefilter("ignore")
 
 
-def _leave(number: int, _: FrameType | None) -> None:
+def _leave(_: int, __: FrameType | None) -> None:
     """Go like after Ctrl-C: what is half-written is taken away on the way out."""
-    sys.exit(128 + number)
+    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

@@ -35,6 +35,10 @@ class StoreError(MisstepError):
     """The store can't be opened, read or written."""
 
 
+class StoreGone(StoreError):
+    """The store has been taken away."""
+
+
 class NoStoreYet(StoreError):
     """There is nothing where the store is to be."""
 

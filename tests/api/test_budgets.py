@@ -17,6 +17,12 @@ from misstep.errors import BudgetExceeded, UsageError
 from misstep.store.runs import Store
 
 TOKENS = Usage(900, 100)
+STORE = Settings().store
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 class Model:
@@ -40,8 +46,8 @@ class Model:
         return Answer("done")
 
 
-def settings(folder: Path, **more: Any) -> Settings:
-    known = {"model": "openai/gpt-4o", "count": 30, "actions": Span(4, 4), "store": str(folder / "store.db")}
+def settings(**more: Any) -> Settings:
+    known = {"model": "openai/gpt-4o", "count": 30, "actions": Span(4, 4)}
     return Settings().overlay({**known, **more})
 
 
@@ -68,10 +74,10 @@ def stop(chosen: Settings, agent: Model) -> tuple[str, str]:
 )
 @pytest.mark.parametrize("jobs", [1, 8])
 def test_a_run_stops_before_it_has_used_too_much(
-    tmp_path: Path, budget: dict[str, Any], cases: int, used: str, jobs: int
+    budget: dict[str, Any], cases: int, used: str, jobs: int
 ) -> None:
     agent = Model()
-    run, said = stop(settings(tmp_path, jobs=jobs, **budget), agent)
+    run, said = stop(settings(jobs=jobs, **budget), agent)
     flag = f"--{next(iter(budget)).replace('_', '-')}"
     assert said.splitlines() == [
         f"the budget has no room for another case after {cases} of 30 cases: {used} are used",
@@ -79,20 +85,20 @@ def test_a_run_stops_before_it_has_used_too_much(
         f"  go on with: misstep plan test --resume {run} {flag} MORE",
     ]
     assert agent.begun == cases
-    with Store(str(tmp_path / "store.db")) as store:
+    with Store(STORE) as store:
         assert store.find_run(run).done == cases
         assert store.spent(run).tokens == 1000 * cases
 
 
-def test_it_goes_on_with_a_larger_budget_and_ends_like_one_that_never_stopped(tmp_path: Path) -> None:
-    chosen = settings(tmp_path, budget_tokens=7_500)
+def test_it_goes_on_with_a_larger_budget_and_ends_like_one_that_never_stopped() -> None:
+    chosen = settings(budget_tokens=7_500)
     run, _ = stop(chosen, Model())
     again = chosen.overlay({"resume": run})
     with pytest.raises(BudgetExceeded, match="after 7 of 30 cases"):
         resume_run(again.overlay({"budget_tokens": None}), agent=Model())
     with pytest.raises(BudgetExceeded, match="after 12 of 30 cases"):
         resume_run(again.overlay({"budget_tokens": 12_000}), agent=Model())
-    whole = run_agent(settings(tmp_path), agent=Model())
+    whole = run_agent(settings(), agent=Model())
     resumed = resume_run(again.overlay({"budget_tokens": 1_000_000}), agent=Model())
     assert _comparable(resumed) == _comparable(whole)
 
@@ -103,68 +109,68 @@ def _comparable(summary: Any) -> dict[str, Any]:
     }
 
 
-def test_a_case_that_overdraws_the_budget_is_cut_short_with_all_the_others(tmp_path: Path) -> None:
+def test_a_case_that_overdraws_the_budget_is_cut_short_with_all_the_others() -> None:
     """Nothing announced it; yet no more is used than what was asked for at that moment."""
     agent = Model(lambda number: TOKENS if number < 5 else Usage(50_000, 0))
-    run, said = stop(settings(tmp_path, jobs=1, budget_tokens=20_000), agent)
+    run, said = stop(settings(jobs=1, budget_tokens=20_000), agent)
     assert "after 4 of 30 cases: 54,000 of 20,000 tokens are used" in said
     assert agent.begun == 5
-    with Store(str(tmp_path / "store.db")) as store:
+    with Store(STORE) as store:
         assert store.find_run(run).done == 4
         assert store.spent(run).tokens == 54_000
 
 
-def test_what_had_finished_when_the_budget_was_overdrawn_is_kept_and_told(tmp_path: Path) -> None:
+def test_what_had_finished_when_the_budget_was_overdrawn_is_kept_and_told() -> None:
     """Seven cases are about to be kept when the eighth, beside them, uses more than there is."""
     events = list[Event]()
     agent = Model(lambda number: TOKENS if number < 8 else Usage(50_000, 0))
     with pytest.raises(BudgetExceeded, match="after 7 of 8 cases: 57,000 of 20,000 tokens"):
-        run_agent(settings(tmp_path, count=8, jobs=8, budget_tokens=20_000), events.append, agent=agent)
+        run_agent(settings(count=8, jobs=8, budget_tokens=20_000), events.append, agent=agent)
     assert sum(isinstance(event, CaseFinished) for event in events) == 7
-    with Store(str(tmp_path / "store.db")) as store:
+    with Store(STORE) as store:
         assert store.list_runs()[0].done == 7
 
 
-def test_a_larger_budget_is_the_runs_own_from_then_on(tmp_path: Path) -> None:
-    chosen = settings(tmp_path, budget_tokens=5_000)
+def test_a_larger_budget_is_the_runs_own_from_then_on() -> None:
+    chosen = settings(budget_tokens=5_000)
     run, _ = stop(chosen, Model())
-    again = settings(tmp_path, resume=run)
+    again = settings(resume=run)
     with pytest.raises(BudgetExceeded, match="12,000 of 12,000 tokens"):
         resume_run(again.overlay({"budget_tokens": 12_000}), agent=Model())
     with pytest.raises(BudgetExceeded, match="12,000 of 12,000 tokens"):
         resume_run(again, agent=Model())
 
 
-def test_a_resumed_run_remembers_its_dearest_case(tmp_path: Path) -> None:
+def test_a_resumed_run_remembers_its_dearest_case() -> None:
     agent = Model(lambda number: Usage(8_000, 0) if number == 2 else TOKENS)
-    run, _ = stop(settings(tmp_path, jobs=1, budget_tokens=20_000), agent)
+    run, _ = stop(settings(jobs=1, budget_tokens=20_000), agent)
     with pytest.raises(BudgetExceeded, match=r"after 6 of 30 cases: 13,000 of 20,500 tokens"):
-        resume_run(settings(tmp_path, resume=run, budget_tokens=20_500), agent=Model())
+        resume_run(settings(resume=run, budget_tokens=20_500), agent=Model())
 
 
-def test_what_cut_short_cases_have_cost_counts_when_the_run_goes_on(tmp_path: Path) -> None:
+def test_what_cut_short_cases_have_cost_counts_when_the_run_goes_on() -> None:
     agent = Model(lambda number: TOKENS if number != 5 else Usage(50_000, 0))
-    chosen = settings(tmp_path, jobs=1, budget_tokens=20_000)
+    chosen = settings(jobs=1, budget_tokens=20_000)
     run, _ = stop(chosen, agent)
     with pytest.raises(BudgetExceeded, match=r"after 8 of 30 cases: 58,000 of 58,500 tokens"):
         resume_run(chosen.overlay({"resume": run, "budget_tokens": 58_500}), agent=Model())
 
 
-def test_a_run_that_hangs_ends_when_its_time_is_up(tmp_path: Path) -> None:
-    _, said = stop(settings(tmp_path, budget_time=0.3), Model(pause=3600))
+def test_a_run_that_hangs_ends_when_its_time_is_up() -> None:
+    _, said = stop(settings(budget_time=0.3), Model(pause=3600))
     assert "after 0 of 30 cases" in said
     assert "seconds are used" in said
     assert "--budget-time MORE" in said
 
 
-def test_a_budget_that_is_just_enough_is_enough(tmp_path: Path) -> None:
-    summary = run_agent(settings(tmp_path, count=10, budget_tokens=10_000, budget_calls=40), agent=Model())
+def test_a_budget_that_is_just_enough_is_enough() -> None:
+    summary = run_agent(settings(count=10, budget_tokens=10_000, budget_calls=40), agent=Model())
     assert summary.cases == 10
 
 
 @pytest.mark.parametrize("name", ["budget_usd", "budget_tokens"])
-def test_a_budget_of_tokens_needs_an_agent_that_shows_them(tmp_path: Path, name: str) -> None:
+def test_a_budget_of_tokens_needs_an_agent_that_shows_them(name: str) -> None:
     agent = Model(lambda _: Usage())
     agent.name = "agent.py:secretive"
     with pytest.raises(UsageError, match="does not show its tokens"):
-        run_agent(settings(tmp_path, **{name: 1000}), agent=agent)
+        run_agent(settings(**{name: 1000}), agent=agent)

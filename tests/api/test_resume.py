@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from misstep.api.plan import load_cases, synthesise
+from misstep.api.plan import count_cases, load_cases, synthesise
 from misstep.api.replay import replay_case
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
@@ -137,8 +137,9 @@ def test_ctrl_c(tmp_path: Path) -> None:
 
 def started(folder: Path, **settings: Any) -> str:
     """The id of a run that has been started and not got anywhere."""
+    chosen = Settings(agent="sim:idle", seed=9, **settings)
     with Store(str(folder / ".misstep" / "store.db"), create=True) as store:
-        return store.add_run(Settings(agent="sim:idle", seed=9, **settings), 4, 0.0).id
+        return store.add_run(chosen, 4, 0.0, count_cases(chosen)[1]).id
 
 
 def test_a_resumed_run_keeps_its_own_settings(tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ def test_a_resumed_run_keeps_its_own_settings(tmp_path: Path) -> None:
     assert (summary["agent"], summary["errors"]["lost"]) == ("sim:idle", 4)
 
 
-@pytest.mark.parametrize("change", ["another seed", "another size", "another content"])
+@pytest.mark.parametrize("change", ["another seed", "another size", "another content", "another rest"])
 def test_other_cases_are_not_mixed_in(tmp_path: Path, change: str) -> None:
     cases = tmp_path / "cases.jsonl"
     write_lines(str(cases), synthesise(Settings(count=4, seed=9)))
@@ -161,7 +162,10 @@ def test_other_cases_are_not_mixed_in(tmp_path: Path, change: str) -> None:
     elif change == "another size":
         write_lines(str(cases), synthesise(Settings(count=5, seed=9)))
     else:
-        cases.write_text(cases.read_text().replace("Several tasks", "Some tasks"))
+        lines = cases.read_text().splitlines(keepends=True)
+        first = 3 if change == "another rest" else 0
+        changed = [line.replace("Several tasks", "Some tasks") for line in lines[first:]]
+        cases.write_text("".join([*lines[:first], *changed]))
     result = subprocess.run([*COMMAND, "--resume", run], cwd=tmp_path, capture_output=True, text=True)
     assert result.returncode == 2
     assert result.stderr.startswith(f"run {run} can't be resumed\n")
@@ -203,7 +207,7 @@ import os
 
 def agent(request, tools):
     if tools[0].name == {tool!r}:
-        os._exit(9)
+        os.kill(os.getpid(), 9)
     for tool in tools:
         tool()
     return "done"
@@ -219,7 +223,7 @@ def test_a_case_that_kills_the_process_can_not_keep_a_run_from_its_end(tmp_path:
         cwd=tmp_path,
         capture_output=True,
     )
-    assert first.returncode == 9
+    assert first.returncode == -9
     run = newest(str(tmp_path / ".misstep" / "store.db"))
     assert run is not None
     summary = finish(["--resume", run.id, *QUIET], tmp_path)
@@ -239,3 +243,19 @@ def test_termination_is_like_ctrl_c(tmp_path: Path) -> None:
     process.terminate()
     assert f"go on with: misstep plan test --resume {run}" in process.communicate()[1]
     assert process.returncode == 130
+
+
+@pytest.mark.parametrize("kind", ["", "async "])
+def test_an_agent_can_neither_end_the_process_nor_interrupt_it(tmp_path: Path, kind: str) -> None:
+    ways = [
+        "os._exit(0)",
+        "sys.exit(0)",
+        "raise KeyboardInterrupt",
+        "raise SystemExit",
+        "raise GeneratorExit",
+    ]
+    for number, way in enumerate(ways):
+        source = f"import os, sys\n\n\n{kind}def agent(request, tools):\n    {way}\n"
+        (tmp_path / f"agent{number}.py").write_text(source)
+        summary = finish(["--agent", f"agent{number}.py:agent", "--count", "3", *QUIET], tmp_path)
+        assert (summary["cases"], summary["errored"]) == (3, 3), way

@@ -112,7 +112,7 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path, name: str) 
             "seed = 1\nrelative = 2\n",
             "misstep.toml:2  relative = 2 won't do\n  expected a number from 0 to 1",
         ),
-        ("topics = 'baker'\n", "misstep.toml:1  topics = 'baker' won't do\n  expected a list of texts"),
+        ("topics = 7\n", "misstep.toml:1  topics = 7 won't do\n  expected a list of texts"),
         ("exhaustive = 'yes'\n", "misstep.toml:1  exhaustive = 'yes' won't do\n  expected true or false"),
         ("agent = [1]\n", "misstep.toml:1  agent = [1] won't do\n  expected a text"),
         ("agent_args = 3\n", "misstep.toml:1  agent_args = 3 won't do\n  expected a table of texts"),
@@ -149,3 +149,17 @@ def test_mistakes_in_the_environment(tmp_path: Path, variable: str, text: str, c
     with pytest.raises(UsageError) as error:
         load_settings(tmp_path, {variable: text})
     assert str(error.value) == complaint
+
+
+def test_a_list_may_be_written_as_a_text(tmp_path: Path) -> None:
+    (tmp_path / "misstep.toml").write_text("topics = 'baker, florist'\nreport = 'ndjson'\n")
+    settings = load_settings(tmp_path, {})
+    assert (settings.topics, settings.report) == (("baker", "florist"), ("ndjson",))
+
+
+@pytest.mark.parametrize("text", ['store = ["{}"]', "store = 7 # {}", 'jobs = "{}"'])
+def test_a_password_is_not_repeated_in_a_complaint(tmp_path: Path, text: str) -> None:
+    (tmp_path / "misstep.toml").write_text(text.format("postgresql://me:hunter2pass@host/db") + "\n")
+    with pytest.raises(UsageError) as error:
+        load_settings(tmp_path, {})
+    assert "hunter2pass" not in str(error.value)

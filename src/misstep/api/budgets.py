@@ -54,7 +54,7 @@ def refuse_hidden_tokens(tally: Tally, settings: Settings) -> None:
         flag = "--budget-usd" if settings.budget_usd is not None else "--budget-tokens"
         raise UsageError(
             "the budget can't be kept: the agent does not show its tokens",
-            f"stand between it and its model with --record-proxy, or leave {flag} out",
+            f"start a run with --record-proxy, which stands between it and its model, or without {flag}",
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from misstep.core.settings import FIELDS, Settings, parse_setting
+from misstep.core.settings import FIELDS, LISTS, Settings, parse_setting
 from misstep.errors import UsageError, did_you_mean
 
 PREFIX = "MISSTEP_"
@@ -88,10 +88,8 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 
 def parse_text(name: str, items: list[str], text: str, where: str) -> Any:
     """A setting written as text: `items` where it takes several, `text` where it takes one."""
-    if name == "report":
-        items = [item for listed in items for item in listed.split(",")]
-    if name in ("topics", "report"):
-        return parse_setting(name, [item.strip() for item in items if item.strip()], where)
+    if name in LISTS:
+        return parse_setting(name, ",".join(items), where)
     if name in ("agent_args", "model_roles"):
         return parse_setting(name, split_pairs(items, where), where)
     return parse_setting(name, text, where, lax=True)

@@ -68,12 +68,9 @@ def estimate_run(settings: Settings, total: int, cases: Iterable[Case], earlier:
     return _multiply(settings, total, each)
 
 
-def estimate_rest(
-    settings: Settings, rest: int, cases: Iterable[Case], so_far: Summary, spent: Spent
-) -> Estimate:
+def estimate_rest(settings: Settings, rest: int, so_far: Summary, spent: Spent) -> Estimate:
     """An estimate for the rest of a run, by what its cases have come to so far."""
-    basis = f"its first {so_far.cases} cases"
-    each = _from_summary(settings, so_far, basis) if so_far.cases else _from_looks(settings, cases)
+    each = _from_summary(settings, so_far, f"its first {so_far.cases} cases")
     return _multiply(settings, rest, each, spent)
 
 

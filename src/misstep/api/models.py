@@ -16,6 +16,7 @@ from misstep.models.local.model import LocalModel
 from misstep.models.openai import OpenAIModel
 from misstep.models.prices import FREE, Price, find_price
 from misstep.models.providers import ModelName, check_base_url, find_endpoint, parse_model
+from misstep.store.location import shown
 
 CACHE = ".misstep/cache"
 EMBEDDED = "smollm2-135m"
@@ -95,7 +96,8 @@ def _unpriced(model: ModelName | None) -> UsageError:
 def refuse_secrets(settings: Settings) -> None:
     """Settings are stored with a run, so there must be no secret in them."""
     check_base_url(settings.model_base_url)
-    text = encode_settings(settings).decode()
+    kept = settings.overlay({"store": shown(settings.store)})  # it is stored without its password
+    text = encode_settings(kept).decode()
     if Redactor(secrets_in(os.environ))(text) != text:
         raise UsageError(
             "the settings hold the value of a secret variable, and settings are stored",

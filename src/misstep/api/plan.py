@@ -33,7 +33,7 @@ from misstep.planning.synthesis import Recipe
 from misstep.planning.verification import verify
 from misstep.store.database import going_on
 from misstep.store.lines import read_lines
-from misstep.store.runs import Run, Store, fingerprint
+from misstep.store.runs import Digest, Run, Store
 
 DEFAULT_COUNT = 100
 BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
@@ -61,9 +61,17 @@ def suite_of(settings: Settings) -> Suite:
     return suite
 
 
-def count_cases(settings: Settings) -> int:
-    """How many cases a run has. A file of cases is read to its end, so that a bad one is found at once."""
-    return sum(1 for _ in load_cases(settings.cases)) if settings.cases else count_suite(settings)
+def count_cases(settings: Settings) -> tuple[int, bytes]:
+    """How many cases a run has. A file of cases is read to its end, so that a bad one is found at once.
+
+    What was read has a digest, for a file may change; what is synthesised does not.
+    """
+    if not settings.cases:
+        return count_suite(settings), b""
+    digest = Digest()
+    for case in load_cases(settings.cases):
+        digest.add(case)
+    return digest.count, bytes(digest)
 
 
 def count_suite(settings: Settings) -> int:
@@ -124,7 +132,7 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
     _refuse_running_loop()
     settings = check_settings(settings)
     lasting = _lasting_path(settings.cases)
-    total = count_cases(settings)
+    total, digest = count_cases(settings)
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     named = {} if agent is None else {"agent": agent.name}
@@ -137,7 +145,7 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
         async def sit() -> Summary:
             async with crew as execute:
                 # The run is opened once the agent is known to work.
-                run = store.add_run(settings, total, time.time())
+                run = store.add_run(settings, total, time.time(), digest)
                 sitting = Sitting(store, run, estimate, listeners)
                 return await sitting.hold(FixedSuite(_cases_of(settings)), execute)
 
@@ -154,15 +162,15 @@ def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = N
             raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
         if store.is_held(run.id):
             raise going_on(run.id)
+        began_on = run.settings.on
         run = msgspec.structs.replace(run, settings=run.settings.overlay(_new_means(settings)))
         refuse_blind_budget(run.settings)
         done = _find_done(store, run)
         tell = _teller(listeners)
         crew = employ(_guarded(store, run, tell) if agent is None else run.settings, agent, tell)
-        so_far = summarise(store.tally(run.id), run.id, run.settings)
-        estimate = estimate_rest(
-            run.settings, run.total - run.done, _cases_of(run.settings), so_far, store.spent(run.id)
-        )
+        if began_on != run.settings.on:
+            tell(f"the run was begun on {began_on}; it goes on {run.settings.on}")
+        estimate = _estimate_rest(store, run)
         rest = _cases_of(run.settings, done)
 
         async def sit() -> Summary:
@@ -172,10 +180,19 @@ def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = N
         return asyncio.run(sit())
 
 
+def _estimate_rest(store: Store, run: Run) -> Estimate:
+    """By what its own cases have come to, or else like that of a new run."""
+    rest, spent = run.total - run.done, store.spent(run.id)
+    if run.done:
+        so_far = summarise(store.tally(run.id), run.id, run.settings)
+        return estimate_rest(run.settings, rest, so_far, spent)
+    return estimate_run(run.settings, rest, _cases_of(run.settings), store.list_runs())
+
+
 def estimate(settings: Settings) -> Estimate:
     """What a run under these settings will come to; nothing is started, and nothing is kept."""
     settings = check_settings(settings)
-    total = count_cases(settings)
+    total, _ = count_cases(settings)
     refuse_blind_budget(settings)
     check_agent(settings)
     return estimate_run(settings, total, _cases_of(settings), past_runs(settings))
@@ -194,7 +211,7 @@ def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:
     own = ":" in settings.agent and settings.agent.partition(":")[0] not in ("sim", "mcp")
     if not own or settings.python or settings.on != "local" or not store.died(run.id):
         return settings
-    tell("the run died the last time: the agent now works in a process of its own, in case it was the agent")
+    tell("the run was cut off before: the agent works in a process of its own now, in case it was the agent")
     return settings.overlay({"python": sys.executable})
 
 
@@ -235,11 +252,12 @@ def _find_done(store: Store, run: Run) -> Sequence[int]:
 
     A `UsageError` where the cases are not what they were when the run was stopped.
     """
-    done = bytearray()
+    done, digest = bytearray(), Digest()
     for some in _in_portions(_cases_of(run.settings)):
         kept = store.fingerprints(run.id, [case.id for case in some])
-        done += bytes(kept.get(case.id) == fingerprint(case) for case in some)
-    if (len(done), sum(done)) != (run.total, run.done):
+        done += bytes(digest.add(case) == kept.get(case.id) for case in some)
+    same = run.digest in (b"", bytes(digest))
+    if not same or (len(done), sum(done)) != (run.total, run.done):
         source = run.settings.cases or "this version of misstep"
         hint = f"{source} gives other cases than those it was started with: start a new run"
         raise UsageError(f"run {run.id} can't be resumed", hint)

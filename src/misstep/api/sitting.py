@@ -13,12 +13,13 @@ from misstep.core.case import Case
 from misstep.core.estimate import Estimate
 from misstep.core.event import CaseFinished, Event, Listener, RunFinished, RunStarted, RunStopped
 from misstep.core.outcome import Outcome
+from misstep.core.settings import store_flag
 from misstep.core.spending import AGENT, Cost
 from misstep.core.summary import Summary
 from misstep.engine.batches import Batches
 from misstep.engine.drive import drive
 from misstep.engine.purse import CaseAccount, Pricing, Purse
-from misstep.errors import InternalError, Interrupted, MisstepError, StoreError
+from misstep.errors import InternalError, Interrupted, MisstepError, StoreError, StoreGone, UsageError
 from misstep.store.runs import Run, Seat, Store
 
 
@@ -70,6 +71,8 @@ class Sitting:
                     return await driving
                 except asyncio.CancelledError:
                     return self._cut_short()
+                except StoreGone:
+                    raise
                 except StoreError as error:
                     hints = (*error.hints, self._way_on())
                     raise StoreError(error.message, *hints, where=error.where) from error
@@ -118,7 +121,12 @@ class Sitting:
     def _finish(self) -> Summary:
         run, tally = self._run, self._store.tally(self._run.id) if self._contested else self._tally
         if run.total and tally.cases != run.total:
-            raise InternalError(f"run {run.id} ended with {tally.cases} of {run.total} cases", self._way_on())
+            count = f"{tally.cases} of {run.total} cases"
+            if run.settings.cases:
+                raise UsageError(
+                    f"the file has changed: the run ended with {count}", where=run.settings.cases
+                )
+            raise InternalError(f"run {run.id} ended with {count}", self._way_on())
         summary = summarise(tally, run.id, run.settings)
         self._store.finish_run(run.id, summary)
         self._emit(RunFinished(run.id, summary))
@@ -134,14 +142,18 @@ class Sitting:
             run.settings,
             self._store.spent(run.id),
             f"{done} of {run.total} cases" if run.total else f"{done} cases",
-            [f"see what they gave with: misstep show {run.id}", self._way_on()],
+            [f"see what they gave with: misstep show {run.id}{self._place}", self._way_on()],
         )
 
     def _way_on(self) -> str:
         settings = self._run.settings
         there = f" --on {settings.on}" if settings.on != "local" else ""
         address = f" --ray-address {settings.ray_address}" if settings.ray_address else ""
-        return f"go on with: misstep plan test --resume {self._run.id}{there}{address}"
+        return f"go on with: misstep plan test --resume {self._run.id}{self._place}{there}{address}"
+
+    @property
+    def _place(self) -> str:
+        return store_flag(self._store.location)
 
     def _emit(self, event: Event) -> None:
         for listener in self._listeners:

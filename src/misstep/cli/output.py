@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import msgspec
 from rich.console import Console
 
+from misstep.cli.exits import no_way_out
 from misstep.cli.screen import Diversion, Screen
 from misstep.core.agent import AGENT_THREAD
 from misstep.core.settings import Settings
@@ -25,7 +26,8 @@ def print_json(value: msgspec.Struct) -> None:
 
 @contextmanager
 def ours_alone() -> Iterator[Screen]:
-    """While an agent runs, whatever it prints goes to standard error, harmless and within bounds.
+    """While an agent runs, whatever it prints goes to standard error, harmless and within bounds; it runs on
+    in spite of `os._exit`.
 
     Ours is the screen that this gives. Agents that could not be stopped go on printing afterwards, so that
     they are still kept off both streams then.
@@ -33,7 +35,8 @@ def ours_alone() -> Iterator[Screen]:
     before = set(threading.enumerate())
     diversion = Diversion()
     try:
-        yield diversion.screen
+        with no_way_out():
+            yield diversion.screen
     finally:
         new = set(threading.enumerate()) - before
         if any(thread.name == AGENT_THREAD for thread in new):

@@ -13,12 +13,13 @@ from misstep.cli.output import hint, ours_alone, print_json, quoted, spare_input
 from misstep.cli.reports import make_reports
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
-from misstep.core.settings import Settings, parse_gate
+from misstep.core.settings import Settings, parse_gate, store_flag
 from misstep.core.summary import Summary, Tally
 from misstep.errors import UsageError
 from misstep.report.estimate import estimate_table
 from misstep.report.terminal import counted, failures_table, percent, summary_table
 from misstep.store.lines import write_lines
+from misstep.store.location import shown
 
 SHOWN_FAILURES = 3
 
@@ -97,7 +98,7 @@ def test(settings: Settings) -> int:
     if settings.json:
         print_json(summary)
     elif not (settings.report and settings.report_dir == "-"):
-        _show(summary, examples.outcomes)
+        _show(summary, examples.outcomes, store_flag(shown(settings.store)))
     return _exit_code(summary, settings)
 
 
@@ -128,17 +129,17 @@ def _one_output(settings: Settings, what: str) -> None:
         raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
 
 
-def _show(summary: Summary, examples: list[Outcome]) -> None:
+def _show(summary: Summary, examples: list[Outcome], place: str) -> None:
     console = Console()
     console.print(summary_table(summary))
     if examples:
         hidden = summary.cases - summary.passed > len(examples)
         console.print("\n[bold]the first that did not pass[/]" if hidden else "")
         console.print(failures_table(examples))
-        hint(console, f"all of them: misstep show {summary.run}")
+        hint(console, f"all of them: misstep show {summary.run}{place}")
         hint(
             console,
-            f"one again:   misstep replay {quoted(f'{summary.run}/{examples[0].case.id}')}",
+            f"one again:   misstep replay {quoted(f'{summary.run}/{examples[0].case.id}')}{place}",
             gap=False,
         )
 

@@ -1,6 +1,7 @@
 """The reports of a run that are written while it goes on."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import BinaryIO
@@ -18,8 +19,21 @@ def make_reports(settings: Settings, stdout: BinaryIO) -> Iterator[list[Listener
         raise UsageError(
             "--json and a report can't both go to standard output", "name a folder with --report-dir"
         )
+    if settings.report and settings.report_dir != "-":
+        _make_folder(settings.report_dir)
     with ExitStack() as stack:
         yield [_Late(settings.report_dir, stdout, stack) for _ in settings.report]
+
+
+def _make_folder(path: str) -> None:
+    """Find out before the run starts whether its report can be written."""
+    try:
+        os.makedirs(path, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError("the report can't be written", reason, where=path) from error
 
 
 class _Late:
@@ -43,11 +57,4 @@ class _Late:
             self._early.append(event)
 
     def _path(self, run: str) -> str:
-        if self._folder == "-":
-            return "-"
-        try:
-            os.makedirs(self._folder, exist_ok=True)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise StoreError("the report can't be written", reason, where=self._folder) from error
-        return os.path.join(self._folder, f"{run}.ndjson")
+        return "-" if self._folder == "-" else os.path.join(self._folder, f"{run}.ndjson")

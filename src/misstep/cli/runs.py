@@ -8,10 +8,11 @@ from misstep.api import runs as api
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, quoted
 from misstep.core.outcome import Outcome
-from misstep.core.settings import Settings
+from misstep.core.settings import Settings, store_flag
 from misstep.core.summary import Summary
 from misstep.report.case import case_view
 from misstep.report.terminal import RunRow, failures_table, runs_table, summary_table
+from misstep.store.location import shown
 from misstep.store.runs import Run
 
 
@@ -80,7 +81,7 @@ def show(settings: Settings, run: str, case: str | None, most: int) -> int:
     if settings.json:
         print_json(view.summary)
         return 0
-    console = Console()
+    console, place = Console(), store_flag(shown(settings.store))
     state = "going on" if view.live else "unfinished"
     of = f" of {view.run.total}" if view.run.total else ""
     unfinished = "" if view.run.summary else f"   {state}: {view.run.done}{of} cases"
@@ -93,9 +94,9 @@ def show(settings: Settings, run: str, case: str | None, most: int) -> int:
         if hidden:
             all_of_them = hidden + len(view.failures)
             hint(console, f"… and {hidden} more: --most {all_of_them} lists them all", gap=False)
-        hint(console, f"one in full: misstep show {view.run.id} {quoted(view.failures[0].case.id)}")
+        hint(console, f"one in full: misstep show {view.run.id} {quoted(view.failures[0].case.id)}{place}")
     if not view.run.summary and not view.live:
-        hint(console, f"go on with:  misstep plan test --resume {view.run.id}")
+        hint(console, f"go on with:  misstep plan test --resume {view.run.id}{place}")
     return 0
 
 
@@ -105,4 +106,5 @@ def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:
         return
     console = Console()
     console.print(case_view(outcome))
-    hint(console, f"again: misstep replay {quoted(f'{run}/{outcome.case.id}')}")
+    place = store_flag(shown(settings.store))
+    hint(console, f"again: misstep replay {quoted(f'{run}/{outcome.case.id}')}{place}")

@@ -1,6 +1,7 @@
 """The settings of a command: one frozen value, joined from files, environment and command line."""
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
@@ -140,6 +141,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DURATIONS = ("budget_time", "timeout")
+LISTS = ("report", "topics")
+PASSWORD = re.compile(r"(://[^/@\s]*:)[^@\s]*@")
+
+
+def store_flag(location: str) -> str:
+    """What has to be added to a command so that it finds the store."""
+    return "" if location == Settings().store else f" --store {shlex.quote(location)}"
+
+
 FIELDS = {field.name: field.type for field in msgspec.structs.fields(Settings)}
 
 
@@ -148,7 +158,7 @@ def parse_setting(name: str, given: object, where: str, lax: bool = False) -> An
     if name not in FIELDS:
         raise UsageError(f"unknown setting '{name}'", did_you_mean(name, FIELDS), where=where)
     try:
-        read = _seconds(given) if name in DURATIONS and isinstance(given, str) else given
+        read = _read(name, given) if isinstance(given, str) else given
         value = msgspec.convert(read, FIELDS[name], strict=not lax, dec_hook=_decode)
         if name == "fail_on":
             parse_gate(value)
@@ -159,10 +169,17 @@ def parse_setting(name: str, given: object, where: str, lax: bool = False) -> An
         raise _bad_value(name, given, where) from error
 
 
+def _read(name: str, text: str) -> object:
+    """What a text stands for where it may be written in several ways."""
+    if name in LISTS:
+        return list(dict.fromkeys(item.strip() for item in text.split(",") if item.strip()))
+    return _seconds(text.strip()) if name in DURATIONS else text
+
+
 def _seconds(text: str) -> float | str:
-    """Seconds, written as `90`, `45s`, `5m` or `1h30m`; anything else is given back as it is."""
-    match = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?", text.strip())
-    if not match or not match[0]:
+    """Seconds, written as `45s`, `5m` or `1h30m`; anything else is given back as it is."""
+    match = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?", text)
+    if not match or not text:
         return text
     hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return hours * 3600 + minutes * 60 + seconds
@@ -207,7 +224,8 @@ def _bad_value(name: str, given: object, where: str) -> UsageError:
     named = where.startswith(("--", "MISSTEP_", "Settings."))
     kind = field_type(name)
     choices = [str(value) for value in kind.values] if isinstance(kind, msgspec.inspect.LiteralType) else []
-    message = f"{given!r} won't do" if named else f"{name} = {given!r} won't do"
+    shown = _shown(name, given)
+    message = f"{shown} won't do" if named else f"{name} = {shown} won't do"
     return UsageError(message, f"expected {_expected(name)}", did_you_mean(str(given), choices), where=where)
 
 
@@ -233,6 +251,12 @@ def _expected(name: str) -> str:
             return "a table of texts"
         case _:
             return "a text"
+
+
+def _shown(name: str, given: object) -> str:
+    """A value as it was given, less the password of an address."""
+    text = ", ".join(map(str, given)) if name in LISTS and isinstance(given, list | tuple) else given
+    return PASSWORD.sub(r"\1…@", repr(text))
 
 
 def _between(low: float | None, high: float | None) -> str:

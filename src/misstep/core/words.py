@@ -34,8 +34,6 @@ def in_words(value: object) -> str:
         if isinstance(value, bytes | bytearray | memoryview):
             return _decoded(bytes(value))
         return str.__str__(str(value))
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
         return f"({type(value).__name__} that can't be put into words: {type(error).__name__})"
 

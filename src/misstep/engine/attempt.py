@@ -53,7 +53,7 @@ async def _guarded(agent: Agent, assignment: Assignment, recorder: Recorder) -> 
     """The agent's answer or whatever it raised; only what is meant for us gets out."""
     try:
         return _checked(await agent.run(assignment, recorder))
-    except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, Displaced):
+    except (GeneratorExit, asyncio.CancelledError, Displaced):
         raise
     except BaseException as error:
         return error

@@ -3,9 +3,13 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
+from math import sqrt
 
 from misstep.core.spending import Budget, Cost, Spent
 from misstep.core.transcript import Usage
+
+FEW = 4  # cases that say little about what others may come to
+UNSEEN = 2.0  # margin on a mere guess
 
 Pricing = Callable[[str, Usage], float]  # dollars for the tokens of a role
 
@@ -14,7 +18,8 @@ class Purse:
     """Counts what cases use while they do.
 
     A case starts only if the budget would last even if it, and every case in flight, turned out as dear as
-    the dearest so far. Before there has been any, `guess` stands in for it, and one case alone may find out.
+    the dearest so far, and dearer by a margin while little is known. Before there has been any, `guess`
+    stands in for it, and one case alone may find out.
     Should the budget be overdrawn all the same, `overdrawn` is called once, in whatever thread that happens.
     """
 
@@ -30,10 +35,14 @@ class Purse:
         self._price = price
         self._before = before
         self._dearest = guess
+        self._cheapest = Cost()
+        self._seen = 0  # cases that have shown what one comes to
         self._clock = clock
         self._began = clock()
         self._lock = threading.Lock()
         self._unproven = not before.calls and not before.tokens
+        if not self._unproven:
+            self._seen = FEW
         self._flying = set["CaseAccount"]()
         self._usage = dict[str, Usage]()
         self._calls = 0
@@ -76,16 +85,23 @@ class Purse:
 
     def _lacking(self) -> str:
         """The first thing of which another case would need more than there is."""
-        many, dearest = len(self._flying) + 1, self._dearest
-        return _over(
-            self._budget,
-            {
-                "usd": self._settled.usd + many * dearest.usd,
-                "tokens": self._settled.tokens + many * dearest.tokens,
-                "calls": self._settled.calls + many * dearest.calls,
-                "seconds": self._elapsed() + dearest.seconds,
-            },
-        )
+        needed = {
+            kind: getattr(self._settled, kind) + self._reserve(kind) for kind in ("usd", "tokens", "calls")
+        }
+        return _over(self._budget, {**needed, "seconds": self._elapsed() + self._dearest.seconds})
+
+    def _reserve(self, kind: str) -> float:
+        """What the cases in flight and one more may come to.
+
+        Several at a time need a margin, the more of it the less is known: they may all turn out dearer than
+        any before. The last cases within a budget run one by one, and without.
+        """
+        dearest, cheapest = getattr(self._dearest, kind), getattr(self._cheapest, kind)
+        if not self._flying:
+            return float(dearest)
+        spread = 1.0 if self._seen < FEW else 1 - cheapest / dearest if dearest else 0.0
+        margin = spread / sqrt(self._seen) if self._seen else UNSEEN
+        return float((len(self._flying) + 1) * dearest * (1 + margin))
 
     def _elapsed(self) -> float:
         return self._before.seconds + self._clock() - self._began
@@ -142,13 +158,18 @@ class Purse:
             self._flying.discard(account)
             cost = account.cost(self._clock() - account.began if finished else 0.0)
             self._settled = _sum(self._settled, cost)
-            if finished and self._unproven:
-                self._unproven = False
-                self._dearest = Cost()  # no longer the guess, but what has been seen
-                for other in self._flying:
-                    self._dearest = _dearer(self._dearest, other.cost(0.0))
             if finished:
-                self._dearest = _dearer(self._dearest, cost)
+                self._learn(cost)
+
+    def _learn(self, cost: Cost) -> None:
+        if self._unproven:
+            self._unproven = False
+            self._dearest, self._cheapest = cost, cost  # no longer the guess, but what has been seen
+            for other in self._flying:
+                self._dearest = _dearer(self._dearest, other.cost(0.0))
+        self._seen += 1
+        self._dearest = _dearer(self._dearest, cost)
+        self._cheapest = _cheaper(self._cheapest, cost)
 
     def now(self) -> float:
         return self._clock()
@@ -188,6 +209,10 @@ def _over(budget: Budget, used: Mapping[str, float]) -> str:
 
 def _dearer(one: Cost, other: Cost) -> Cost:
     return Cost(*[max(getattr(one, kind), getattr(other, kind)) for kind in Cost.__struct_fields__])
+
+
+def _cheaper(one: Cost, other: Cost) -> Cost:
+    return Cost(*[min(getattr(one, kind), getattr(other, kind)) for kind in Cost.__struct_fields__])
 
 
 def _sum(one: Cost, other: Cost) -> Cost:

@@ -13,7 +13,7 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-_TRIES, _PAUSE = 5, 0.02  # who merely looks whether a lock is held has it for a moment
+_TRIES, _PAUSE = 100, 0.01  # who merely looks whether a lock is held has it for a moment
 
 
 class Locked(Exception):

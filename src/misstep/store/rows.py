@@ -36,6 +36,24 @@ decode_outcome = _outcome_decoder.decode
 decode_spent = _spent_decoder.decode
 
 
+class Digest:
+    """A digest of many cases, whatever their order."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._sum = 0
+
+    def add(self, case: Case) -> bytes:
+        """Count a case; gives its own fingerprint."""
+        own = fingerprint(case)
+        self.count += 1
+        self._sum = (self._sum + int.from_bytes(own)) % 2**64
+        return own
+
+    def __bytes__(self) -> bytes:
+        return self._sum.to_bytes(8)
+
+
 def fingerprint(case: Case) -> bytes:
     """A digest of the case's whole content."""
     return hashlib.blake2b(encode(case), digest_size=8).digest()

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 
 import msgspec
 import sqlalchemy as sa
@@ -17,13 +18,13 @@ from misstep.store import queries
 from misstep.store.database import Hold
 from misstep.store.location import find_database, shown
 from misstep.store.queries import Dearest
-from misstep.store.rows import decode_outcome, decode_spent, encode, fingerprint, key_of
+from misstep.store.rows import Digest, decode_outcome, decode_spent, encode, fingerprint, key_of
 from misstep.store.schema import outcomes, runs, sittings
 from misstep.store.seat import Seat
 from misstep.store.transactions import Transactions
 from misstep.store.versions import bring_up_to_date
 
-__all__ = ["Run", "Seat", "Store", "fingerprint"]
+__all__ = ["Digest", "Run", "Seat", "Store", "fingerprint"]
 
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # nothing that is mistaken for something else
 
@@ -40,6 +41,7 @@ class Run(msgspec.Struct, frozen=True):
     done: int
     settings: Settings
     summary: Summary | None
+    digest: bytes = b""  # of all cases, where they were known beforehand
 
 
 class Store:
@@ -67,14 +69,14 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self._database.engine.dispose()
 
-    def add_run(self, settings: Settings, total: int, started: float) -> Run:
+    def add_run(self, settings: Settings, total: int, started: float, digest: bytes = b"") -> Run:
         """A new run with these settings, less the password of the store."""
         settings = msgspec.structs.replace(settings, store=shown(settings.store))
         run = secrets.choice(_ALPHABET[8:]) + "".join(secrets.choice(_ALPHABET) for _ in range(5))
         row = {"id": run, "started": started, "total": total, "settings": encode_settings(settings)}
         with self._transactions.writing() as connection:
-            connection.execute(runs.insert(), row)
-        return Run(run, started, total, 0, settings, None)
+            connection.execute(runs.insert(), {**row, "digest": digest})
+        return Run(run, started, total, 0, settings, None, digest)
 
     def change_run(self, run: str, settings: Settings) -> None:
         """Put other settings in the place of those that a run has, less the password of the store."""
@@ -190,7 +192,7 @@ class Store:
 
     def _select_runs(self, condition: sa.ColumnElement[bool]) -> list[Run]:
         with self._transactions.reading() as connection:
-            return [_run_from(*row) for row in connection.execute(queries.select_runs(condition))]
+            return [_run_from(row) for row in connection.execute(queries.select_runs(condition))]
 
     def _page(self, run: str, verdict: Judgement | None, after: int) -> list[tuple[int, bytes]]:
         with self._about(run) as (connection, number):
@@ -217,9 +219,8 @@ class Store:
         return UsageError(f"there is no run '{name}'", "misstep runs lists them", where=self.location)
 
 
-def _run_from(
-    run: str, started: float, total: int, done: int | None, settings: bytes, summary: bytes | None
-) -> Run:
-    decoded = msgspec.json.decode(summary, type=Summary) if summary else None
-    count = decoded.cases if decoded else done or 0
-    return Run(run, started, total, count, decode_settings(settings), decoded)
+def _run_from(row: sa.Row[Any]) -> Run:
+    summary = msgspec.json.decode(row.summary, type=Summary) if row.summary else None
+    done = summary.cases if summary else row.done or 0
+    settings = decode_settings(row.settings)
+    return Run(row.id, row.started, row.total, done, settings, summary, row.digest or b"")

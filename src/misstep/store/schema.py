@@ -18,6 +18,7 @@ runs = sa.Table(
     sa.Column("total", sa.Integer, nullable=False),
     sa.Column("settings", sa.LargeBinary, nullable=False),
     sa.Column("summary", sa.LargeBinary),
+    sa.Column("digest", sa.LargeBinary),
     sqlite_autoincrement=True,
 )
 

@@ -12,7 +12,7 @@ from misstep.store.database import Hold
 from misstep.store.rows import encode, row_of
 from misstep.store.schema import sittings
 from misstep.store.statements import Statements
-from misstep.store.transactions import Transactions
+from misstep.store.transactions import PAUSES, Transactions
 
 
 class Seat:
@@ -45,7 +45,7 @@ class Seat:
     def leave(self) -> None:
         """Write down that this sitting came to its end."""
         end = sittings.update().where(sittings.c.number == self._sitting).values(ended=time.time())
-        self._transactions.insist(self._hold, lambda connection: connection.execute(end))
+        self._transactions.insist(self._hold, lambda connection: connection.execute(end), PAUSES[:1])
 
 
 def _find(connection: sa.Connection, places: Sequence[int | None]) -> set[int | None]:

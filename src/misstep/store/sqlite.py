@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from misstep.errors import NoStoreYet, StoreError
+from misstep.errors import NoStoreYet, StoreError, StoreGone
 from misstep.store.database import NotAStore, going_on
 from misstep.store.locks import Locked, is_locked, locked
 
@@ -77,7 +77,7 @@ class File:
 
     def check(self) -> None:
         if self._identity is not None and self._found() != self._identity:
-            raise StoreError(
+            raise StoreGone(
                 "the store was removed while the run was going on",
                 "what was kept before went with it",
                 where=self.location,

@@ -1,6 +1,7 @@
 """Transactions that end in an error people can act on."""
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -11,6 +12,8 @@ from misstep.errors import StoreError
 from misstep.store.database import Database, Hold, NotAStore
 
 T = TypeVar("T")
+
+PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)  # seconds between tries while a server restarts
 
 
 class Transactions:
@@ -33,18 +36,21 @@ class Transactions:
             with self._writers.begin() as connection:
                 yield connection
 
-    def insist(self, hold: Hold, work: Callable[[sa.Connection], T]) -> T:
-        """Do some writing that may be repeated; once more on a fresh connection if the first one broke."""
+    def insist(self, hold: Hold, work: Callable[[sa.Connection], T], pauses: Sequence[float] = PAUSES) -> T:
+        """Do some writing that may be repeated, on a fresh connection if one breaks, for half a minute."""
         with self.explained():
             self.database.check()
-            if hold.connection.closed:
-                hold.renew()
-            try:
-                with hold.connection.begin():
-                    return work(hold.connection)
-            except sa.exc.DBAPIError as error:
-                if not error.connection_invalidated:
-                    raise
+            for pause in pauses:
+                try:
+                    if hold.connection.closed:
+                        hold.renew()
+                    with hold.connection.begin():
+                        return work(hold.connection)
+                except sa.exc.DBAPIError as error:
+                    if not error.connection_invalidated and not hold.connection.closed:
+                        raise
+                    hold.connection.close()
+                    time.sleep(pause)
             hold.renew()
             with hold.connection.begin():
                 return work(hold.connection)

@@ -54,6 +54,7 @@ class _Sum(msgspec.Struct):
 
 
 def upgrade() -> None:
+    op.add_column("runs", sa.Column("digest", sa.LargeBinary))
     op.rename_table("outcomes", "old_outcomes")
     tables = _make_tables()
     _fill(op.get_bind(), *tables)

@@ -50,6 +50,11 @@ class Row(msgspec.Struct, frozen=True):
             return None
         return _HOLDS[self.mark.sign](self.value, self.mark.value)
 
+    @property
+    def unmeasured(self) -> bool:
+        """Whether there is a mark, and no figure to hold against it."""
+        return self.mark is not None and self.value is None
+
     def cells(self) -> list[str]:
         met = {True: "yes", False: "NO", None: ""}[self.met]
         mark = f"{self.mark} {self.unit}".rstrip() if self.mark else ""

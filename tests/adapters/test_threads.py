@@ -287,14 +287,19 @@ def test_an_agent_that_cancels_itself_has_broken() -> None:
     assert (trial.answer.ended, trial.broken) == ("error", "RuntimeError: the agent cancelled itself")
 
 
-def test_being_stopped_by_an_agent_is_not_swallowed() -> None:
+def test_an_interrupt_of_the_agents_own_making_is_an_error_like_any_other() -> None:
     async def stop(_: Toolbox) -> None:
         raise KeyboardInterrupt
 
-    aside = Aside(Acting(stop=stop))
-    with pytest.raises(KeyboardInterrupt):
-        asyncio.run(Trial("stop").run(aside))
-    asyncio.run(aside.close())
+    async def main() -> Trial:
+        aside = Aside(Acting(stop=stop))
+        trial = Trial("stop")
+        await trial.run(aside)
+        await aside.close()
+        return trial
+
+    trial = asyncio.run(main())
+    assert (trial.answer.ended, trial.broken) == ("error", "KeyboardInterrupt: ")
 
 
 def test_being_stopped_from_outside_stops_what_runs_over_there() -> None:

@@ -71,9 +71,9 @@ def test_whatever_an_agent_raises_is_the_plumbings_fault(error: Exception, told:
     assert run(raising(error)) == (Answer(ended="error"), told)
 
 
-def test_being_stopped_is_not_swallowed() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run(raising(KeyboardInterrupt()))
+def test_an_interrupt_of_the_agents_own_making_is_an_error_like_any_other() -> None:
+    """Ours reaches the run by way of the event loop."""
+    assert run(raising(KeyboardInterrupt())) == (Answer(ended="error"), "KeyboardInterrupt: ")
 
 
 async def stubborn() -> str:

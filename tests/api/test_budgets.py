@@ -120,15 +120,18 @@ def test_a_case_that_overdraws_the_budget_is_cut_short_with_all_the_others() -> 
         assert store.spent(run).tokens == 54_000
 
 
-def test_what_had_finished_when_the_budget_was_overdrawn_is_kept_and_told() -> None:
-    """Seven cases are about to be kept when the eighth, beside them, uses more than there is."""
+@pytest.mark.parametrize("jobs", [2, 4, 8])
+def test_what_had_finished_when_the_budget_was_overdrawn_is_kept_told_and_counted(jobs: int) -> None:
+    """Some cases are about to be kept when the eighth, beside them, uses more than there is."""
     events = list[Event]()
     agent = Model(lambda number: TOKENS if number < 8 else Usage(50_000, 0))
-    with pytest.raises(BudgetExceeded, match="after 7 of 8 cases: 57,000 of 20,000 tokens"):
-        run_agent(settings(count=8, jobs=8, budget_tokens=20_000), events.append, agent=agent)
-    assert sum(isinstance(event, CaseFinished) for event in events) == 7
+    with pytest.raises(BudgetExceeded) as error:
+        run_agent(settings(count=8, jobs=jobs, budget_tokens=20_000), events.append, agent=agent)
+    told = sum(isinstance(event, CaseFinished) for event in events)
+    assert 1 <= told <= 7
+    assert f"after {told} of 8 cases: 57,000 of 20,000 tokens" in str(error.value)
     with Store(STORE) as store:
-        assert store.list_runs()[0].done == 7
+        assert store.list_runs()[0].done == told
 
 
 def test_a_larger_budget_is_the_runs_own_from_then_on() -> None:

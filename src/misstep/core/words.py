@@ -65,7 +65,11 @@ class Keeper:
         self.room = in_all
 
     def text(self, value: object, most: int) -> str:
-        return storable(cut(self._redact(in_words(value)), most)).replace("\0", "\ufffd")
+        words = value if type(value) is str else in_words(value)
+        text = cut(self._redact(words), most)
+        if text.isascii() and "\0" not in text:
+            return text
+        return storable(text).replace("\0", "\ufffd")
 
     def json(self, value: object) -> Any:
         """The value as JSON keeps it, apart from whatever is done to it later.

@@ -32,6 +32,7 @@ class Purse:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._budget = budget
+        self._limited = bool(budget)
         self._price = price
         self._before = before
         self._dearest = guess
@@ -65,7 +66,7 @@ class Purse:
 
     def admit(self) -> bool:
         """Whether another case may start."""
-        if not self._budget:
+        if not self._limited:
             return True
         with self._lock:
             lacking = self._lacking()
@@ -79,8 +80,9 @@ class Purse:
 
     def open(self) -> "CaseAccount":
         account = CaseAccount(self)
-        with self._lock:
-            self._flying.add(account)
+        if self._limited:
+            with self._lock:
+                self._flying.add(account)
         return account
 
     def _lacking(self) -> str:
@@ -110,8 +112,7 @@ class Purse:
         with self._lock:
             self._calls += 1
             account.calls += 1
-            self._settle_late(account, Cost(calls=1))
-            alarm = self._watch(account)
+            alarm = self._watch(account, Cost(calls=1)) if self._limited else None
         if alarm:
             alarm()
 
@@ -123,23 +124,18 @@ class Purse:
             self._tokens += tokens
             account.usd += cost
             account.tokens += tokens
-            self._settle_late(account, Cost(cost, tokens))
-            alarm = self._watch(account)
+            alarm = self._watch(account, Cost(cost, tokens)) if self._limited else None
         if alarm:
             alarm()
 
-    def _settle_late(self, account: "CaseAccount", cost: Cost) -> None:
-        """Agents that can't be stopped go on spending when their case is over."""
-        if account not in self._flying:
-            self._settled = _sum(self._settled, cost)
-
-    def _watch(self, account: "CaseAccount") -> Callable[[], None] | None:
+    def _watch(self, account: "CaseAccount", more: Cost) -> Callable[[], None] | None:
         """What to call now that a case has used more, if anything.
 
-        A case that gets dearer than any before raises what others may need.
+        A case that gets dearer than any before raises what others may need. Agents that can't be stopped go
+        on spending when their case is over.
         """
-        if not self._budget:
-            return None
+        if account not in self._flying:
+            self._settled = _sum(self._settled, more)
         self._dearest = _dearer(self._dearest, account.cost(0.0))
         if not (lacking := self._overdrawn()):
             return None
@@ -154,6 +150,8 @@ class Purse:
 
     def settle(self, account: "CaseAccount", finished: bool) -> None:
         """A case is over; one that did not finish says nothing about how long cases take."""
+        if not self._limited:
+            return
         with self._lock:
             self._flying.discard(account)
             cost = account.cost(self._clock() - account.began if finished else 0.0)

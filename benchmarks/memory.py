@@ -26,7 +26,7 @@ def memory_rows(effort: Effort) -> Iterator[Row]:
     peak = f"peak resident memory of a fresh process, sim:perfect, {many:,} cases against {FEW:,}"
     yield Row("memory of a long run", many_kb / 1000, "MB", peak)
     yield Row("… ÷ that of a short one", many_kb / few_kb, "×", "the same", Mark("≤", 1.1))
-    yield Row("… with cases from a file", many_read / few_read, "×", "the same with --cases")
+    yield Row("… with cases from a file", many_read / few_read, "×", "the same with --cases", Mark("≤", 1.1))
 
 
 def _peak(count: int, folder: str, cases: str = "") -> int:

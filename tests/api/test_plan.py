@@ -220,7 +220,7 @@ def test_without_an_agent(tmp_path: Path) -> None:
         {"count": 0},
         {"count": -5},
         {"seed": -1},
-        {"topics": "baker"},
+        {"topics": 7},
         {"parallel": "no"},
         {"agent": None},
         {"store": "a\0b"},

@@ -21,6 +21,7 @@ from misstep.core.campaign import FixedSuite
 from misstep.core.case import CASE_VERSION, Case
 from misstep.core.estimate import Estimate
 from misstep.core.event import Listener, Notice
+from misstep.core.hashes import Hashes
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, check_settings
 from misstep.core.summary import Summary
@@ -92,19 +93,27 @@ def synthesise(settings: Settings) -> Iterator[Case]:
     return (make_case(suite, index) for index in range(count_suite(settings)))
 
 
-def load_cases(path: str, done: Sequence[int] = ()) -> Iterator[Case]:
-    """The cases of a file, each fit to be judged, no id twice, less those whose place is marked as done."""
-    seen = set[int]()  # hashes, so that a long file takes little memory
-    for place, (where, case) in enumerate(read_lines(path, Case, "case", version=CASE_VERSION)):
-        if hash(case.id) in seen and (first := _find_case(path, case.id)) != where:
+def load_cases(path: str) -> Iterator[Case]:
+    """The cases of a file, each fit to be judged, no id twice."""
+    seen = Hashes()
+    for where, case in read_lines(path, Case, "case", version=CASE_VERSION):
+        if not seen.add(case.id) and (first := _find_case(path, case.id)) != where:
             raise UsageError(f"case {case.id} comes twice", f"first at {first}", where=where)
-        seen.add(hash(case.id))
-        if place < len(done) and done[place]:
-            continue
-        try:
-            yield admit(case)
-        except UsageError as error:
-            raise UsageError(error.message, *error.hints, where=where) from error
+        yield _admit(case, where)
+
+
+def _load_rest(path: str, done: Sequence[int]) -> Iterator[Case]:
+    """The cases of a file that has been looked through before, less those whose place is marked as done."""
+    for place, (where, case) in enumerate(read_lines(path, Case, "case", version=CASE_VERSION)):
+        if not (place < len(done) and done[place]):
+            yield _admit(case, where)
+
+
+def _admit(case: Case, where: str) -> Case:
+    try:
+        return admit(case)
+    except UsageError as error:
+        raise UsageError(error.message, *error.hints, where=where) from error
 
 
 def _find_case(path: str, name: str) -> str:
@@ -242,7 +251,7 @@ def _lasting_path(path: str) -> str:
 def _cases_of(settings: Settings, done: Sequence[int] = ()) -> Iterator[Case]:
     """The cases of a run, without those whose place is marked as done."""
     if settings.cases:
-        return load_cases(settings.cases, done)
+        return _load_rest(settings.cases, done)
     suite, count = suite_of(settings), count_suite(settings)
     return (make_case(suite, index) for index in range(count) if not (index < len(done) and done[index]))
 
@@ -253,7 +262,8 @@ def _find_done(store: Store, run: Run) -> Sequence[int]:
     A `UsageError` where the cases are not what they were when the run was stopped.
     """
     done, digest = bytearray(), Digest()
-    for some in _in_portions(_cases_of(run.settings)):
+    cases = load_cases(run.settings.cases) if run.settings.cases else _cases_of(run.settings)
+    for some in _in_portions(cases):
         kept = store.fingerprints(run.id, [case.id for case in some])
         done += bytes(digest.add(case) == kept.get(case.id) for case in some)
     same = run.digest in (b"", bytes(digest))

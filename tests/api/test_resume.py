@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -259,3 +260,22 @@ def test_an_agent_can_neither_end_the_process_nor_interrupt_it(tmp_path: Path, k
         (tmp_path / f"agent{number}.py").write_text(source)
         summary = finish(["--agent", f"agent{number}.py:agent", "--count", "3", *QUIET], tmp_path)
         assert (summary["cases"], summary["errored"]) == (3, 3), way
+
+
+def fill_the_disk() -> None:
+    """No file may grow beyond this, and whoever tries is told so like on a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+
+def test_a_full_disk_stops_a_run_which_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    full = subprocess.run(
+        [*COMMAND, *SUITE], cwd=tmp_path, capture_output=True, text=True, preexec_fn=fill_the_disk
+    )
+    assert (full.returncode, full.stdout) == (2, "")
+    run = newest(str(tmp_path / ".misstep" / "store.db"))
+    assert run is not None
+    assert 0 < run.done < 4000
+    assert f"go on with: misstep plan test --resume {run.id}" in full.stderr
+    resumed = finish(["--resume", run.id, *QUIET], tmp_path)
+    assert comparable(resumed) == comparable(finish(SUITE, tmp_path))

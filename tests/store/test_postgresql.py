@@ -176,9 +176,15 @@ class Wire:
     def __init__(self, location: str) -> None:
         url = make_url(location)
         self._server = (url.host or "", url.port or 0)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.location = with_parts(location, port=self._listener.getsockname()[1])
+        self._port = 0
         self.cut = threading.Event()
+        self.open()
+        self.location = with_parts(location, port=self._port)
+
+    def open(self) -> None:
+        """Listen, again where it did before."""
+        self._listener = socket.create_server(("127.0.0.1", self._port))
+        self._port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
@@ -238,6 +244,19 @@ def test_a_commit_whose_answer_is_lost_counts_once(postgresql_location: str) -> 
             ]
             assert not wire.cut.is_set()
         assert list(store.outcomes(run)) == [outcome(0), outcome(1), outcome(2)]
+
+
+def test_a_server_that_restarts_costs_nothing(postgresql_location: str) -> None:
+    with wire_to(postgresql_location) as wire, Store(wire.location, create=True) as store:
+        run = new_run(store)
+        with store.sit(run, 0.0) as seat:
+            assert seat.keep([outcome(0)], Spent()) == [True]
+            wire.close()
+            cut_off(postgresql_location)
+            threading.Timer(1.0, wire.open).start()
+            assert seat.keep([outcome(0), outcome(1)], Spent()) == [False, True]
+        assert list(store.outcomes(run)) == [outcome(0), outcome(1)]
+        assert not store.died(run)
 
 
 def test_a_server_that_is_gone_for_good_is_told(postgresql_location: str) -> None:

@@ -73,22 +73,28 @@ def runs_table(rows: Iterable[RunRow]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("run", "started", "agent", "actions"):
         table.add_column(heading, no_wrap=heading != "agent", overflow="fold")
-    for heading in ("cases", "success", "interval", "chance"):
-        table.add_column(heading, justify="right")
+    for heading in ("cases", "success", "chance"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        when = datetime.fromtimestamp(row.started).strftime("%Y-%m-%d %H:%M")
         size = str(row.settings.actions) if not row.settings.cases else "file"
-        table.add_row(row.run, when, _agent(row.settings), size, *_results(row))
+        table.add_row(row.run, _when(row.started), _agent(row.settings), size, *_results(row))
     return table
 
 
 def _results(row: RunRow) -> tuple[str | Text, ...]:
     if row.summary is None:
         state = Text("going on", style="green") if row.live else Text("unfinished", style="yellow")
-        return f"{row.done}/{row.total}" if row.total else str(row.done), state, "", ""
+        return f"{row.done}/{row.total}" if row.total else str(row.done), state, ""
     low, high = row.summary.interval
-    interval = f"{100 * low:.0f}–{100 * high:.0f} %"
-    return str(row.done), percent(row.summary.success), interval, percent(row.summary.chance)
+    rate = "–" if row.summary.success is None else f"{100 * row.summary.success:.0f} %"
+    success = f"{rate} ({100 * low:.0f}–{100 * high:.0f})"
+    return str(row.done), success, percent(row.summary.chance)
+
+
+def _when(started: float) -> str:
+    """The day, with the time in this year, with the year before that."""
+    then = datetime.fromtimestamp(started)
+    return then.strftime("%m-%d %H:%M" if then.year == datetime.now().year else "%Y-%m-%d")
 
 
 def _agent(settings: Settings) -> Text:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from misstep.store.runs import Store
-from tests.api.test_resume import comparable, hear_ctrl_c
+from tests.api.test_resume import comparable, hear_ctrl_c, newest
 from tests.clusters import ray_cluster, with_two_nodes
 
 AGENT = """
@@ -63,10 +63,9 @@ def finish(folder: Path, *arguments: str) -> dict[str, Any]:
 
 def wait_for(folder: Path, outcomes: int, process: "subprocess.Popen[str]") -> None:
     while process.poll() is None:
-        if (folder / ".misstep" / "store.db").exists():
-            with Store(str(folder / ".misstep" / "store.db")) as store:
-                if store.list_runs()[:1] and store.list_runs()[0].done >= outcomes:
-                    return
+        run = newest(str(folder / ".misstep" / "store.db"))  # there may be none yet, or it is being made
+        if run and run.done >= outcomes:
+            return
         time.sleep(0.02)
     raise AssertionError(process.communicate()[1])
 

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from misstep.api.estimates import estimate_run
 from misstep.api.execution import execute
 from misstep.api.sitting import Sitting
@@ -12,6 +14,7 @@ from misstep.core.event import Event, RunFinished, RunStarted
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.spending import Account
+from misstep.errors import BudgetExceeded
 from misstep.planning.simulated import simulated_agent
 from misstep.planning.suite import Suite, make_case
 from misstep.store.runs import Run, Store
@@ -66,3 +69,11 @@ def test_a_campaign_that_decides_on_the_way(tmp_path: Path) -> None:
     assert isinstance(events[0], RunStarted)
     assert events[0].total == 0
     assert isinstance(events[-1], RunFinished)
+
+
+def test_a_campaign_without_a_known_end_that_gets_nowhere_has_not_finished(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "store.db"), create=True) as store:
+        run = store.add_run(Settings(agent="sim:greedy", budget_time=1e-9), 0, 0.0)
+        with pytest.raises(BudgetExceeded, match="after 0 cases"):
+            hold(store, run, UntilItFails(), [])
+        assert store.find_run(run.id).summary is None

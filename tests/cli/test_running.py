@@ -1,12 +1,16 @@
 """What a run says beforehand, while it goes on, and when its budget ends."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from misstep.api.models import refuse_secrets
 from misstep.core.event import CaseFinished
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
 from tests.cli.conftest import Command
 from tests.snapshots import check_snapshot
 
@@ -114,3 +118,53 @@ def test_other_times_are_refused(misstep: Command, text: str) -> None:
     result = misstep("plan", "test", *TOOLS, "--dry-run", "--budget-time", text)
     assert result.code == 2
     assert "--budget-time" in result.err
+
+
+def test_commands_to_go_on_with_name_the_store(misstep: Command) -> None:
+    place = ["--store", "my runs.db"]
+    stopped = misstep("plan", "test", *GREEDY, "--budget-calls", "43", *place)
+    hints = [shlex.split(line.partition(": ")[2]) for line in stopped.err.splitlines()[1:]]
+    assert [hint[0] for hint in hints] == ["misstep", "misstep"]
+    assert misstep(*hints[0][1:]).code == 0
+    assert misstep(*hints[1][1:-1], "100000", "--fail-on", "none", "--display", "none").code == 0
+    shown = misstep("show", "last", *place).out
+    again = next(line for line in shown.splitlines() if line.startswith("one in full: "))
+    assert misstep(*shlex.split(again.partition(": ")[2])[1:]).code == 0
+
+
+def test_a_file_of_cases_that_gets_shorter_is_the_files_fault(misstep: Command, tmp_path: Path) -> None:
+    misstep("plan", "synth", "--count", "40", "--out", "cases.jsonl")
+    agent = """
+import pathlib
+
+def agent(request, tools):
+    file = pathlib.Path("cases.jsonl")
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:30]))
+"""
+    (tmp_path / "agent.py").write_text(agent)
+    result = misstep("plan", "test", "--agent", "agent.py:agent", "--cases", "cases.jsonl", "--jobs", "1")
+    assert result.code == 2
+    assert "the file has changed" in result.err
+
+
+def test_a_store_that_is_taken_away_is_not_said_to_be_there(misstep: Command, tmp_path: Path) -> None:
+    agent = """
+import shutil
+
+def agent(request, tools):
+    shutil.rmtree(".misstep", ignore_errors=True)
+"""
+    (tmp_path / "agent.py").write_text(agent)
+    result = misstep("plan", "test", "--agent", "agent.py:agent", "--jobs", "1", "--display", "none")
+    assert result.code == 2
+    assert "the store was removed while the run was going on" in result.err
+    assert "go on with" not in result.err
+
+
+def test_a_password_in_the_address_of_the_store_is_no_secret_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "postgresql://me:hunter2pass@127.0.0.1:1/db"
+    monkeypatch.setenv("MISSTEP_STORE", address)
+    refuse_secrets(Settings(store=address))
+    with pytest.raises(UsageError, match="value of a secret variable"):
+        refuse_secrets(Settings(agent="mcp:client --password hunter2pass"))

@@ -33,10 +33,20 @@ def pricing(settings: Settings) -> Callable[[str, Usage], float]:
     return cost
 
 
+def _cost(settings: Settings, spent: Spent) -> float:
+    """Dollars for the tokens of all roles."""
+    price = pricing(settings)
+    return sum(price(role, usage) for role, usage in spent.usage.items())
+
+
 def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
     """What the budget has left of everything that is limited."""
-    usd = sum(pricing(settings)(role, usage) for role, usage in spent.usage.items())
-    used = {"usd": usd, "tokens": spent.tokens, "seconds": spent.seconds, "calls": spent.calls}
+    used = {
+        "usd": _cost(settings, spent),
+        "tokens": spent.tokens,
+        "seconds": spent.seconds,
+        "calls": spent.calls,
+    }
     limits = {kind: getattr(settings.budget, kind) for kind in used}
     return {kind: limit - used[kind] for kind, limit in limits.items() if limit is not None}
 
@@ -62,9 +72,8 @@ def budget_exceeded(
     lacking: str, settings: Settings, spent: Spent, done: str, hints: list[str]
 ) -> BudgetExceeded:
     """Says what there is too little of; `done` is how far the run got."""
-    usd = sum(pricing(settings)(role, usage) for role, usage in spent.usage.items())
     used = {
-        "usd": f"{usd:.6g} of {settings.budget_usd:g} USD" if settings.budget_usd else "",
+        "usd": f"{_cost(settings, spent):.6g} of {settings.budget_usd:g} USD" if settings.budget_usd else "",
         "tokens": f"{spent.tokens:,} of {settings.budget_tokens or 0:,} tokens",
         "seconds": f"{spent.seconds:.1f} of {settings.budget_time or 0:g} seconds",
         "calls": f"{spent.calls:,} of {settings.budget_calls or 0:,} calls",

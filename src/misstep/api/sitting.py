@@ -135,7 +135,7 @@ class Sitting:
     def _give_up(self) -> Summary:
         run = self._run
         done = self._store.tally(run.id).cases
-        if done == run.total:
+        if run.total and done == run.total:
             return self._finish()
         raise budget_exceeded(
             self._purse.lacking,

@@ -23,7 +23,7 @@ from misstep.core.estimate import Estimate
 from misstep.core.event import Listener, Notice
 from misstep.core.hashes import Hashes
 from misstep.core.outcome import Outcome
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import BUDGETS, Settings, check_settings
 from misstep.core.summary import Summary
 from misstep.core.transcript import Transcript
 from misstep.errors import MisstepError, UsageError, did_you_mean
@@ -37,7 +37,6 @@ from misstep.store.lines import read_lines
 from misstep.store.runs import Digest, Run, Store
 
 DEFAULT_COUNT = 100
-BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
 
 
 def suite_of(settings: Settings) -> Suite:

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from misstep.api.configuration import load_settings, parse_text
-from misstep.core.settings import Settings, field_type
+from misstep.core.settings import BUDGETS, Settings, field_type
 from misstep.errors import UsageError
 
 _NAMES = {"agent_args": ("-A", "--agent-arg"), "model_roles": ("--model-role",), "topics": ("--topic",)}
@@ -72,8 +72,6 @@ AGENTS = (
 )
 
 LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
-
-BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
 
 _FIXED_BY_A_RUN = (*AGENTS, *SYNTHESIS, "cases", *LIMITS)
 

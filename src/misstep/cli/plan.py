@@ -8,12 +8,12 @@ from rich.console import Console
 from misstep.api import plan
 from misstep.api.census import Census, SuiteSummary
 from misstep.cli.display import make_display
-from misstep.cli.options import AGENTS, BUDGETS, LIMITS, SYNTHESIS, settings_options
+from misstep.cli.options import AGENTS, LIMITS, SYNTHESIS, settings_options
 from misstep.cli.output import hint, ours_alone, print_json, quoted, spare_inputs, to_stdout
 from misstep.cli.reports import make_reports
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
-from misstep.core.settings import Settings, parse_gate, store_flag
+from misstep.core.settings import BUDGETS, Settings, parse_gate, store_flag
 from misstep.core.summary import Summary, Tally
 from misstep.errors import UsageError
 from misstep.report.estimate import estimate_table

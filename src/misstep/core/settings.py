@@ -140,6 +140,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, **layer)
 
 
+BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
 DURATIONS = ("budget_time", "timeout")
 LISTS = ("report", "topics")
 PASSWORD = re.compile(r"(://[^/@\s]*:)[^@\s]*@")

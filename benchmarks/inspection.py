@@ -16,7 +16,7 @@ from benchmarks.running import Scripted, correct_calls
 from misstep.api import plan
 from misstep.core.case import Case
 from misstep.core.settings import Settings, Span
-from misstep.planning.world import MockWorld
+from misstep.planning.world.mock import MockWorld
 
 PYTHON = Path(".venv-inspect/bin/python")
 SUBJECT = Path(__file__).parent / "inspect_subject.py"

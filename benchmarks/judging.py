@@ -6,10 +6,10 @@ from benchmarks.measure import Effort, Mark, Row, best_cpu
 from misstep.core.case import Case
 from misstep.core.dice import Dice
 from misstep.core.transcript import Call, Transcript
-from misstep.planning import solver
-from misstep.planning.check import judge
-from misstep.planning.explanation import check
-from misstep.planning.suite import Suite, make_case
+from misstep.planning.judging import solver
+from misstep.planning.judging.check import judge
+from misstep.planning.judging.explanation import check
+from misstep.planning.synthesis.suite import Suite, make_case
 
 Plan = tuple[Case, Transcript, list[str]]
 

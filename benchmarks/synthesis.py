@@ -13,9 +13,9 @@ from misstep.core.dice import Dice
 from misstep.errors import UsageError
 from misstep.planning.admission import admit
 from misstep.planning.language.reader import read
-from misstep.planning.order import count_orders
-from misstep.planning.suite import Suite, make_case
-from misstep.planning.synthesis import GROUP_RATE, JOIN_RATE, MOST_PARTS, Recipe, draft_paragraph
+from misstep.planning.plans.order import count_orders
+from misstep.planning.synthesis.paragraphs import GROUP_RATE, JOIN_RATE, MOST_PARTS, Recipe, draft_paragraph
+from misstep.planning.synthesis.suite import Suite, make_case
 
 LOW, HIGH = 3, 5
 

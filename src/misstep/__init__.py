@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from misstep.core.transcript import Call, Transcript, Usage
     from misstep.core.verdict import Verdict
     from misstep.errors import BudgetExceeded, MisstepError, UsageError
-    from misstep.planning.explanation import check
+    from misstep.planning.judging.explanation import check
 
 __all__ = [
     "Action",
@@ -49,7 +49,7 @@ _HOMES = {
     "misstep.core.transcript": ("Call", "Transcript", "Usage"),
     "misstep.core.verdict": ("Verdict",),
     "misstep.errors": ("BudgetExceeded", "MisstepError", "UsageError"),
-    "misstep.planning.explanation": ("check",),
+    "misstep.planning.judging.explanation": ("check",),
 }
 
 

@@ -8,8 +8,8 @@ import pytest
 from misstep.core.agent import Tool
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
-from misstep.planning.suite import Suite, make_case
-from misstep.planning.world import MockWorld, no_arguments
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.world.mock import MockWorld, no_arguments
 
 CASE = make_case(Suite(5, 4, 4), 0)
 TOOLS = [action.tool for action in CASE.actions]

@@ -10,7 +10,7 @@ from misstep.core.agent import Agent
 from misstep.core.transcript import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
-from misstep.planning.world import MockWorld
+from misstep.planning.world.mock import MockWorld
 from tests.conformance.subject_adk import NEEDS, connected, native
 from tests.conformance.subjects import Owning, Subject
 from tests.conformance.test_agents import CASE, TOOLS, Trial, play

@@ -10,7 +10,7 @@ from misstep.adapters.frameworks import autogen as adapter
 from misstep.core.transcript import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
-from misstep.planning.world import MockWorld
+from misstep.planning.world.mock import MockWorld
 from tests.conformance.subject_autogen import NEEDS, assistant, connected, made_with, team
 from tests.conformance.subjects import Subject
 from tests.conformance.test_agents import CASE, TOOLS, Trial, play

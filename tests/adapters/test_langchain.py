@@ -11,7 +11,7 @@ from misstep.adapters.frameworks import langchain as adapter
 from misstep.core.transcript import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
-from misstep.planning.world import MockWorld
+from misstep.planning.world.mock import MockWorld
 from tests.conformance.subject_langchain import (
     NEW,
     Clients,

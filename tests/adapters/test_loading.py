@@ -11,7 +11,7 @@ from misstep.adapters.loading.recognition import load, load_agent
 from misstep.core.agent import Assignment, Closing
 from misstep.core.case import Case
 from misstep.errors import UsageError
-from misstep.planning.suite import Suite, make_case
+from misstep.planning.synthesis.suite import Suite, make_case
 from tests.engine.conftest import record
 
 CODE = """

@@ -22,7 +22,7 @@ from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
-from misstep.planning.world import MockWorld
+from misstep.planning.world.mock import MockWorld
 from tests.adapters.mcp_cases import CASE, CLIENTS, OLDER_VERSIONS, ROOT, TOOLS, World, recorder, transports
 
 # Clients that misstep starts

@@ -27,7 +27,7 @@ from misstep.adapters.mcp.server import ToolServer
 from misstep.adapters.mcp.switchboard import PATIENCE, Switchboard
 from misstep.engine.recorder import Recorder
 from misstep.errors import UsageError
-from misstep.planning.world import no_arguments
+from misstep.planning.world.mock import no_arguments
 from tests.adapters.mcp_cases import (
     JSON_HEADERS,
     OLDER_VERSIONS,
@@ -372,8 +372,8 @@ import asyncio, json, sys
 from misstep.adapters.mcp.serve import serve_http, serve_stdio
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
-from misstep.planning.suite import Suite, make_case
-from misstep.planning.world import MockWorld
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.world.mock import MockWorld
 
 toolbox = Recorder(MockWorld(make_case(Suite(5, 4, 4), 0)), Deadline(60), 100)
 ready = lambda url: print(url, flush=True)

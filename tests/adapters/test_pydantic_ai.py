@@ -11,7 +11,7 @@ from misstep.adapters.frameworks import pydantic_ai as adapter
 from misstep.core.transcript import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
-from misstep.planning.world import MockWorld
+from misstep.planning.world.mock import MockWorld
 from tests.conformance.subject_pydantic_ai import NEEDS, made_with, on_chat
 from tests.conformance.subjects import Subject
 from tests.conformance.test_agents import CASE, TOOLS, Trial, play

@@ -12,7 +12,7 @@ from misstep.core.agent import Agent, Tool
 from misstep.core.transcript import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
-from misstep.planning.world import MockWorld
+from misstep.planning.world.mock import MockWorld
 from tests.conformance.subject_smolagents import NEEDS, conversing, owning
 from tests.conformance.subjects import Subject
 from tests.conformance.test_agents import CASE, TOOLS, Trial, play

@@ -16,8 +16,8 @@ from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
 from misstep.errors import UsageError
-from misstep.planning.suite import Suite, make_case
-from misstep.planning.world import MockWorld
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.world.mock import MockWorld
 
 CASE = make_case(Suite(0, 3, 3), 0)
 TOOL = CASE.actions[0].tool

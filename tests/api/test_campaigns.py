@@ -15,8 +15,8 @@ from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.spending import Account
 from misstep.errors import BudgetExceeded
-from misstep.planning.simulated import simulated_agent
-from misstep.planning.suite import Suite, make_case
+from misstep.planning.simulated.planners import simulated_agent
+from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.store.runs import Run, Store
 
 

@@ -19,7 +19,7 @@ from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.transcript import Transcript
 from misstep.core.verdict import Verdict
-from misstep.planning.suite import Suite, make_case
+from misstep.planning.synthesis.suite import Suite, make_case
 
 CASE = make_case(Suite(0, 3, 3), 0)
 NEVER = 0.0001  # redraws a second

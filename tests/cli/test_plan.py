@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from misstep.planning import solver
+from misstep.planning.judging import solver
 from misstep.planning.language.reader import read
 from tests.cli.conftest import Command
 from tests.snapshots import check_snapshot

@@ -11,7 +11,7 @@ from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.transcript import Call, Transcript
-from misstep.planning.explanation import check
+from misstep.planning.judging.explanation import check
 from misstep.store.runs import Store
 from tests.cli.conftest import Command
 from tests.snapshots import check_snapshot

@@ -20,9 +20,9 @@ from misstep.core.verdict import Verdict
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
-from misstep.planning.explanation import check
-from misstep.planning.suite import Suite, make_case
-from misstep.planning.world import MockWorld
+from misstep.planning.judging.explanation import check
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.world.mock import MockWorld
 from tests.conformance.subjects import Subject
 from tests.scripted import Fault, Script, ScriptedServer
 

@@ -24,9 +24,9 @@ from misstep.engine.recorder import Recorder
 from misstep.models.line import Options
 from misstep.models.openai import OpenAIModel
 from misstep.models.providers import Endpoint, ModelName
-from misstep.planning.explanation import check
-from misstep.planning.simulated import simulated_agent
-from misstep.planning.world import MockWorld
+from misstep.planning.judging.explanation import check
+from misstep.planning.simulated.planners import simulated_agent
+from misstep.planning.world.mock import MockWorld
 
 Working = AbstractAsyncContextManager[Execute]
 

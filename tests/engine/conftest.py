@@ -3,7 +3,7 @@
 from misstep.core.case import Case
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
-from misstep.planning.world import MockWorld
+from misstep.planning.world.mock import MockWorld
 
 
 def record(case: Case, max_steps: int = 50) -> Recorder:

@@ -21,8 +21,8 @@ from misstep.engine.cluster.wire import error_of, failure_of
 from misstep.engine.cluster.worker import MakeWorker
 from misstep.errors import MissingExtra, MisstepError, UsageError
 from misstep.models.throttle import Throttles
-from misstep.planning.simulated import simulated_agent
-from misstep.planning.suite import Suite, make_case
+from misstep.planning.simulated.planners import simulated_agent
+from misstep.planning.synthesis.suite import Suite, make_case
 from tests.clusters import ray_cluster, with_two_nodes
 from tests.engine import cluster_agents as agents
 from tests.engine.cluster_agents import Diary, end_process

@@ -13,7 +13,7 @@ from misstep.core.transcript import Transcript
 from misstep.core.verdict import Verdict
 from misstep.engine.drive import drive
 from misstep.engine.purse import CaseAccount, Purse
-from misstep.planning.suite import Suite, make_case
+from misstep.planning.synthesis.suite import Suite, make_case
 
 CASES = [make_case(Suite(0, 3, 4), index) for index in range(40)]
 

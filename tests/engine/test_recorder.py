@@ -17,8 +17,8 @@ from misstep.core.transcript import Usage
 from misstep.core.words import ANSWER, IN_ALL, NAME, TEXT, Keeper
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import CALLS_PER_STEP, LEFT_OUT, MOST_MESSAGES, MOST_TOKENS, Recorder
-from misstep.planning.suite import Suite, make_case
-from misstep.planning.world import MockWorld
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.world.mock import MockWorld
 from tests.engine.conftest import record
 
 

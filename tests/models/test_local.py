@@ -22,8 +22,8 @@ from misstep.models.local.lanes import Lanes
 from misstep.models.local.model import LocalModel
 from misstep.models.local.template import BEGIN, DOCUMENT, END, chat_prompt, plain
 from misstep.models.local.weights import FILE, SIZE, checked, locate_weights
-from misstep.planning.suite import Suite, make_case
-from misstep.planning.world import MockWorld
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.world.mock import MockWorld
 from tests.models.local_gguf import control_tokens, read_metadata
 from tests.models.meters import Counter
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from misstep.core.case import Case
-from misstep.planning.suite import Suite, make_case
-from misstep.planning.synthesis import Recipe
+from misstep.planning.synthesis.paragraphs import Recipe
+from misstep.planning.synthesis.suite import Suite, make_case
 
 CaseMaker = Callable[..., Iterator[Case]]
 

@@ -15,11 +15,11 @@ from misstep.core.settings import Settings, Span
 from misstep.core.transcript import Transcript
 from misstep.core.verdict import Verdict
 from misstep.errors import UsageError
-from misstep.planning.explanation import check
+from misstep.planning.judging.explanation import check
 from misstep.planning.language.reader import Relation, read
-from misstep.planning.order import Order
-from misstep.planning.simulated import simulated_agent
-from misstep.planning.suite import Suite, make_case
+from misstep.planning.plans.order import Order
+from misstep.planning.simulated.planners import simulated_agent
+from misstep.planning.synthesis.suite import Suite, make_case
 from tests.engine.conftest import record
 
 

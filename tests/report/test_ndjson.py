@@ -15,7 +15,7 @@ from misstep.core.summary import Tally
 from misstep.core.transcript import Call, Transcript
 from misstep.core.verdict import Verdict
 from misstep.errors import StoreError
-from misstep.planning.suite import Suite, make_case
+from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.report.ndjson import NdjsonReport
 
 CASE = make_case(Suite(0, 3, 3), 0)

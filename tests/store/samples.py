@@ -10,7 +10,7 @@ from misstep.core.settings import Settings, Span
 from misstep.core.summary import Summary, Tally
 from misstep.core.transcript import Call, Transcript, Usage
 from misstep.core.verdict import ERROR_KINDS, JUDGEMENTS, ErrorKind, Judgement, Verdict
-from misstep.planning.suite import Suite, make_case
+from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.store.runs import Store
 
 SETTINGS = Settings(agent="sim:perfect", actions=Span(2, 4), agent_args={"a": "b"}, topics=("baker",))

@@ -23,7 +23,7 @@ from misstep.core.model import LanguageModel
 from misstep.core.secrets import SECRET_NAME
 from misstep.core.settings import Settings
 from misstep.errors import UsageError, did_you_mean
-from misstep.planning.simulated import PLANNERS, simulated_agent
+from misstep.planning.simulated.planners import PLANNERS, simulated_agent
 
 OpenModel: TypeAlias = Callable[[], LanguageModel]
 Paradigm: TypeAlias = Callable[[Settings, OpenModel], Agent]

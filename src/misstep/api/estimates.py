@@ -14,7 +14,7 @@ from misstep.core.spending import Spent
 from misstep.core.summary import Summary
 from misstep.core.transcript import Usage
 from misstep.errors import NoStoreYet
-from misstep.planning.world import MockWorld
+from misstep.planning.world.mock import MockWorld
 from misstep.store.runs import Run, Store
 
 NOTHING = Spent()

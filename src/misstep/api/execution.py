@@ -20,8 +20,8 @@ from misstep.core.transcript import Transcript
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
-from misstep.planning.explanation import check
-from misstep.planning.world import MockWorld
+from misstep.planning.judging.explanation import check
+from misstep.planning.world.mock import MockWorld
 
 CLOSING_SECONDS = 10.0
 

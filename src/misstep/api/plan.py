@@ -28,10 +28,10 @@ from misstep.core.summary import Summary
 from misstep.core.transcript import Transcript
 from misstep.errors import MisstepError, UsageError, did_you_mean
 from misstep.planning.admission import admit
-from misstep.planning.explanation import check
-from misstep.planning.suite import Suite, make_case
-from misstep.planning.synthesis import Recipe
-from misstep.planning.verification import verify
+from misstep.planning.judging.explanation import check
+from misstep.planning.judging.verification import verify
+from misstep.planning.synthesis.paragraphs import Recipe
+from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.store.database import going_on
 from misstep.store.lines import read_lines
 from misstep.store.runs import Digest, Run, Store

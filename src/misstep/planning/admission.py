@@ -7,8 +7,8 @@ import msgspec
 
 from misstep.core.case import CASE_VERSION, Case
 from misstep.errors import UsageError
-from misstep.planning.order import Order, count_orders, find_cycle, first_available
-from misstep.planning.suite import MOST_ACTIONS
+from misstep.planning.plans.order import Order, count_orders, find_cycle, first_available
+from misstep.planning.synthesis.suite import MOST_ACTIONS
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 

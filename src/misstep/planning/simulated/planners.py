@@ -16,7 +16,7 @@ from misstep.errors import UsageError, did_you_mean
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.reader import Reading, Relation, read
 from misstep.planning.language.topics import load_topics
-from misstep.planning.order import Order, bits, first_available
+from misstep.planning.plans.order import Order, bits, first_available
 
 FORMS = (
     "verb",

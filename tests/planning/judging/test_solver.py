@@ -6,9 +6,9 @@ from misstep.core.case import CASE_VERSION, Action, Before, Case
 from misstep.core.transcript import Call, Transcript
 from misstep.core.verdict import Verdict
 from misstep.errors import InternalError
-from misstep.planning import solver
-from misstep.planning.explanation import check
-from misstep.planning.verification import verify
+from misstep.planning.judging import solver
+from misstep.planning.judging.explanation import check
+from misstep.planning.judging.verification import verify
 
 ACTIONS = tuple(Action(name, name, name) for name in "abcd")
 

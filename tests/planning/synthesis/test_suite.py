@@ -3,8 +3,8 @@
 import pytest
 
 from misstep.errors import UsageError
-from misstep.planning.suite import Suite, make_case
-from misstep.planning.synthesis import Recipe
+from misstep.planning.synthesis.paragraphs import Recipe
+from misstep.planning.synthesis.suite import Suite, make_case
 
 
 @pytest.mark.parametrize(

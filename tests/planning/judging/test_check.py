@@ -10,9 +10,9 @@ import pytest
 from misstep.core.case import CASE_VERSION, Action, Before, Case
 from misstep.core.transcript import Call, Transcript
 from misstep.core.verdict import Verdict
-from misstep.planning import solver
-from misstep.planning.check import judge
-from misstep.planning.explanation import check
+from misstep.planning.judging import solver
+from misstep.planning.judging.check import judge
+from misstep.planning.judging.explanation import check
 from tests.planning.conftest import CaseMaker
 
 SHOP = Case(

@@ -15,7 +15,7 @@ import pytest
 from misstep.core.case import Case
 from misstep.planning.language.reader import read
 from misstep.planning.language.syntax import all_shapes, shapes_in
-from misstep.planning.suite import Suite, make_case
+from misstep.planning.synthesis.suite import Suite, make_case
 from tests.planning.conftest import CaseMaker
 
 RECIPES: list[dict[str, float]] = [
@@ -201,8 +201,8 @@ def test_a_case_can_be_had_alone(make_cases: CaseMaker) -> None:
 
 SCRIPT = """
 import hashlib, msgspec
-from misstep.planning.suite import Suite, make_case
-from misstep.planning.synthesis import Recipe
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.synthesis.paragraphs import Recipe
 digest = hashlib.sha256()
 for low, high, exhaustive in ((3, 5, False), (2, 20, False), (2, 4, True)):
     suite = Suite(2024, low, high, exhaustive=exhaustive, recipe=Recipe(redundancy=0.2, relative=0.4))

@@ -7,8 +7,8 @@ import msgspec
 from misstep.core.case import Case
 from misstep.core.transcript import Transcript
 from misstep.core.verdict import Verdict
-from misstep.planning.check import Parallel, Trace, judge_trace, trace_calls
-from misstep.planning.order import Order, nearest_order
+from misstep.planning.judging.check import Parallel, Trace, judge_trace, trace_calls
+from misstep.planning.plans.order import Order, nearest_order
 
 
 def check(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import permutations, product
 
-from misstep.planning.order import Order, bits
+from misstep.planning.plans.order import Order, bits
 
 MOST_ELEMENTS = 7  # 2,045 orders; eight elements have 16,999
 

@@ -14,9 +14,15 @@ from misstep.planning.language.requests import describe, load_requests, tool_nam
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import skeleton
 from misstep.planning.language.topics import Topic, load_topics
-from misstep.planning.order import count_orders, first_available
-from misstep.planning.posets import MOST_ELEMENTS, Closure, relabelled, unlabelled_orders
-from misstep.planning.synthesis import ACTIONS_PER_SENTENCE, Draft, Recipe, draft_for_order, draft_paragraph
+from misstep.planning.plans.order import count_orders, first_available
+from misstep.planning.synthesis.paragraphs import (
+    ACTIONS_PER_SENTENCE,
+    Draft,
+    Recipe,
+    draft_for_order,
+    draft_paragraph,
+)
+from misstep.planning.synthesis.posets import MOST_ELEMENTS, Closure, relabelled, unlabelled_orders
 
 MOST_ACTIONS = 20  # activities in a topic
 

@@ -29,7 +29,7 @@ from misstep.planning.language.syntax import (
     possible_joins,
     spoken_order,
 )
-from misstep.planning.order import Order, bits
+from misstep.planning.plans.order import Order, bits
 
 MOST_PARTS = 3  # sub-sentences in a sentence; more is a run-on
 JOIN_RATE = 0.3

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from misstep.core.case import CASE_VERSION, Action, Before, Case
-from misstep.planning import solver
-from misstep.planning.order import Order, bits, count_orders, find_cycle, first_available, nearest_order
+from misstep.planning.judging import solver
+from misstep.planning.plans.order import Order, bits, count_orders, find_cycle, first_available, nearest_order
 
 
 def random_order(random: Random, size: int) -> Order:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from misstep.planning.world import MockWorld
+from misstep.planning.world.mock import MockWorld
 from tests.planning.conftest import CaseMaker
 
 

@@ -4,8 +4,8 @@ from misstep.core.case import Case
 from misstep.core.transcript import Transcript
 from misstep.core.verdict import Verdict
 from misstep.errors import InternalError
-from misstep.planning import solver
-from misstep.planning.check import trace_calls
+from misstep.planning.judging import solver
+from misstep.planning.judging.check import trace_calls
 
 
 def verify(case: Case, transcript: Transcript, verdict: Verdict) -> None:

@@ -1,0 +1,1 @@
+"""Agents whose every fault is known."""

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 import z3
 
-from misstep.core.case import CASE_VERSION, Action, Before, Case
+from misstep.core.case import CASE_VERSION, Action, Case
+from misstep.core.constraint import Before
 from misstep.core.dice import Dice
 from misstep.planning.language.rendering import render
 from misstep.planning.language.requests import describe, tool_name, write_request

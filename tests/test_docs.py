@@ -85,6 +85,7 @@ def settings_table() -> str:
             meta.description for meta in Settings.__annotations__[name].__metadata__ if meta.description
         )
         default = getattr(Settings(), name)
+        default = ", ".join(default) if isinstance(default, tuple) else default
         shown = "" if default in ("", (), {}, None) or default is False else f"`{default}`"
         rows.append(f"| `{name}` | `{flag(name)}` | {shown} | {description.replace('|', '/')} |")
     return "\n".join(rows)

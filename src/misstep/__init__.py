@@ -4,9 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from misstep.api.plan import check_plans, load_cases, run_agent, synthesise
+    from misstep.api.cases import load_cases
+    from misstep.api.plan import check_plans, run_agent, synthesise
     from misstep.core.agent import Agent, Answer, Assignment, Tool, Toolbox
-    from misstep.core.case import Action, Before, Case
+    from misstep.core.case import Action, Case
+    from misstep.core.constraint import Before
     from misstep.core.settings import Settings, Span
     from misstep.core.summary import Summary
     from misstep.core.transcript import Call, Transcript, Usage
@@ -41,9 +43,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "misstep.api.plan": ("check_plans", "load_cases", "run_agent", "synthesise"),
+    "misstep.api.cases": ("load_cases",),
+    "misstep.api.plan": ("check_plans", "run_agent", "synthesise"),
     "misstep.core.agent": ("Agent", "Answer", "Assignment", "Tool", "Toolbox"),
-    "misstep.core.case": ("Action", "Before", "Case"),
+    "misstep.core.case": ("Action", "Case"),
+    "misstep.core.constraint": ("Before",),
     "misstep.core.settings": ("Settings", "Span"),
     "misstep.core.summary": ("Summary",),
     "misstep.core.transcript": ("Call", "Transcript", "Usage"),

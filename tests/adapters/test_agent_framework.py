@@ -13,7 +13,7 @@ from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
 from tests.conformance.subject_agent_framework import NEEDS, connected
 from tests.conformance.subjects import Owning, Subject
-from tests.conformance.test_agents import CASE, TOOLS, Trial, play
+from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Script, ScriptedServer
 
 af: Any = pytest.importorskip("agent_framework")

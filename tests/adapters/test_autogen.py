@@ -13,7 +13,7 @@ from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
 from tests.conformance.subject_autogen import NEEDS, assistant, connected, made_with, team
 from tests.conformance.subjects import Subject
-from tests.conformance.test_agents import CASE, TOOLS, Trial, play
+from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Fault, Script, ScriptedServer
 
 agents: Any = pytest.importorskip("autogen_agentchat.agents")

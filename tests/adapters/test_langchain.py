@@ -23,8 +23,8 @@ from tests.conformance.subject_langchain import (
     streaming,
 )
 from tests.conformance.subjects import Subject
-from tests.conformance.test_agents import CASE, TOOLS, Trial, play
-from tests.scripted import Script, ScriptedServer, decisions
+from tests.conformance.trials import CASE, TOOLS, Trial, play
+from tests.scripted import Call, Script, ScriptedServer, decisions
 
 pytest.importorskip("langchain")
 pytest.importorskip("langchain_classic")
@@ -126,7 +126,7 @@ def test_malformed_arguments_are_kept_as_they_were_written(build: Any) -> None:
 
 
 def test_arguments_that_fit_in_no_message_are_no_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(decisions.SPOILT, "malformed", lambda call: decisions.Call(call.name, "[1]"))
+    monkeypatch.setitem(decisions.SPOILT, "malformed", lambda call: Call(call.name, "[1]"))
     with ScriptedServer(Script(behaviour="malformed")) as server:
         trial = play(Subject("agent", made_with(created), NEW), server, Trial())
     assert (trial.broken, trial.answer.ended, trial.recorder.misread_turns) == ("", "answered", 1)

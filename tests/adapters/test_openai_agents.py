@@ -12,7 +12,7 @@ from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
 from tests.conformance.subject_openai_agents import NEEDS, made_with, on_chat
 from tests.conformance.subjects import Subject
-from tests.conformance.test_agents import CASE, TOOLS, Trial, play
+from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Script, ScriptedServer
 
 agents: Any = pytest.importorskip("agents")

@@ -14,7 +14,7 @@ from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
 from tests.conformance.subject_pydantic_ai import NEEDS, made_with, on_chat
 from tests.conformance.subjects import Subject
-from tests.conformance.test_agents import CASE, TOOLS, Trial, play
+from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Fault, Script, ScriptedServer
 
 pydantic_ai: Any = pytest.importorskip("pydantic_ai")

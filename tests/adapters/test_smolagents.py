@@ -15,8 +15,8 @@ from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
 from tests.conformance.subject_smolagents import NEEDS, conversing, owning
 from tests.conformance.subjects import Subject
-from tests.conformance.test_agents import CASE, TOOLS, Trial, play
-from tests.scripted import Script, ScriptedServer
+from tests.conformance.trials import CASE, TOOLS, Trial, play
+from tests.scripted import Script, ScriptedServer, calling
 
 smol: Any = pytest.importorskip("smolagents")
 
@@ -147,14 +147,16 @@ def test_tools_of_any_name_are_known_by_it() -> None:
     ]
 
 
-class Booking(MockWorld):
-    @property
-    def tools(self) -> Any:
-        properties = {
-            "city": {"type": "string", "description": "Where to."},
-            "days": {"anyOf": [{"$ref": "#/elsewhere"}, {"type": "null"}]},
-        }
-        return [Tool("book", "Book.", {"type": "object", "properties": properties, "required": ["city"]})]
+CITY = {"type": "string", "description": "Where to."}
+DAYS = {"anyOf": [{"$ref": "#/elsewhere"}, {"type": "null"}]}
+TRIP = {"type": "object", "properties": {"city": CITY, "days": DAYS}, "required": ["city"]}
+
+
+class Booking:
+    """A world with one tool, which takes whatever its schema says."""
+
+    def __init__(self, parameters: dict[str, Any] = TRIP) -> None:
+        self.tools = (Tool("book", "Book.", parameters),)
 
     def answer(self, name: str, arguments: Any) -> str:
         return "booked"
@@ -163,7 +165,7 @@ class Booking(MockWorld):
 def test_arguments_may_be_given_in_any_way_python_knows() -> None:
     code = "<code>\nbook('Rome')\nbook('Oslo', 2)\nbook(city='Bern', days=3)\nfinal_answer('')\n</code>"
     with ScriptedServer(saying(code)) as server:
-        trial = tried(server, smol.CodeAgent, Trial(world=Booking(CASE)))
+        trial = tried(server, smol.CodeAgent, Trial(world=Booking()))
     assert [call.arguments for call in trial.recorder.calls] == [
         {"city": "Rome"},
         {"city": "Oslo", "days": 2},
@@ -171,12 +173,83 @@ def test_arguments_may_be_given_in_any_way_python_knows() -> None:
     ]
 
 
-def test_what_may_be_left_out_is_offered_so() -> None:
+def test_values_that_no_parameter_is_left_for_are_recorded_too() -> None:
+    code = "<code>\nbook('Rome', 1, 'x')\nbook('Oslo', city='Bern')\nfinal_answer('')\n</code>"
+    with ScriptedServer(saying(code)) as server:
+        trial = tried(server, smol.CodeAgent, Trial(world=Booking()))
+    assert [call.arguments for call in trial.recorder.calls] == [
+        {"city": "Rome", "days": 1, "3": "x"},
+        {"1": "Oslo", "city": "Bern"},
+    ]
+
+
+def shown_to(model_of: Callable[[ScriptedServer], Any]) -> Any:
+    """The parameters of the tool as a model gets them, and the words about it before the request."""
     with ScriptedServer(Script(behaviour="loop")) as server:
-        tried(server, smol.ToolCallingAgent, Trial(world=Booking(CASE), max_steps=1))
-        offered = server.requests[0].body["tools"][0]["function"]
-    assert (offered["name"], offered["parameters"]["required"]) == ("book", ["city"])
-    assert set(offered["parameters"]["properties"]) == {"city", "days"}
+        tried(server, smol.ToolCallingAgent, Trial(world=Booking(), max_steps=1), model_of)
+        body = server.requests[0].body
+    return body["tools"][0]["function"]["parameters"], json.dumps(body["messages"][0])
+
+
+def test_the_schema_is_shown_as_it_is() -> None:
+    parameters, words = shown_to(stock)
+    assert parameters == TRIP
+    assert json.dumps(f"Takes inputs: {json.dumps(TRIP)}")[1:-1] in words
+
+
+def test_a_model_that_takes_no_more_than_it_knows_gets_what_the_framework_makes_of_it() -> None:
+    class Own(smol.OpenAIModel):  # type: ignore[misc]
+        def generate(self, messages: Any, stop_sequences: Any = None, tools_to_call_from: Any = None) -> Any:
+            return super().generate(messages, stop_sequences, tools_to_call_from=tools_to_call_from)
+
+    def own(server: ScriptedServer) -> Any:
+        return Own("gpt-4o", api_base=server.base_url, api_key="sk-test", client_kwargs={"max_retries": 0})
+
+    parameters, _ = shown_to(own)
+    assert parameters["required"] == ["city"]
+    assert set(parameters["properties"]) == {"city", "days"}
+
+
+def code_prompt(schema: dict[str, Any]) -> str:
+    """What an agent that writes code is told about a tool."""
+    with ScriptedServer(saying("<code>\nfinal_answer('')\n</code>")) as server:
+        tried(server, smol.CodeAgent, Trial(world=Booking(schema)))
+        return str(server.requests[0].body["messages"][0]["content"])
+
+
+def taking(*required: str, **properties: Any) -> dict[str, Any]:
+    return {"properties": properties, "required": list(required), "additionalProperties": False}
+
+
+def test_code_is_told_no_schema_where_types_tell_all() -> None:
+    told = code_prompt(taking("city", "days", city=CITY, days={"type": "integer"}))
+    assert "def book(city: string, days: integer) -> string:" in told
+    assert "schema of the arguments" not in told
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        taking(city=CITY),  # may be left out
+        taking("city", city={**CITY, "enum": ["Rome"]}),
+        taking("cities", cities={"type": "array", "items": CITY}),
+        {"type": "object", "additionalProperties": CITY},
+    ],
+)
+def test_code_is_told_the_schema_where_types_don_t(schema: dict[str, Any]) -> None:
+    assert json.dumps(f"JSON schema of the arguments: {json.dumps(schema)}")[1:-1] in json.dumps(
+        code_prompt(schema)
+    )
+
+
+def test_whatever_fits_an_open_schema_passes() -> None:
+    world = Booking({"type": "object", "properties": {"days": {"type": ["number", "null"]}}})
+    calls = [calling("book", days=2), calling("book", days=None, city="Rome"), calling("book", city=["Bern"])]
+    with ScriptedServer(Script(plan=lambda *_: calls)) as server:
+        trial = tried(server, smol.ToolCallingAgent, Trial(world=world), conversing)
+    assert [(call.arguments, call.result) for call in trial.recorder.calls] == [
+        (json.loads(call.arguments), "booked") for call in calls
+    ]
 
 
 def test_messages_are_noted() -> None:

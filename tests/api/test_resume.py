@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from misstep.api.plan import count_cases, load_cases, synthesise
+from misstep.api.cases import count_cases, load_cases
+from misstep.api.plan import synthesise
 from misstep.api.replay import replay_case
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent

@@ -89,6 +89,7 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path, name: str) 
         "agent_args": "k=v",
         "model_roles": "judge=local",
         "display": "none",
+        "family": "time, data",
         "parallel": "forbid",
         "fail_on": "none",
         "on": "ray",

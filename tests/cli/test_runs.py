@@ -6,7 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from misstep.core.case import CASE_VERSION, Action, Before, Case
+from misstep.core.case import CASE_VERSION, Action, Case
+from misstep.core.constraint import Before
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent

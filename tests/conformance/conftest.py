@@ -1,11 +1,29 @@
-"""What is left of a test when it is over."""
+"""Whom the tests are about, and what is left of a test when it is over."""
 
+import importlib
 import os
+import pkgutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+import tests.conformance as here
+from tests.conformance.subjects import Subject
+
+
+def all_subjects() -> list[Subject]:
+    names = [name for _, name, _ in pkgutil.iter_modules(here.__path__) if name.startswith("subject_")]
+    return [each for name in names for each in importlib.import_module(f"{here.__name__}.{name}").SUBJECTS]
+
+
+@pytest.fixture(params=all_subjects(), ids=lambda subject: subject.word)
+def subject(request: pytest.FixtureRequest) -> Subject:
+    found: Subject = request.param
+    if found.missing:
+        pytest.skip(f"{found.word}: {found.missing} is not installed")
+    return found
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from typing import Any
 
 from misstep.adapters.frameworks import ag2 as adapter
 from misstep.core.agent import Agent
+from tests.conformance.schemas import closed
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
 
@@ -39,4 +40,8 @@ def make_from_object(server: ScriptedServer) -> Agent:
 
 
 NEEDS = ("ag2", "openai")
-SUBJECTS = [Subject("ag2", make_from_factory, NEEDS), Subject("ag2 object", make_from_object, NEEDS)]
+# The framework tells its models of no other arguments than those listed, unless a schema does.
+SUBJECTS = [
+    Subject("ag2", make_from_factory, NEEDS, rewrites=closed),
+    Subject("ag2 object", make_from_object, NEEDS, rewrites=closed),
+]

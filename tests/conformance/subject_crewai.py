@@ -3,6 +3,7 @@
 from pathlib import Path
 from tempfile import gettempdir
 
+from tests.conformance.schemas import Json, everywhere
 from tests.conformance.subject_subprocess import Apart, find_python, maker
 
 VARIABLE = "TEST_CREWAI_PYTHON"
@@ -10,9 +11,22 @@ PYTHON = find_python(VARIABLE, ".venv-crewai")
 HOME = str(Path(gettempdir(), "misstep-crewai"))  # CrewAI writes into the user's home
 
 
+@everywhere
+def strict(schema: Json) -> Json:
+    """A schema as CrewAI makes it to meet the strict mode of OpenAI: all is required, nothing has a default."""
+    if "$ref" in schema:  # to itself
+        return {"type": "object", "additionalProperties": False}
+    kept = {name: part for name, part in schema.items() if name != "default"}
+    if kept.get("type") != "object":
+        return kept
+    required = {"required": sorted(kept["properties"])} if kept.get("properties") else {}
+    return {**kept, **required, "additionalProperties": False}
+
+
 def subject(word: str, location: str) -> Apart:
     """The first case of a process still loads parts of CrewAI and of its clients, hence the time to warm up."""
-    return Apart(word, maker(location, PYTHON, HOME=HOME), warm_up=12.0, python=PYTHON, variable=VARIABLE)
+    make = maker(location, PYTHON, HOME=HOME)
+    return Apart(word, make, warm_up=12.0, rewrites=strict, python=PYTHON, variable=VARIABLE)
 
 
 SUBJECTS = [subject("crewai", "with_crewai.py:existing"), subject("crewai, crew", "with_crewai.py:make_crew")]

@@ -1,5 +1,6 @@
 """What users of LangChain call an agent, from `create_agent` to a graph by hand and the old executors."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,7 @@ import openai
 
 from misstep.adapters.frameworks import langchain as adapter
 from misstep.core.agent import Agent
+from tests.conformance.schemas import Json, everywhere
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
 
@@ -115,17 +117,28 @@ def in_text(clients: Clients, tools: list[Any], **options: Any) -> Any:
 
 
 def listed(tools: list[Any]) -> str:
-    return "\n".join(f"- {tool.name}: {tool.description}" for tool in tools)
+    """The tools in words; those that are no mocks are described by models, which are of no interest here."""
+    schemas = [tool.args_schema if isinstance(tool.args_schema, dict) else {} for tool in tools]
+    return "\n".join(
+        f"- {tool.name}: {tool.description} Arguments: {json.dumps(schema)}"
+        for tool, schema in zip(tools, schemas, strict=True)
+    )
+
+
+@everywhere
+def unrolled(schema: Json) -> Json:
+    """A schema as LangChain writes its references out: one to itself, within itself, is left open."""
+    return {name: part for name, part in schema.items() if "$ref" not in schema and part != {}}
 
 
 NEW = ("langchain", "langchain_openai")
 OLD = ("langchain_classic", "langchain_openai")
 SUBJECTS = [
-    Subject("langchain", made_with(created), NEW),
-    Subject("langchain streaming", made_with(streaming), NEW),
-    Subject("langchain on responses", made_with(on_responses), NEW),
+    Subject("langchain", made_with(created), NEW, rewrites=unrolled),
+    Subject("langchain streaming", made_with(streaming), NEW, rewrites=unrolled),
+    Subject("langchain on responses", made_with(on_responses), NEW, rewrites=unrolled),
     # A function that waits for its model can't be stopped, so its socket lives on until the answer comes.
-    Subject("langgraph by hand", made_with(by_hand), NEW, hides=("sockets",)),
-    Subject("langchain executor", made_with(executor), OLD),
+    Subject("langgraph by hand", made_with(by_hand), NEW, hides=("sockets",), rewrites=unrolled),
+    Subject("langchain executor", made_with(executor), OLD, rewrites=unrolled),
     Subject("langchain react", made_with(in_text), OLD, parallel=False),
 ]

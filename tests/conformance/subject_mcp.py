@@ -24,8 +24,9 @@ def client(program: str, arguments: str, transport: Transport) -> Callable[[Scri
 
 
 # A black box shows what gets to its server: no turns, no tokens, no call that it could not read itself. The
-# Agents SDK knows its tools, so a call to an unknown one ends its run before any server hears of it. It makes
-# parallel calls at once: over a pipe they arrive in the order emitted, over HTTP in any.
+# Agents SDK knows its tools, so a call to an unknown one ends its run before any server hears of it, and one that
+# lacks an argument is answered by itself. It makes parallel calls at once: over a pipe they arrive in the order
+# emitted, over HTTP in any.
 HIDDEN = ("malformed", "turns", "usage")
 WITH_REQUEST = "{config} {request}"
 NEEDS = ("mcp", "openai")
@@ -38,6 +39,6 @@ SUBJECTS = [
         client("openai_agents.py", WITH_REQUEST, "stdio"),
         (*NEEDS, "agents"),
         warm_up=START,
-        hides=(*HIDDEN, "unknown"),
+        hides=(*HIDDEN, "unknown", "missing"),
     ),
 ]

@@ -40,9 +40,10 @@ def make_async(server: ScriptedServer) -> Agent:
 
 
 def described(tools: list[Tool]) -> Any:
-    return [
-        {"type": "function", "function": {"name": tool.name, "parameters": tool.parameters}} for tool in tools
+    functions = [
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools
     ]
+    return [{"type": "function", "function": function} for function in functions]
 
 
 def advance(messages: list[Any], message: Any, tools: list[Tool]) -> bool:

@@ -16,11 +16,11 @@ def conversing(server: ScriptedServer) -> Any:
     called for the answer, which it doesn't know.
     """
     from smolagents import ChatMessage, OpenAIModel, TokenUsage
-    from smolagents.models import get_tool_json_schema
 
     class Conversing(OpenAIModel):  # type: ignore[misc]
-        def generate(self, messages: Any, tools_to_call_from: Any = (), **_: Any) -> Any:
-            tools = [get_tool_json_schema(tool) for tool in tools_to_call_from if tool.name != "final_answer"]
+        def generate(self, messages: Any, **options: Any) -> Any:
+            offered = self._prepare_completion_kwargs([], **options)["tools"]
+            tools = [tool for tool in offered if tool["function"]["name"] != "final_answer"]
             reply = self.client.chat.completions.create(
                 model=self.model_id, messages=translated(messages), tools=tools
             )
@@ -83,7 +83,9 @@ NEEDS = ("smolagents", "openai")
 # The framework is synchronous: a thread that waits for an answer can't be stopped, so its socket lives on until
 # the answer comes or the process ends.
 HIDDEN = ("sockets",)
+# It looks at the names of arguments, at the types of those that have a simple one, and at what is missing.
+CHECKED = ("wrong type", "null", "missing", "unknown name")
 SUBJECTS = [
-    Subject("smolagents", make_from_factory, NEEDS, hides=HIDDEN),
-    Subject("smolagents object", make_from_object, NEEDS, hides=HIDDEN),
+    Subject("smolagents", make_from_factory, NEEDS, hides=HIDDEN, checks=CHECKED),
+    Subject("smolagents object", make_from_object, NEEDS, hides=HIDDEN, checks=CHECKED),
 ]

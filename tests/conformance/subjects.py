@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from misstep.core.agent import Agent
+from tests.conformance.schemas import Rewrite, unchanged
 from tests.scripted import ScriptedServer
 
 
@@ -15,7 +16,10 @@ class Subject:
     `make` gives an agent whose model is the scripted server; `needs` are the modules it can't do without.
     `parallel` is False where the paradigm has one call per turn at most. `warm_up` are the seconds that a
     process of its own may need to start. `hides` names what the framework keeps from us, so that only the
-    recording proxy can see it: behaviours with a bad call, "turns", "usage", "sockets"; say why where you set it.
+    recording proxy can see it: behaviours with a bad call, kinds of arguments that don't fit, "turns", "usage",
+    "sockets". `rewrites` is what the framework does to the schema of every tool that it is given. `checks` names
+    the kinds of arguments for which it has an error of its own, so that such a call is never carried out. Say why
+    where you set one of them.
     """
 
     word: str
@@ -24,6 +28,8 @@ class Subject:
     parallel: bool = True
     warm_up: float = 0.0
     hides: tuple[str, ...] = ()
+    rewrites: Rewrite = unchanged
+    checks: tuple[str, ...] = ()
 
     @property
     def missing(self) -> str:

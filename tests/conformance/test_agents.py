@@ -4,86 +4,20 @@ A new adapter gets a file `subject_*.py` beside this one, and passes.
 """
 
 import asyncio
-import importlib
-import pkgutil
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import tests.conformance as here
-from misstep.core.agent import Assignment, Closing
-from misstep.core.case import Case
-from misstep.core.transcript import Transcript, Usage
-from misstep.core.verdict import Verdict
-from misstep.engine.attempt import attempt
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
-from misstep.planning.judging.explanation import check
+from misstep.core.agent import Closing
+from misstep.core.transcript import Usage
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.mock import MockWorld
 from tests.conformance.subjects import Subject
+from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Fault, Script, ScriptedServer
 
-CASE = make_case(Suite(5, 4, 4), 0)
-TOOLS = [action.tool for action in CASE.actions]
 HANG = Fault("hang")
-
-
-def all_subjects() -> list[Subject]:
-    names = [name for _, name, _ in pkgutil.iter_modules(here.__path__) if name.startswith("subject_")]
-    return [each for name in names for each in importlib.import_module(f"{here.__name__}.{name}").SUBJECTS]
-
-
-@pytest.fixture(params=all_subjects(), ids=lambda subject: subject.word)
-def subject(request: pytest.FixtureRequest) -> Subject:
-    found: Subject = request.param
-    if found.missing:
-        pytest.skip(f"{found.word}: {found.missing} is not installed")
-    return found
-
-
-class Trial:
-    """One attempt at a case by a subject, and all that is known about it afterwards."""
-
-    def __init__(
-        self, case: Case = CASE, max_steps: int = 20, timeout: float = 60, world: Any = None
-    ) -> None:
-        self.case = case
-        self.deadline = Deadline(timeout)
-        self.recorder = Recorder(world or MockWorld(case), self.deadline, max_steps)
-
-    async def run(self, agent: Any) -> "Trial":
-        began = time.monotonic()
-        assignment = Assignment(self.case.query, 0)
-        self.answer, self.broken = await attempt(agent, assignment, self.recorder, self.deadline)
-        self.seconds = time.monotonic() - began
-        return self
-
-    @property
-    def called(self) -> list[str]:
-        return [call.tool for call in self.recorder.calls]
-
-    @property
-    def verdict(self) -> Verdict:
-        transcript = Transcript(self.case.id, self.recorder.calls, self.answer.ended, error=self.broken)
-        return check(self.case, transcript)
-
-
-def play(subject: Subject, server: ScriptedServer, *trials: Trial) -> Trial:
-    """The trials side by side with one agent; the first of them."""
-
-    async def main() -> None:
-        agent = subject.make(server)
-        try:
-            await asyncio.gather(*(trial.run(agent) for trial in trials))
-        finally:
-            if isinstance(agent, Closing):
-                await agent.close()
-
-    asyncio.run(main())
-    return trials[0]
 
 
 def backwards(_: str, tools: list[str]) -> list[str]:

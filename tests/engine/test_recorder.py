@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from misstep.core.agent import Answer, StepsExhausted
+from misstep.core.agent import Answer, StepsExhausted, Tool
 from misstep.core.case import Case
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.transcript import Usage
@@ -410,3 +410,120 @@ def test_nobody_spends_less_than_nothing(case: Case, told: Usage, counted: Usage
     recorder = record(case)
     recorder.spend(told)
     assert recorder.usage == counted
+
+
+# Worlds that remember
+
+
+class Diary:
+    """A world in which every result depends on all that was called before it."""
+
+    tools: tuple[Tool, ...] = ()
+
+    def __init__(self) -> None:
+        self.pages = list[tuple[str, Any]]()
+
+    def answer(self, name: str, arguments: Any) -> str:
+        self.pages.append((name, arguments))
+        if name == "raise":
+            raise RuntimeError("out of order")
+        return f"page {len(self.pages)}: {name} {arguments}"
+
+
+def keeping_a_diary() -> tuple[Diary, Recorder]:
+    diary = Diary()
+    return diary, Recorder(diary, Deadline(60), 50)
+
+
+calls_of_a_turn = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), min_size=1, max_size=8)
+
+
+@given(calls_of_a_turn, st.data())
+def test_the_world_sees_the_calls_of_a_turn_in_the_order_emitted(
+    asked: list[tuple[str, int]], data: st.DataObject
+) -> None:
+    diary, recorder = keeping_a_diary()
+    turn = recorder.begin_turn()
+    for name, number in asked:
+        recorder.ask(name, {"n": number}, turn)
+    carried_out = data.draw(st.permutations(range(len(asked))))[: data.draw(st.integers(0, len(asked)))]
+    for at in carried_out:
+        name, number = asked[at]
+        recorder.call(name, {"n": number}, turn)
+    seen = [(name, {"n": number}) for name, number in asked]
+    assert diary.pages == seen[: len(diary.pages)]
+    for at, call in enumerate(recorder.calls):
+        name, number = asked[at]
+        result = "" if call.ran < 0 else f"page {at + 1}: {name} {{'n': {number}}}"
+        assert (call.tool, call.arguments, call.result) == (name, {"n": number}, result)
+    assert sum(call.ran >= 0 for call in recorder.calls) == len(carried_out)
+
+
+def test_the_world_is_asked_no_further_than_needed() -> None:
+    diary, recorder = keeping_a_diary()
+    for name in "abc":
+        recorder.ask(name, {}, turn=1)
+    recorder.call("b", {})
+    assert diary.pages == [("a", {}), ("b", {})]
+
+
+def test_what_was_discarded_in_an_earlier_turn_never_happens() -> None:
+    diary, recorder = keeping_a_diary()
+    recorder.ask("a", {}, recorder.begin_turn())
+    recorder.ask("b", {}, recorder.begin_turn())
+    assert recorder.call("b", {}) == "page 1: b {}"
+    assert diary.pages == [("b", {})]
+
+
+def test_a_call_that_nobody_asked_for_comes_after_those_of_its_turn() -> None:
+    _, recorder = keeping_a_diary()
+    recorder.ask("a", {}, recorder.begin_turn())
+    assert recorder.call("x", {}) == "page 2: x {}"
+    assert recorder.call("a", {}) == "page 1: a {}"
+
+
+def test_a_call_ahead_of_which_the_world_raises_gets_its_own_result() -> None:
+    _, recorder = keeping_a_diary()
+    for name in ("raise", "a"):
+        recorder.ask(name, {}, turn=1)
+    assert recorder.call("a", {}) == "page 2: a {}"
+    assert recorder.call("raise", {}) == "Error: RuntimeError: out of order"
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_numbers_that_python_takes_for_equal_are_told_apart(swapped: bool) -> None:
+    _, recorder = keeping_a_diary()
+    given: list[Any] = [1, 1.0, True, "1"]
+    for value in given:
+        recorder.ask("a", {"x": value}, turn=1)
+    order = given[::-1] if swapped else given
+    results = {repr(value): recorder.call("a", {"x": value}, turn=1) for value in order}
+    assert results == {
+        repr(value): f"page {number}: a {{'x': {value!r}}}" for number, value in enumerate(given, 1)
+    }
+
+
+def test_threads_that_carry_out_a_turn_at_once_leave_its_order_alone() -> None:
+    diary, recorder = keeping_a_diary()
+    results = dict[tuple[int, int], str]()
+    for turn in range(1, 21):
+        recorder.begin_turn()
+        for number in range(8):
+            recorder.ask("a", {"n": number}, turn)
+        together = threading.Barrier(8)
+
+        def carry_out(number: int, turn: int = turn, together: threading.Barrier = together) -> None:
+            together.wait()
+            results[turn, number] = recorder.call("a", {"n": number}, turn)
+
+        threads = [threading.Thread(target=carry_out, args=(number,)) for number in reversed(range(8))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert diary.pages == [("a", {"n": number}) for number in range(8)] * 20
+    assert results == {
+        (turn, number): f"page {8 * (turn - 1) + number + 1}: a {{'n': {number}}}"
+        for turn in range(1, 21)
+        for number in range(8)
+    }

@@ -238,7 +238,7 @@ def test_turns_are_written_in_the_form_in_which_they_were_spoken(controls: list[
     )
     text = "".join([piece if isinstance(piece, str) else controls[piece] for piece in chat_prompt(chat)])
     *_, conversation = text.partition('{"answer": "All is done."}<|im_end|>\n')
-    properties = json.dumps(PAINT.parameters["properties"])
+    properties = json.dumps(PAINT.parameters)
     assert conversation == (
         f"<|im_start|>system\nBe brief.\n\nTools:\n- paint_wall: Paint a wall. Arguments: {properties}\n"
         "- bake_bread: Bake the bread.<|im_end|>\n"

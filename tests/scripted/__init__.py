@@ -1,6 +1,6 @@
 """A model with a script, behind OpenAI's protocol: what agents are tested against."""
 
-from tests.scripted.script import Fault, Script
+from tests.scripted.script import Call, Fault, Script, calling
 from tests.scripted.server import ScriptedServer
 
-__all__ = ["Fault", "Script", "ScriptedServer"]
+__all__ = ["Call", "Fault", "Script", "ScriptedServer", "calling"]

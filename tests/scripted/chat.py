@@ -1,6 +1,6 @@
 """Chat completions: the messages of the request are all the model knows."""
 
-from tests.scripted.decisions import Call, Situation, complete, next_calls
+from tests.scripted.decisions import Situation, complete, next_calls
 from tests.scripted.parts import (
     CREATED,
     ApiError,
@@ -15,7 +15,7 @@ from tests.scripted.parts import (
     text_of,
     words,
 )
-from tests.scripted.script import Script
+from tests.scripted.script import Call, Script
 from tests.scripted.wire import Reply, event
 
 

@@ -3,13 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.scripted.script import UNKNOWN_TOOL, Script
-
-
-@dataclass(frozen=True)
-class Call:
-    name: str
-    arguments: str = "{}"
+from tests.scripted.script import UNKNOWN_TOOL, Call, Script
 
 
 @dataclass(frozen=True)
@@ -33,7 +27,8 @@ def next_calls(script: Script, seen: Situation) -> list[Call]:
     """The calls of the next turn; none means that it is time for the answer."""
     if script.behaviour == "idle":
         return []
-    calls = [Call(name) for name in script.plan(seen.request, list(seen.tools))]
+    planned = script.plan(seen.request, list(seen.tools))
+    calls = [Call(each) if isinstance(each, str) else each for each in planned]
     if script.behaviour == "loop":
         return calls[:1]
     due = with_spoilt_call(script.behaviour, calls)[seen.made :]

@@ -3,9 +3,9 @@
 import json
 
 from tests.scripted.chat import spoken
-from tests.scripted.decisions import Call, Situation, next_calls
+from tests.scripted.decisions import Situation, next_calls
 from tests.scripted.parts import ApiError, Ids, Json, check_objects, cut, need, text_of, words
-from tests.scripted.script import Script
+from tests.scripted.script import Call, Script
 from tests.scripted.wire import Reply
 
 

@@ -1,7 +1,7 @@
 """The Responses API: the model knows its input, on top of what an earlier response knew."""
 
 from tests.scripted.chat import spoken
-from tests.scripted.decisions import Call, Situation, next_calls
+from tests.scripted.decisions import Situation, next_calls
 from tests.scripted.parts import (
     CREATED,
     ApiError,
@@ -15,7 +15,7 @@ from tests.scripted.parts import (
     text_of,
     words,
 )
-from tests.scripted.script import Script
+from tests.scripted.script import Call, Script
 from tests.scripted.wire import Reply, event
 
 

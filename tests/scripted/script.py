@@ -1,9 +1,10 @@
 """A script says beforehand what the model does, so that a test can know every word of it."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 Behaviour = Literal["steps", "parallel", "loop", "idle", "malformed", "unknown", "extra arguments"]
 FaultKind = Literal[
@@ -30,7 +31,19 @@ class Fault:
             raise ValueError(f"unknown fault {self.kind!r}")
 
 
-def in_given_order(request: str, tools: list[str]) -> list[str]:
+@dataclass(frozen=True)
+class Call:
+    """A call; `arguments` is the text that the model writes, JSON or not."""
+
+    name: str
+    arguments: str = "{}"
+
+
+def calling(tool: str, /, **arguments: Any) -> Call:
+    return Call(tool, json.dumps(arguments))
+
+
+def in_given_order(request: str, tools: list[str]) -> Sequence[str | Call]:
     return tools
 
 
@@ -64,7 +77,9 @@ def last_question(prompt: str) -> str:
 
 @dataclass(frozen=True)
 class Script:
-    """What the model does: `plan` maps the request and the tools' names to the names to call, in order.
+    """What the model does: `plan` maps the request and the tools' names to the calls to make, in order.
+
+    A name alone is a call without arguments.
 
     - "steps" makes one call per turn, "parallel" makes all in one turn; both then give the answer
     - "loop" makes the first planned call for ever, "idle" answers at once
@@ -76,7 +91,7 @@ class Script:
     the syntax of text completion.
     """
 
-    plan: Callable[[str, list[str]], list[str]] = in_given_order
+    plan: Callable[[str, list[str]], Sequence[str | Call]] = in_given_order
     behaviour: Behaviour = "steps"
     faults: Sequence[Fault | None] = ()
     answer: str = "All done."

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.scripted import Fault, Script, ScriptedServer
+from tests.scripted import Call, Fault, Script, ScriptedServer, calling
 from tests.scripted.clients import EMPTY, TOOLS, async_client, each_alone, endpoints, kinds, play, sync_client
-from tests.scripted.conversations import CHAT_MODEL, CONVERSATIONS, LIMIT, Conversation, Played
+from tests.scripted.conversations import CHAT_MODEL, CONVERSATIONS, LIMIT, Conversation, Played, schema
+from tests.scripted.offers import Offer, listed_in, offers_in
 from tests.scripted.script import UNKNOWN_TOOL
 
 openai = pytest.importorskip("openai")
@@ -95,6 +96,46 @@ def test_extra_arguments(kind: str, talk: Conversation) -> None:
     assert name == "mop"
     assert len(json.loads(arguments)) == 1
     assert played == Played(each_alone(*TOOLS), "All done.")
+
+
+@kinds
+@endpoints
+def test_calls_with_arguments(kind: str, talk: Conversation) -> None:
+    calls: list[str | Call] = [
+        calling("mop", room="hall", times=2),
+        "dust",
+        Call("mop", '{"room":  [1.0, null]}'),
+        Call("mop", "{"),
+    ]
+    with ScriptedServer(Script(plan=lambda *_: calls)) as server:
+        played = play(kind, server, talk)
+    assert [call for turn in played.turns for call in turn] == [
+        ("mop", '{"room": "hall", "times": 2}'),
+        ("dust", EMPTY),
+        ("mop", '{"room":  [1.0, null]}'),
+        ("mop", "{"),
+    ]
+
+
+@endpoints
+def test_what_is_offered_is_seen(talk: Conversation) -> None:
+    with ScriptedServer() as server:
+        play("sync", server, talk)
+        offered = [offer for request in server.requests for offer in offers_in(request)]
+    in_words = talk is CONVERSATIONS["completions"]
+    assert [offer.name for offer in offered[: len(TOOLS)]] == TOOLS
+    assert {offer.description for offer in offered} == (
+        {f"does {tool}" for tool in TOOLS} if in_words else {None}
+    )
+    assert all(offer.parameters == (None if in_words else schema()) for offer in offered)
+
+
+def test_schemas_in_words_are_seen() -> None:
+    prompt = '- mop: Mop it. Arguments: {"properties": {"room": {}}}\n- dust: Dust it.\nQuestion: Clean?\n- sweep: no'
+    assert listed_in(prompt) == [
+        Offer("mop", "Mop it.", {"properties": {"room": {}}}),
+        Offer("dust", "Dust it.", None),
+    ]
 
 
 def rotated(request: str, tools: list[str]) -> list[str]:

@@ -34,6 +34,9 @@ _ALIKE = (
     "model",
     "model_base_url",
     "actions",
+    "family",
+    "timed",
+    "tools",
     "cases",
     "prompt",
     "python",
@@ -94,7 +97,7 @@ def _alike(one: Settings, other: Settings) -> bool:
 def _from_looks(settings: Settings, cases: Iterable[Case]) -> PerCase:
     """A rule of thumb: a turn for each action and one to answer, each with the whole conversation so far."""
     sample = list(islice(cases, SAMPLE))
-    actions = sum(len(case.actions) for case in sample) / max(1, len(sample))
+    actions = sum(len(case.solution or case.actions) for case in sample) / max(1, len(sample))
     basis = "a rule of thumb"
     if settings.agent.startswith("sim:"):
         return PerCase(actions, 0, 0, 0, SIMULATED_CASE, basis)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from misstep.adapters.mcp.serve import serve_http, serve_stdio
+from misstep.api.cases import load_cases
 from misstep.api.execution import judge, record
-from misstep.api.plan import load_cases
 from misstep.api.runs import view_case
 from misstep.core.agent import Answer, Toolbox
 from misstep.core.case import Case

@@ -9,11 +9,11 @@ import click
 import msgspec
 
 from misstep.api.configuration import load_settings, parse_text
-from misstep.core.settings import BUDGETS, Settings, field_type
+from misstep.core.settings import BUDGETS, LISTS, Settings, field_type
 from misstep.errors import UsageError
 
 _NAMES = {"agent_args": ("-A", "--agent-arg"), "model_roles": ("--model-role",), "topics": ("--topic",)}
-_SEVERAL = ("agent_args", "model_roles", "report", "topics")
+_SEVERAL = ("agent_args", "model_roles", *LISTS)
 _METAVARS = {
     "actions": "N-M",
     "agent": "AGENT",
@@ -21,7 +21,9 @@ _METAVARS = {
     "budget_time": "DURATION",
     "budget_usd": "DOLLARS",
     "cases": "FILE",
+    "difficulty": "BOUND",
     "fail_on": "GATE",
+    "family": "FAMILY",
     "model": "MODEL",
     "model_base_url": "URL",
     "model_roles": "ROLE=MODEL",
@@ -37,11 +39,18 @@ _METAVARS = {
     "resume": "RUN",
     "store": "PATH|URL",
     "temperature": "T",
+    "tools": "SPEC",
     "topics": "NAME",
 }
 
 SYNTHESIS = (
     "actions",
+    "family",
+    "timed",
+    "attempts",
+    "distractors",
+    "tools",
+    "difficulty",
     "count",
     "seed",
     "topics",
@@ -102,9 +111,8 @@ def flag(name: str) -> str:
 
 def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     default = getattr(Settings(), name)
-    shown = (
-        "" if default is None or default is False or default in ("", (), {}) else f"  [default: {default}]"
-    )
+    nothing = default is None or default is False or default in ("", (), {})
+    shown = "" if nothing else f"  [default: {', '.join(default) if name in LISTS else default}]"
     described = f"{_description(name)}{shown}"
     if isinstance(field_type(name), msgspec.inspect.BoolType):
         return click.option(f"{flag(name)}/--no-{flag(name)[2:]}", name, default=None, help=described)

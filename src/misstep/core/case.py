@@ -1,45 +1,65 @@
 """A case: a planning problem ready to run."""
 
 import hashlib
-from typing import TypeAlias
+from typing import Any
 
 import msgspec
+
+from misstep.core.constraint import Constraint
 
 CASE_VERSION = 1
 
 
 class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One thing the request asks for; it has exactly one tool."""
+    """One thing the request asks for; it has exactly one tool.
+
+    `parameters` is the JSON schema of a tool that is the user's own; those of ours follow from the case.
+    """
 
     id: str
     name: str
     tool: str
     description: str = ""
+    parameters: dict[str, Any] | None = None
 
 
-class Before(
-    msgspec.Struct,
-    frozen=True,
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-    tag_field="kind",
-    tag="before",
-):
-    """`first` has to be called before `then`; `sentence` is the index of the sentence that says so."""
+class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What the tools will do, which the agent finds out only by calling them. Actions are named by their ids.
 
-    first: str
-    then: str
-    sentence: int | None = None
+    In a timed problem `day` is when it begins and ends, in minutes since midnight; every action has its
+    duration, and `attempts` is how often the agent may begin in all. `values` are what an action returns, by
+    parameter, one for each time that it is carried out. `findings` tells of actions that conditions ask
+    whether they report the finding. `costs` are what actions cost. `failures` is how often a tool is
+    unavailable before it works, `retries` how often the request says to try again. `broken` are actions that
+    are out of service for good, `announcements` the sentences that results add to the request.
+    """
+
+    day: tuple[int, int] | None = None
+    durations: dict[str, int] = {}
+    attempts: int = 1
+    values: dict[str, dict[str, tuple[str | int, ...]]] = {}
+    findings: dict[str, bool] = {}
+    costs: dict[str, int] = {}
+    failures: dict[str, int] = {}
+    retries: int = 0
+    broken: tuple[str, ...] = ()
+    announcements: dict[str, str] = {}
 
 
-Constraint: TypeAlias = Before
+class Planned(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A call in a plan."""
+
+    tool: str
+    arguments: dict[str, Any] = {}
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Actions, constraints and the text that says them.
 
     `witness` is one correct order of action ids, `chance` the share of all orders that are correct,
-    `redundant` the indices of sentences that deliberately repeat what is already implied.
+    `redundant` the indices of sentences that deliberately repeat what is already implied. `distractors` are
+    tools that nobody needs. Where an order alone is not the whole plan, `solution` is all the calls of an
+    agent that knew only what it had been told so far, and got everything right in its last attempt.
     """
 
     version: int
@@ -54,6 +74,9 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     skeleton: str = ""
     sentences: tuple[str, ...] = ()
     redundant: tuple[int, ...] = ()
+    world: World = World()
+    distractors: tuple[Action, ...] = ()
+    solution: tuple[Planned, ...] = ()
 
     def identified(self) -> "Case":
         """This case under the id that its content gives it."""

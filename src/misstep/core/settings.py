@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta
 
+from misstep.core.constraint import FAMILIES, Family
 from misstep.core.spending import Budget
 from misstep.core.transcript import storable
 from misstep.errors import UsageError, did_you_mean
@@ -92,6 +93,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         bool, _doc("Record what the agent's framework hides, between it and its model.")
     ] = False
     actions: Annotated[Span, _doc("How many actions a problem has.")] = Span(3, 5)
+    family: Annotated[
+        tuple[Family, ...],
+        _doc(f"What problems are about, one or more of {', '.join(FAMILIES)}."),
+    ] = ("order",)
+    timed: Annotated[bool, _doc("Order and time: the same as --family order,time.")] = False
+    attempts: Annotated[int, Meta(ge=1, le=10), _doc("Attempts at a timed problem.")] = 3
+    distractors: Annotated[int, Meta(ge=0, le=15), _doc("Tools that nobody needs.")] = 0
+    tools: Annotated[str, _doc("Tools of your own to make problems of; they are never called.")] = ""
+    difficulty: Annotated[
+        tuple[str, ...], _doc("What cases have to meet, e.g. chain>=3; may be repeated.")
+    ] = ()
     count: Annotated[
         Annotated[int, Meta(ge=1, le=10**9)] | None,
         _doc("How many cases (100, or one per order if exhaustive)."),
@@ -142,7 +154,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
 DURATIONS = ("budget_time", "timeout")
-LISTS = ("report", "topics")
+LISTS = ("difficulty", "family", "report", "topics")
 PASSWORD = re.compile(r"(://[^/@\s]*:)[^@\s]*@")
 
 
@@ -280,6 +292,7 @@ def field_type(name: str) -> Any:
 
 _WRITTEN = {
     "actions": "a number or a range such as 3-5",
+    "family": f"one or more of {', '.join(FAMILIES)}",
     "report": f"one or more of {', '.join(get_args(Report))}",
     "fail_on": "any, none or threshold:RATE with a rate from 0 to 1",
 }

@@ -28,18 +28,24 @@ class World(Protocol):
     def tools(self) -> Sequence[Tool]: ...
 
     def answer(self, name: str, arguments: Any) -> str:
-        """The result of a call, or a text that says what was wrong with it."""
+        """The result of a call, or a text that says what was wrong with it.
+
+        It may depend on the calls before: those of one turn come in the order in which they were emitted.
+        """
         ...
 
 
 class _Entry(msgspec.Struct):
-    """A call on its way into the transcript; `ran` is None until it is carried out."""
+    """A call on its way into the transcript.
+
+    `ran` is None until it is carried out, `result` until the world has been asked, which may be before that.
+    """
 
     tool: str
     arguments: Any
     turn: int
     at: float
-    result: str = ""
+    result: str | None = None
     ran: int | None = None
 
 
@@ -123,9 +129,7 @@ class Recorder:
             entry = self._asked_for(name, arguments, turn) or self._unannounced(name, arguments, turn)
             self._ran += 1
             entry.ran = self._ran
-            # What the model wrote counts, even where a framework has mended it on the way.
-            entry.result = self._words.text(self._answer(entry), ANSWER)
-            return entry.result
+            return self._result(entry)
 
     def misread(self) -> None:
         with self._lock:
@@ -175,13 +179,31 @@ class Recorder:
         """The call asked for that this one carries out.
 
         One of the turn given if there is any, then one with these arguments, then one of the newest turn:
-        what was asked for earlier and not carried out by then has been discarded.
+        what was asked for earlier and not carried out by then has been discarded. Of several that are alike
+        it is the first.
         """
         waiting = [entry for entry in self._entries if entry.ran is None and entry.tool == name]
         waiting = [entry for entry in waiting if entry.turn == turn] or waiting
         waiting = [entry for entry in waiting if entry.arguments == arguments] or waiting
+        if len(waiting) > 1:
+            waiting = [entry for entry in waiting if _same(entry.arguments, arguments)] or waiting
         newest = max((entry.turn for entry in waiting), default=0)
         return next((entry for entry in waiting if entry.turn == newest), None)
+
+    def _result(self, entry: _Entry) -> str:
+        """The result of a call, after the world has been asked for those that its turn asked for before it.
+
+        Calls of one turn may be carried out in any order; the world sees them in the order emitted, and what
+        comes of one that is not carried out yet is kept until it is.
+        """
+        if entry.result is None:
+            for each in self._entries:
+                if each.turn == entry.turn and each.result is None:
+                    # What the model wrote counts, even where a framework has mended it on the way.
+                    each.result = self._words.text(self._answer(each), ANSWER)
+                if each is entry:
+                    break
+        return entry.result or ""
 
     def _answer(self, entry: _Entry) -> str:
         try:
@@ -204,8 +226,16 @@ class Recorder:
 
 
 def _call(entry: _Entry, as_emitted: bool) -> Call:
-    ran = -1 if entry.ran is None else 0 if as_emitted else entry.ran
-    return Call(entry.tool, entry.arguments, entry.result, entry.turn, entry.at, ran)
+    if entry.ran is None:
+        return Call(entry.tool, entry.arguments, "", entry.turn, entry.at, -1)
+    ran = 0 if as_emitted else entry.ran
+    return Call(entry.tool, entry.arguments, entry.result or "", entry.turn, entry.at, ran)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON, in which 1, 1.0 and true are three things."""
+    encode = msgspec.json.encode
+    return encode(one, order="deterministic") == encode(other, order="deterministic")
 
 
 def _numbered(turn: int | None) -> int | None:

@@ -17,7 +17,7 @@ from misstep.core.model import (
 )
 from misstep.core.transcript import Usage, storable
 from misstep.errors import UsageError
-from misstep.models.line import DEFAULTS, Json, Line, Options, Sdk, count
+from misstep.models.line import DEFAULTS, Json, Line, Options, Sdk, count, written
 from misstep.models.providers import Endpoint, ModelName
 
 MOST_TOKENS = 8192  # the interface wants a number
@@ -113,7 +113,7 @@ def _calls(blocks: list[Json]) -> list[ToolCall]:
         ToolCall(
             storable(str(block.get("id"))),
             storable(str(block.get("name"))),
-            json.dumps(block.get("input") or {}),
+            written(block.get("input")),
         )
         for block in blocks
         if block.get("type") == "tool_use"

@@ -1,5 +1,6 @@
 """The line to one model on one server: limits, patience, cache, tokens, whatever the SDK."""
 
+import json
 import re
 from collections.abc import Awaitable, Callable
 from importlib import import_module
@@ -12,7 +13,7 @@ from misstep.core.agent import Meter
 from misstep.core.gate import Gates
 from misstep.core.model import ModelError, Reply
 from misstep.core.secrets import Redactor
-from misstep.core.transcript import Usage
+from misstep.core.transcript import Usage, storable
 from misstep.errors import MissingExtra
 from misstep.models.cache import ReplyCache
 from misstep.models.patience import Patience, Trouble, retry_after
@@ -169,6 +170,11 @@ def _refused_parameter(error: Any) -> str:
     reason = _reason(error)
     named = [name for name in DISPENSABLE if re.search(rf"\b{name}\b", reason)]
     return named[0] if named and REFUSAL.search(reason) else ""
+
+
+def written(given: Any) -> str:
+    """Arguments as the model wrote them; some servers send them as what they mean, or not at all."""
+    return storable(given) if isinstance(given, str) else json.dumps({} if given is None else given)
 
 
 def count(given: Any) -> int:

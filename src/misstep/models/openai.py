@@ -1,6 +1,5 @@
 """Models behind OpenAI's interface, which most servers speak: chat, completions, responses."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +19,7 @@ from misstep.core.model import (
     User,
 )
 from misstep.core.transcript import Usage, storable
-from misstep.models.line import DEFAULTS, Json, Line, Options, Sdk, count
+from misstep.models.line import DEFAULTS, Json, Line, Options, Sdk, count, written
 from misstep.models.providers import Endpoint, ModelName
 from misstep.models.threads import AssistantThread
 
@@ -101,7 +100,7 @@ class OpenAIModel:
 def _read_response(body: Json) -> Reply:
     items = [item for item in body.get("output") or () if isinstance(item, dict)]
     calls = [
-        ToolCall(_text(item.get("call_id")), _text(item.get("name")), _arguments(item.get("arguments")))
+        ToolCall(_text(item.get("call_id")), _text(item.get("name")), written(item.get("arguments")))
         for item in items
         if item.get("type") == "function_call"
     ]
@@ -151,7 +150,7 @@ def _first_choice(body: Json, name: str) -> Json:
 
 def _tool_call(call: Json) -> ToolCall:
     function = call.get("function") or {}
-    return ToolCall(_text(call.get("id")), _text(function.get("name")), _arguments(function.get("arguments")))
+    return ToolCall(_text(call.get("id")), _text(function.get("name")), written(function.get("arguments")))
 
 
 def _text(value: Any) -> str:
@@ -159,11 +158,6 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return "".join(_text(part.get("text")) for part in value if isinstance(part, dict))
     return "" if value is None else storable(str(value))
-
-
-def _arguments(given: Any) -> str:
-    """Arguments as text; some servers send them as an object, or not at all."""
-    return storable(given) if isinstance(given, str) else json.dumps({} if given is None else given)
 
 
 def _usage(body: Json) -> Usage:

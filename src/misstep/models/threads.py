@@ -13,7 +13,7 @@ from typing import Any
 from misstep.core.agent import Meter
 from misstep.core.model import Chat, ModelError, Reply, System, ToolCall, ToolResult, User
 from misstep.core.transcript import Usage, storable
-from misstep.models.line import count
+from misstep.models.line import count, written
 
 Persist = Callable[[Callable[[], Awaitable[Any]], Meter], Awaitable[Any]]
 
@@ -153,8 +153,8 @@ def _calls(run: dict[str, Any]) -> tuple[ToolCall, ...]:
 
 
 def _call(call: dict[str, Any], function: dict[str, Any]) -> ToolCall:
-    texts = (call.get("id"), function.get("name"), function.get("arguments") or "{}")
-    return ToolCall(*(storable(str(text)) for text in texts))
+    id, name = (storable(str(text)) for text in (call.get("id"), function.get("name")))
+    return ToolCall(id, name, written(function.get("arguments")))
 
 
 def _usage(run: dict[str, Any]) -> Usage:

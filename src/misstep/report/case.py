@@ -10,6 +10,7 @@ from rich.text import Text
 
 from misstep.core.outcome import Outcome
 from misstep.core.transcript import Call
+from misstep.report.constraint import in_brief
 from misstep.report.terminal import STYLES, counted, percent
 from misstep.report.text import plain, plain_lines
 
@@ -95,6 +96,5 @@ def _constraints(outcome: Outcome) -> RenderableType:
     for index in outcome.verdict.violated:
         constraint = case.constraints[index]
         source = "" if constraint.sentence is None else f"sentence {constraint.sentence + 1}"
-        said = f"{plain(names[constraint.first])} before {plain(names[constraint.then])}"
-        table.add_row(Text(f"{index}"), Text(said), Text(source, style="dim"))
+        table.add_row(Text(f"{index}"), Text(in_brief(constraint, names)), Text(source, style="dim"))
     return table

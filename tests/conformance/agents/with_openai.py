@@ -19,7 +19,9 @@ def agent(request: str, tools: list[Any]) -> str:
 
 
 def ask(client: openai.OpenAI, messages: list[Any], tools: list[Any]) -> Any:
-    functions: Any = [{"name": tool.name, "parameters": tool.parameters} for tool in tools]
+    functions: Any = [
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools
+    ]
     described: Any = [{"type": "function", "function": function} for function in functions]
     reply = client.chat.completions.create(model="gpt-4o", messages=messages, tools=described)
     return reply.choices[0].message

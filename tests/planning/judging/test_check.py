@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from misstep.core.case import CASE_VERSION, Action, Before, Case
+from misstep.core.case import CASE_VERSION, Action, Case, World
+from misstep.core.constraint import Before
 from misstep.core.transcript import Call, Transcript
 from misstep.core.verdict import Verdict
 from misstep.planning.judging import solver
-from misstep.planning.judging.check import judge
+from misstep.planning.judging.check import judge, replay
 from misstep.planning.judging.explanation import check
 from tests.planning.conftest import CaseMaker
 
@@ -136,6 +137,27 @@ def test_parallel_calls() -> None:
         transcript, calls=tuple(msgspec.structs.replace(call, turn=i) for i, call in enumerate(calls))
     )
     assert check(SHOP, one_by_one, parallel="forbid").verdict == "passed"
+
+
+def test_beginning_again_has_a_turn_like_any_other_call() -> None:
+    twice = msgspec.structs.replace(SHOP, world=World(attempts=3))
+    tools = [action.tool for action in SHOP.actions]
+
+    def judged_in(*turns: int) -> Verdict:
+        calls = [Call("price_update"), Call("start_over"), *(Call(tool) for tool in tools)]
+        numbered = [msgspec.structs.replace(call, turn=turn) for call, turn in zip(calls, turns, strict=True)]
+        return judge(twice, Transcript("shop", tuple(numbered)), "forbid")
+
+    assert judged_in(1, 1, 2, 3, 4, 5).verdict == "passed"
+    assert (judged_in(1, 2, 2, 3, 4, 5).error, judged_in(1, 2, 2, 3, 4, 5).step) == ("act", 3)
+
+
+@pytest.mark.parametrize(("tool", "slips"), [("cook_dinner", [1, 2, 3]), ("stock_count", [3])])
+def test_what_was_never_carried_out_shares_its_turn_only_if_it_counts(tool: str, slips: list[int]) -> None:
+    calls = (Call(tool, turn=1, ran=-1), Call("till_check", turn=1), Call("stock_count", turn=1))
+    assert [slip.step for slip in replay(SHOP, calls, "forbid").acts] == slips
+    verdict = judge(SHOP, Transcript("shop", calls), "forbid")
+    assert (verdict.error, verdict.step) == ("act", slips[0])
 
 
 def test_every_witness_passes_and_breaking_one_constraint_is_named(make_cases: CaseMaker) -> None:

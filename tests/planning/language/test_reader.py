@@ -6,8 +6,9 @@ A relation is written with the initials of its activities: "ab" says that the au
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from misstep.planning.language.lexicon import Lexicon, Linker, Linkers, Verb, Verbs, load_lexicon
+from misstep.planning.language.lexicon import Linker, Verb, Verbs, load_lexicon
 from misstep.planning.language.reader import Reading, Relation, read
 
 NAMES = ("audit", "briefing", "count", "drill", "exam", "filing")
@@ -460,18 +461,16 @@ def test_names_of_several_words() -> None:
 
 
 def test_another_lexicon_can_be_given() -> None:
-    nothing = Linkers((), ())
-    lexicon = Lexicon(Verbs((Verb("beats", "beat"),), (), (), ()), nothing, nothing)
+    lexicon = replace(LEXICON, verbs=Verbs((Verb("beats", "beat"),), (), (), ()))
     (reading,) = read("The audit beats the count.", NAMES, lexicon)
     assert reading.relations == (Relation("audit", "count", "beats", "verb"),)
     assert read("The audit precedes the count.", NAMES, lexicon) == []
 
 
 def test_a_phrase_that_points_both_ways_gives_two_readings() -> None:
-    nothing, verbs = Linkers((), ()), (Verb("meets", "meet"),)
-    readings = read(
-        "The audit meets the count.", NAMES, Lexicon(Verbs(verbs, verbs, (), ()), nothing, nothing)
-    )
+    verbs = (Verb("meets", "meet"),)
+    lexicon = replace(LEXICON, verbs=Verbs(verbs, verbs, (), ()))
+    readings = read("The audit meets the count.", NAMES, lexicon)
     assert [(reading.relations[0].first, reading.relations[0].then) for reading in readings] == [
         ("audit", "count"),
         ("count", "audit"),

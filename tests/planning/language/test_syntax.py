@@ -1,7 +1,41 @@
 """The tree and its written forms."""
 
-from misstep.planning.language.semantics import mentioned, relations, satisfied
+import pytest
+
+from misstep.core.constraint import (
+    Adjacent,
+    Before,
+    Choice,
+    Condition,
+    Constraint,
+    Given,
+    Handover,
+    Limit,
+    Place,
+    Repeat,
+    Spend,
+    StandIn,
+    Window,
+)
+from misstep.planning.language.remarks import (
+    Alternative,
+    Conditional,
+    Duty,
+    End,
+    Giving,
+    Limited,
+    Neighbours,
+    Passing,
+    Remark,
+    Repeated,
+    Replacing,
+    Spending,
+    Timed,
+    TimedRelative,
+)
+from misstep.planning.language.semantics import constraints_of, mentioned, relations, satisfied
 from misstep.planning.language.syntax import (
+    DIRECTIONS,
     FORMS,
     JOINS,
     Clause,
@@ -128,3 +162,131 @@ def test_what_can_be_misread_stays_small() -> None:
     for form in ("conjunction", "fronted conjunction"):
         assert most_actions(form, "<")[1] == 1
         assert most_actions(form, ">")[1] == 2
+
+
+# What is said beyond plain order.
+
+IDS = ("a1", "a2", "a3", "a4", "a5")
+REMARKS: list[tuple[Remark, str, set[int], list[Constraint]]] = [
+    (
+        Timed("verb", "start", "after", 600, (A, C)),
+        "a1+a3 STARTS>10:00",
+        {A, C},
+        [Window("a1", "start", "after", 600, 4), Window("a3", "start", "after", 600, 4)],
+    ),
+    (
+        Timed("verb", "start", "before", 545, (B,)),
+        "a2 STARTS<09:05",
+        {B},
+        [Window("a2", "start", "before", 545, 4)],
+    ),
+    (
+        Timed("fronted", "end", "before", 900, (A,)),
+        "BEFORE 15:00, a1 ENDS",
+        {A},
+        [Window("a1", "end", "before", 900, 4)],
+    ),
+    (Neighbours("verb", "<", A, B), "a1 NEXT< a2", {A, B}, [Adjacent("a1", "a2", 4)]),
+    (Neighbours("preposition", ">", A, B), "a1 VP0 NEXT> a2", {A, B}, [Adjacent("a2", "a1", 4)]),
+    (Neighbours("fronted preposition", ">", A, B), "NEXT> a2, a1 VP0", {A, B}, [Adjacent("a2", "a1", 4)]),
+    (End("first", C), "a3 FIRST", {C}, [Place("a3", "first", 4)]),
+    (End("last", C), "a3 LAST", {C}, [Place("a3", "last", 4)]),
+    (Alternative((B, A)), "a2 OR a1", {A, B}, [Choice(("a2", "a1"), 4)]),
+    (Conditional(A, "a gap", B), "IF a1 THEN a2", {A, B}, [Condition("a1", "a gap", "a2", "", 4)]),
+    (
+        Conditional(B, "a gap", C, A),
+        "IF a2 THEN a3 ELSE a1",
+        {A, B, C},
+        [Condition("a2", "a gap", "a3", "a1", 4)],
+    ),
+    (Repeated(A, 2), "a1 TIMES 2", {A}, [Repeat("a1", 2, 4)]),
+    (Limited(A, 3), "a1 LIMIT 3", {A}, [Limit("a1", 3, 4)]),
+    (Spending(240), "SPEND 240", set(), [Spend(240, 4)]),
+    (
+        Passing(A, B, "release key"),
+        "a1 GIVES release_key TO a2",
+        {A, B},
+        [Handover("a1", "a2", "release_key", 4)],
+    ),
+    (Replacing(A, B), "a2 FOR a1", {A, B}, [StandIn("a1", "a2", 4)]),
+    (Duty((A, C)), "a1+a3 DUE", {A, C}, []),
+    (Giving(A, {"x": 1, "y": [2]}), "a1 GIVEN x,y", {A}, [Given("a1", {"x": 1, "y": [2]}, 4)]),
+]
+ORDER = Clause("verb", "<", Group((A,)), Group((B,)))
+
+
+@pytest.mark.parametrize(
+    ("remark", "written", "actions", "demands"), REMARKS, ids=lambda value: str(value)[:40]
+)
+def test_remarks(remark: Remark, written: str, actions: set[int], demands: list[Constraint]) -> None:
+    sentence = Sentence((remark,))
+    assert skeleton((sentence,)) == f"{written}."
+    assert mentioned((sentence,)) == actions
+    assert constraints_of(sentence, IDS, 4) == demands
+    assert relations(sentence) == []
+
+
+@pytest.mark.parametrize("remark", [remark for remark, *_ in REMARKS], ids=lambda remark: str(remark)[:40])
+def test_remarks_are_joined_to_nothing_and_have_no_shape_of_order(remark: Remark) -> None:
+    assert possible_joins(ORDER, remark, ()) == possible_joins(remark, ORDER, ()) == ()
+    assert shapes_in(skeleton((Sentence((remark,)),))) == set()
+    assert shapes_in(skeleton((Sentence((ORDER,)), Sentence((remark,)), Sentence((ORDER,))))) == {"a VP< a"}
+    assert shape(remark) not in set(all_shapes())
+
+
+def test_times_in_a_relative_clause() -> None:
+    clause = Clause(
+        "verb",
+        "<",
+        Group((A,), TimedRelative("start", "after", 600)),
+        Group((B,), Relative("verb", ">", Group((C,), TimedRelative("end", "before", 900)))),
+    )
+    sentence = Sentence((clause,))
+    assert skeleton((sentence,)) == "a1[which STARTS>10:00] VP< a2[which VP> a3[which ENDS<15:00]]."
+    assert mentioned((sentence,)) == {A, B, C}
+    assert relations(sentence) == [(A, B), (C, B)]
+    assert constraints_of(sentence, IDS, 0) == [
+        Window("a1", "start", "after", 600, 0),
+        Before("a1", "a2", 0),
+        Before("a3", "a2", 0),
+        Window("a3", "end", "before", 900, 0),
+    ]
+
+
+def test_a_clause_that_speaks_of_times_has_no_shape_of_order() -> None:
+    timed = TimedRelative("start", "after", 600)
+    nested = Group((C,), Relative("verb", ">", Group((D,), timed)))
+    for form in FORMS:
+        for direction in DIRECTIONS:
+            for group in (Group((C,), timed), nested):
+                for clause in (
+                    Clause(form, direction, Group((A,)), group),
+                    Clause(form, direction, group, Group((A,))),
+                ):
+                    assert shapes_in(skeleton((Sentence((clause,)),))) == set()
+                    assert shapes_in(skeleton((Sentence((clause, ORDER), (";",)),))) == {"a VP< a"}
+
+
+def test_a_timed_relative_clause_swallows_an_and_like_any_other() -> None:
+    timed = Clause("verb", "<", Group((A,)), Group((B,), TimedRelative("start", "after", 600)))
+    other = Clause("verb", "<", Group((C,)), Group((D,)))
+    assert set(possible_joins(timed, other, ())) == {";", ", whereas", ", while"}
+
+
+def test_constraints_of_an_order_are_its_relations() -> None:
+    first = Clause("verb", "<", Group((A, C)), Group((B,), Relative("preposition", ">", Group((D,)))))
+    second = Clause("fronted preposition", ">", Group((B,)), Group((A,)))
+    sentence = Sentence((first, second), (";",))
+    assert constraints_of(sentence, IDS, 2) == [
+        Before(IDS[first], IDS[then], 2) for first, then in relations(sentence)
+    ]
+    assert constraints_of(Sentence((Free(Group((A,))),)), IDS, 0) == []
+
+
+def test_nothing_is_a_constraint_twice() -> None:
+    timed = Group((A,), TimedRelative("start", "after", 600))
+    parts = (Clause("verb", "<", timed, Group((B,))), Clause("preposition", "<", timed, Group((B,))))
+    assert constraints_of(Sentence(parts, (";",)), IDS, 0) == [
+        Window("a1", "start", "after", 600, 0),
+        Before("a1", "a2", 0),
+    ]

@@ -6,7 +6,8 @@ from random import Random
 
 import pytest
 
-from misstep.core.case import CASE_VERSION, Action, Before, Case
+from misstep.core.case import CASE_VERSION, Action, Case
+from misstep.core.constraint import Before
 from misstep.planning.judging import solver
 from misstep.planning.plans.order import Order, bits, count_orders, find_cycle, first_available, nearest_order
 

@@ -1,5 +1,6 @@
 """Agents of Google's Agent Development Kit as agents under test."""
 
+import copy
 from contextlib import aclosing
 from functools import cache
 from typing import Any
@@ -126,7 +127,9 @@ def _tool_class() -> Any:
 
         def _get_declaration(self) -> Any:
             return types.FunctionDeclaration(
-                name=self.name, description=self.description, parameters_json_schema=self._parameters
+                name=self.name,
+                description=self.description,
+                parameters_json_schema=copy.deepcopy(self._parameters),
             )
 
         async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> str:  # noqa: ARG002

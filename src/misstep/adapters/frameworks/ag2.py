@@ -113,9 +113,8 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
         own = {name: value for name, value in arguments.items() if not isinstance(value, ConversationContext)}
         return toolbox.call(described.name, own)
 
-    return _ag2().tool(
-        carry_out, name=described.name, description=described.description, schema=described.parameters
-    )
+    schema = copy.deepcopy(described.parameters)  # the framework writes into it
+    return _ag2().tool(carry_out, name=described.name, description=described.description, schema=schema)
 
 
 def _usage(counts: Any, provider: str | None) -> Usage:

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from misstep.adapters.arguments import read_arguments
+from misstep.adapters.arguments import open_model, read_arguments
 from misstep.adapters.loading.registry import Build
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
@@ -99,7 +99,7 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
         name=described.name,
         description=described.description,
         func=carry_out,
-        input_model=described.parameters,
+        input_model=open_model(described.parameters),
     )
 
 

@@ -148,7 +148,8 @@ def _mock_tool() -> Any:
 
         @property
         def schema(self) -> Any:
-            return {"name": self.name, "description": self.description, "parameters": self._parameters}
+            parameters = copy.deepcopy(self._parameters)
+            return {"name": self.name, "description": self.description, "parameters": parameters}
 
         async def run_json(self, args: Any, cancellation_token: Any, call_id: str | None = None) -> str:  # noqa: ARG002
             return await self.run(args, cancellation_token)

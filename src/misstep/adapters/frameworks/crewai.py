@@ -1,13 +1,13 @@
 """Agents and crews of CrewAI as agents under test."""
 
-import copy
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-from misstep.adapters.arguments import read_arguments
+from misstep.adapters.arguments import open_model, read_arguments
 from misstep.adapters.loading.registry import Build
+from misstep.adapters.references import merge_references
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Tool, Toolbox
 from misstep.core.transcript import Usage
@@ -178,14 +178,7 @@ def _hear_replies() -> None:
 
 
 def _mock_tool(described: Tool, watch: _Watch) -> Any:
-    tools, models = _part("tools"), import_module("pydantic")
-
-    class Arguments(models.BaseModel):  # type: ignore[name-defined]
-        """Without fields, so that CrewAI passes on whatever the model wrote."""
-
-        @classmethod
-        def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
-            return copy.deepcopy(described.parameters)
+    tools = _part("tools")
 
     class Mock(tools.BaseTool):  # type: ignore[name-defined]
         def _run(self, /, **arguments: Any) -> str:
@@ -195,7 +188,7 @@ def _mock_tool(described: Tool, watch: _Watch) -> Any:
     return Mock(
         name=described.name,
         description=described.description,
-        args_schema=Arguments,
+        args_schema=open_model(merge_references(described.parameters)),
         cache_function=lambda *_: False,  # a call that is answered from a cache would not be carried out
     )
 

@@ -1,5 +1,6 @@
 """Agents of LangChain and LangGraph as agents under test: graphs, `AgentExecutor`s, other runnables."""
 
+import copy
 import logging
 import uuid
 from collections.abc import Iterable, Sequence
@@ -213,9 +214,8 @@ def _mock_tool() -> Any:
 
     class MockTool(BaseTool):
         def __init__(self, described: Tool, toolbox: Toolbox) -> None:
-            super().__init__(
-                name=described.name, description=described.description, args_schema=described.parameters
-            )
+            schema = copy.deepcopy(described.parameters)
+            super().__init__(name=described.name, description=described.description, args_schema=schema)
             self._toolbox = toolbox
 
         def _to_args_and_kwargs(self, tool_input: Any, _call_id: str | None) -> tuple[Any, dict[str, Any]]:

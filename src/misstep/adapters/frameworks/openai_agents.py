@@ -1,5 +1,6 @@
 """Agents of the OpenAI Agents SDK as agents under test."""
 
+import copy
 from collections.abc import Sequence
 from functools import cache
 from types import new_class
@@ -131,7 +132,7 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
     return _sdk().FunctionTool(
         name=described.name,
         description=described.description,
-        params_json_schema=described.parameters,
+        params_json_schema=copy.deepcopy(described.parameters),
         on_invoke_tool=carry_out,
         strict_json_schema=False,  # would rewrite the schema
     )

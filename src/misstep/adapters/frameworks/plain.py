@@ -1,5 +1,6 @@
 """Plain Python functions as agents: `def agent(request: str, tools: list[Tool]) -> str`, sync or async."""
 
+import copy
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,7 @@ class Tool:
     def __init__(self, described: Described, toolbox: Toolbox) -> None:
         self.name = described.name
         self.description = described.description
-        self.parameters = described.parameters
+        self.parameters = copy.deepcopy(described.parameters)
         self.__name__ = described.name
         self.__doc__ = described.description
         self._toolbox = toolbox

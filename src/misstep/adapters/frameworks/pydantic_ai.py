@@ -1,5 +1,6 @@
 """Agents of Pydantic AI as agents under test."""
 
+import copy
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -115,9 +116,11 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
     async def carry_out(**arguments: Any) -> str:
         return toolbox.call(described.name, arguments)
 
+    schema = copy.deepcopy(described.parameters)
     tool = _library().Tool.from_schema(
-        carry_out, name=described.name, description=described.description, json_schema=described.parameters
+        carry_out, name=described.name, description=described.description, json_schema=schema
     )
+    tool.strict = False  # or the schema is rewritten
     # By itself it lets anything through; what is no object is refused by tools made of functions.
     tool.function_schema.validator = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
     return tool

@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import inspect
 import json
 import keyword
 import re
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from misstep.adapters.arguments import read_arguments
+from misstep.adapters.arguments import read_arguments, takes_arguments
 from misstep.adapters.loading.registry import Build
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
@@ -17,6 +18,10 @@ from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
 
 ANSWERING = "final_answer"  # the tool by which an agent of the framework answers
+ANYTHING = {"type": "any", "description": ""}  # what the framework wants to be told of every input
+SIMPLE = ("string", "boolean", "integer", "number")
+TYPES = (*SIMPLE, "array", "object", "null")
+QUOTES = '"""'
 
 
 class SmolAgent:
@@ -138,14 +143,15 @@ class _Watched:
 
     def generate(self, *args: Any, **options: Any) -> Any:
         self._turn = self._toolbox.begin_turn()
-        message = self._model.generate(*args, **options)
+        message = self._model.generate(*args, **_with_schemas(options, self._model.generate))
         self._tell(message)
         return message
 
     def generate_stream(self, *args: Any, **options: Any) -> Iterator[Any]:
         self._turn = self._toolbox.begin_turn()
         pieces = list[Any]()
-        for piece in self._model.generate_stream(*args, **options):
+        stream = self._model.generate_stream
+        for piece in stream(*args, **_with_schemas(options, stream)):
             pieces.append(piece)
             yield piece
         self._tell(_smolagents().agglomerate_stream_deltas(pieces))
@@ -170,6 +176,21 @@ class _Watched:
                 self._toolbox.ask(self._names.get(name, name), arguments, self._turn)
 
 
+def _with_schemas(options: dict[str, Any], generate: Callable[..., Any]) -> dict[str, Any]:
+    """The options of a request with the tools as their schemas describe them.
+
+    The framework would write them anew from `inputs`, which have no room for most of a schema. What it is
+    told goes before that, but a model of the user's own may take nothing that it doesn't know.
+    """
+    offered = options.get("tools_to_call_from")
+    takes = {parameter.kind for parameter in inspect.signature(generate).parameters.values()}
+    if not offered or inspect.Parameter.VAR_KEYWORD not in takes:
+        return options
+    describe = _smolagents().models.get_tool_json_schema
+    own = _mock_tool()
+    return {**options, "tools": [t.schema if isinstance(t, own) else describe(t) for t in offered]}
+
+
 @cache
 def _mock_tool() -> Any:
     class MockTool(_smolagents().Tool):  # type: ignore[misc]
@@ -182,6 +203,24 @@ def _mock_tool() -> Any:
             self.description = described.description
             self.inputs = _inputs(described.parameters)
             self.forward = _forward(described, toolbox)  # what an agent's code can't look into
+            self._parameters = described.parameters
+
+        @property
+        def schema(self) -> dict[str, Any]:
+            parameters = copy.deepcopy(self._parameters)
+            function = {"name": self.name, "description": self.description, "parameters": parameters}
+            return {"type": "function", "function": function}
+
+        def to_tool_calling_prompt(self) -> str:
+            takes = f"Takes inputs: {json.dumps(self._parameters, ensure_ascii=False)}"
+            return f"{self.name}: {self.description}\n    {takes}\n    Returns an output of type: string"
+
+        def to_code_prompt(self) -> str:
+            prompt: str = super().to_code_prompt()
+            if _is_told_by_types(self._parameters):
+                return prompt
+            schema = f"JSON schema of the arguments: {json.dumps(self._parameters, ensure_ascii=False)}"
+            return f"{prompt.removesuffix(QUOTES).rstrip()}\n\n    {schema}\n    {QUOTES}"
 
     return MockTool
 
@@ -190,20 +229,49 @@ def _forward(described: Tool, toolbox: Toolbox) -> Callable[..., str]:
     order = list(described.parameters.get("properties", ()))
 
     def forward(*values: Any, **arguments: Any) -> str:
-        return toolbox.call(described.name, {**dict(zip(order, values, strict=False)), **arguments})
+        """Code may give values without names; those that no parameter is left for go by their number."""
+        free = [name if name not in arguments else "" for name in order] + [""] * len(values)
+        named = {free[at] or str(at + 1): value for at, value in enumerate(values)}
+        return toolbox.call(described.name, {**named, **arguments})
 
     return forward
 
 
+class _Open(dict[str, Any]):
+    """The inputs of a tool that takes arguments of any name."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> dict[str, Any]:
+        return dict(ANYTHING)
+
+
 def _inputs(parameters: dict[str, Any]) -> dict[str, Any]:
-    """A JSON schema as the framework writes it, with a type and a description for everything."""
+    """What the framework has to know of a JSON schema so as to refuse nothing that fits it."""
+    closed = parameters.get("additionalProperties") is False
     required = parameters.get("required", ())
-    inputs = dict[str, Any]()
+    inputs = dict[str, Any]() if closed else _Open()
     for name, schema in parameters.get("properties", {}).items():
-        simple = {key: value for key, value in schema.items() if key != "anyOf"}
         optional = {} if name in required else {"nullable": True}
-        inputs[name] = {"type": "any", "description": "", **simple, **optional}
+        inputs[name] = {**ANYTHING, **_type_and_description(schema), **optional}
     return inputs
+
+
+def _type_and_description(schema: Any) -> dict[str, Any]:
+    """Those two, as far as the schema has them; the framework takes an integer for none of several types."""
+    told = schema if isinstance(schema, dict) else {}
+    known = {key: told[key] for key in ANYTHING if isinstance(told.get(key), str)}
+    return known if known.get("type") in TYPES else {**known, "type": "any"}
+
+
+def _is_told_by_types(parameters: dict[str, Any]) -> bool:
+    """Whether the types and descriptions of its parameters are all that there is to a tool."""
+    told = parameters.get("properties") or {}
+    parts = [each for each in told.values() if isinstance(each, dict) and each.get("type") in SIMPLE]
+    simple = len(parts) == len(told) and all(part.keys() <= ANYTHING.keys() for part in parts)
+    rest = {name: part for name, part in parameters.items() if name not in ("properties", "required")}
+    return simple and set(told) <= set(parameters.get("required", ())) and not takes_arguments(rest)
 
 
 def _smolagents() -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from misstep.adapters.arguments import takes_arguments
 from misstep.core.agent import Tool
 from misstep.errors import UsageError, did_you_mean
 
@@ -44,7 +45,7 @@ def list_tools(tools: Sequence[Tool]) -> str:
 
 
 def _arguments(tool: Tool) -> str:
-    if not tool.parameters.get("properties"):
+    if not takes_arguments(tool.parameters):
         return ""
     return f" Arguments: {msgspec.json.encode(tool.parameters).decode()}"
 

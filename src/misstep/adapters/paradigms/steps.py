@@ -73,9 +73,11 @@ def read_input(text: str) -> Any:
     if text.lower() in _NOTHING:
         return {}
     try:
-        value, _ = json.JSONDecoder().raw_decode(text)
+        value, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
-        value = _literal(text)
+        return _literal(text)
+    if not isinstance(value, dict) and text[end:].strip():
+        return text  # that happens to begin like JSON
     return {} if value in (None, "") else value
 
 

@@ -58,7 +58,7 @@ class _Rules:
         self._root = schema
         self._references = dict[str, str]()
         self._unopened = frozenset[str]()
-        return self._value({"type": "object", **_mapping(schema)})
+        return self._value({"type": "object", "additionalProperties": False, **_mapping(schema)})
 
     def _value(self, schema: Any) -> str:
         schema = _mapping(schema)
@@ -71,7 +71,8 @@ class _Rules:
         for union in ("anyOf", "oneOf", "allOf"):
             options = _listed(schema.get(union))
             if options and (union != "allOf" or len(options) == 1):
-                return _either([self._value(option) for option in options])
+                beside = {name: part for name, part in schema.items() if name != union}
+                return _either([self._value(_both(beside, option)) for option in options])
         return self._typed(schema, schema.get("type", "object" if "properties" in schema else None))
 
     def _typed(self, schema: dict[str, Any], kind: Any) -> str:
@@ -124,8 +125,8 @@ class _Rules:
         return f'"{{" {_sequence(pairs, [name in required for name in properties])} "}}"'
 
     def _dictionary(self, values: Any) -> str:
-        """An object with names of the model's choice, if the schema says so; otherwise an empty one."""
-        if values is None or values is False:
+        """An object with names of the model's choice, unless the schema says that it is an empty one."""
+        if values is False:
             return '"{}"'
         pair = f'string ": " {self._inside(values)}'
         return f'"{{" ({pair} (", " {pair})*)? "}}"'
@@ -140,6 +141,15 @@ class _Rules:
         more = f"{{{max(least - 1, 0)},{'' if most is None else most - 1}}}"
         items = f'{item} (", " {item}){more}'
         return f'"[" {items} "]"' if least else f'"[" ({items})? "]"'
+
+
+def _both(schema: dict[str, Any], option: Any) -> Any:
+    """A schema that says what both of them do, as far as one can; a reference stands alone."""
+    if not isinstance(option, dict) or "$ref" in option:
+        return option
+    properties = {**_mapping(schema.get("properties")), **_mapping(option.get("properties"))}
+    required = [*_listed(schema.get("required")), *_listed(option.get("required"))]
+    return {**schema, **option, **({"properties": properties, "required": required} if properties else {})}
 
 
 def _sequence(pairs: Sequence[str], required: Sequence[bool]) -> str:

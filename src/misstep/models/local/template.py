@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import assert_never
+from typing import Any, assert_never
 
 from misstep.core.agent import Tool
 from misstep.core.model import Assistant, Chat, System, ToolCall, ToolResult, User
@@ -14,12 +14,18 @@ DOCUMENT, BEGIN, END = 0, 1, 2  # control tokens: <|endoftext|>, <|im_start|>, <
 _INSIDE_A_CONTROL = re.compile(r"(?<=<)(?=[a-z|])")  # that is how they all begin
 
 Pieces = tuple[int | str, ...]
+UNTOLD = ("type", "title", "description", "$schema", "$id")  # what says nothing about arguments
 
 HOW = """\
 Use the tools to do what you are asked, one after the other. Reply with nothing but JSON.
 To use a tool: {"tool": "NAME", "arguments": {}}
 Never repeat a call. When all is done: {"answer": "TEXT"}"""
+HOW_WITH_ARGUMENTS = """\
+Use the tools to do what you are asked, one after the other. Reply with nothing but JSON.
+To use a tool: {"tool": "NAME", "arguments": {"NAME": VALUE}}
+Never repeat a call unless you are asked to. When all is done: {"answer": "TEXT"}"""
 
+STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 # Without an example the model never answers: it makes one call over and over.
 EXAMPLE = Chat(
     (
@@ -31,6 +37,20 @@ EXAMPLE = Chat(
         Assistant("All is done."),
     ),
     (Tool("boil_eggs", "Boil the eggs.", {}), Tool("set_table", "Set the table.", {})),
+)
+EXAMPLE_WITH_ARGUMENTS = Chat(
+    (
+        User("Set the table in the kitchen before you boil 4 eggs."),
+        Assistant("", (ToolCall("1", "set_table", '{"room": "kitchen"}'),)),
+        ToolResult("1", "The table is set."),
+        Assistant("", (ToolCall("2", "boil_eggs", '{"number": 4}'),)),
+        ToolResult("2", "The eggs are boiled."),
+        Assistant("All is done."),
+    ),
+    (
+        Tool("boil_eggs", "Boil eggs.", {"properties": {"number": INTEGER}, "required": ["number"]}),
+        Tool("set_table", "Set a table.", {"properties": {"room": STRING}, "required": ["room"]}),
+    ),
 )
 
 
@@ -63,6 +83,8 @@ def _turn(role: str, text: str) -> Iterator[int | str]:
 
 def _how_to(chat: Chat) -> list[tuple[str, str]]:
     """How tools are used. It comes first, since what all conversations begin with is read only once."""
+    if any(_takes_arguments(tool) for tool in chat.tools):
+        return [("system", HOW_WITH_ARGUMENTS), *_turns(EXAMPLE_WITH_ARGUMENTS)]
     return [("system", HOW), *_turns(EXAMPLE)] if chat.tools else []
 
 
@@ -83,9 +105,23 @@ def _describe(tools: Sequence[Tool]) -> str:
 
 
 def _one_line(tool: Tool) -> str:
-    properties = tool.parameters.get("properties")
-    arguments = f" Arguments: {json.dumps(properties, ensure_ascii=False)}" if properties else ""
-    return " ".join(tool.description.split()) + arguments
+    told = " ".join(tool.description.split())
+    if not _takes_arguments(tool):
+        return told
+    return f"{told} Arguments: {json.dumps(_essence(tool.parameters), ensure_ascii=False)}"
+
+
+def _takes_arguments(tool: Tool) -> bool:
+    return any(part not in ({}, [], False) for name, part in tool.parameters.items() if name not in UNTOLD)
+
+
+def _essence(schema: dict[str, Any]) -> dict[str, Any]:
+    """What a small model has to read of a schema: just its properties, if all of them are required."""
+    properties, required = schema.get("properties") or {}, schema.get("required") or ()
+    says_more = schema.keys() - {"properties", "required", "additionalProperties", *UNTOLD}
+    if says_more or schema.get("additionalProperties") or not isinstance(required, list):
+        return schema
+    return properties if all(name in required for name in properties) else schema
 
 
 def _spoken(message: User | Assistant | ToolResult, has_tools: bool) -> tuple[str, str]:

@@ -3,95 +3,66 @@
 from collections.abc import Sequence
 from typing import Literal
 
-import msgspec
-
 from misstep.core.case import Case
 from misstep.core.transcript import Call, Transcript
-from misstep.core.verdict import Verdict
+from misstep.core.verdict import ErrorKind, Verdict
+from misstep.planning.judging.breaches import View
+from misstep.planning.judging.plain import judge_plain, plain_order
+from misstep.planning.world.history import History
+from misstep.planning.world.stage import Stage
 
 Parallel = Literal["ordered", "forbid"]
-Fault = Literal["unknown", "arguments", "repeated", "parallel"]
-
-
-class Trace(msgspec.Struct, frozen=True):
-    """The calls, seen against the case.
-
-    `places` gives the number of the call that carried an action out, by action id, in the order of the
-    calls; `unfit` the first call that should not have been made, and what is wrong with it.
-    """
-
-    places: dict[str, int]
-    unfit: tuple[int, Fault] | None
 
 
 def judge(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
-    """The bare verdict. The first of timeout, act, lost and order that applies is the error kind."""
-    return judge_trace(case, transcript, trace_calls(case, transcript.calls, parallel))
+    """The bare verdict.
+
+    The first of timeout, act, lost, parameter and order that applies to the last attempt is the error kind.
+    """
+    order = plain_order(case)
+    if order is not None:
+        return judge_plain(case, order, transcript, parallel == "forbid")
+    return judge_history(case, transcript, replay(case, transcript.calls, parallel))
 
 
-def judge_trace(case: Case, transcript: Transcript, trace: Trace) -> Verdict:
+def replay(case: Case, calls: Sequence[Call], parallel: Parallel = "ordered") -> History:
+    """What came of the calls in the last attempt."""
+    stage = Stage(case)
+    turn: int | None = None
+    for call in calls:
+        if call.ran < 0:  # asked for, but the agent ended before it was carried out
+            if stage.skip(call.tool, call.arguments):
+                turn = call.turn
+            continue
+        stage.play(call.tool, call.arguments)
+        if parallel == "forbid" and turn is not None and call.turn == turn:
+            stage.blame_parallel()
+        turn = call.turn
+    return stage.history
+
+
+def judge_history(case: Case, transcript: Transcript, history: History) -> Verdict:
     if transcript.ended == "error":
         return Verdict(case.id, "errored")
-    violated = violations(case, trace)
-    missing = missing_actions(case, trace)
+    view = View(case, history)
+    breaches = view.breaches()
+    violated, missing = tuple(breaches), view.missing()
+    error: ErrorKind
+    step: int | None = None
+    core: tuple[int, ...] = ()
     if transcript.ended != "answered":
-        return Verdict(case.id, "failed", "timeout", violated=violated, missing=missing)
-    if trace.unfit:
-        return Verdict(case.id, "failed", "act", trace.unfit[0], violated, missing=missing)
-    if missing:
-        return Verdict(case.id, "failed", "lost", violated=violated, missing=missing)
-    if violated:
-        # The misstep is the first call made too early, and one broken constraint suffices to show it.
-        core = min(violated, key=lambda index: trace.places[case.constraints[index].then])
-        return Verdict(
-            case.id, "failed", "order", trace.places[case.constraints[core].then], violated, (core,)
-        )
-    return Verdict(case.id, "passed")
-
-
-def trace_calls(case: Case, calls: Sequence[Call], parallel: Parallel = "ordered") -> Trace:
-    ids = {action.tool: action.id for action in case.actions}
-    places: dict[str, int] = {}
-    unfit: tuple[int, Fault] | None = None
-    turn: int | None = None
-    for step, call in enumerate(calls, 1):
-        action = ids.get(call.tool)
-        fault: Fault | None = None
-        if action is None:
-            fault = "unknown"
-        elif call.arguments != {}:
-            fault = "arguments"
-        elif call.ran < 0:
-            continue  # asked for, but the agent ended before it was carried out
-        elif action in places:
-            fault = "repeated"
-        else:
-            places[action] = step
-            if parallel == "forbid" and turn is not None and call.turn == turn:
-                fault = "parallel"
-        if fault and not unfit:
-            unfit = (step, fault)
-        turn = call.turn
-    return Trace(places, unfit)
-
-
-def violations(case: Case, trace: Trace) -> tuple[int, ...]:
-    """The constraints that the calls break: something was carried out ahead of what it had to wait for.
-
-    What was never called breaks nothing by itself; it is lost, which is an error of its own.
-    """
-    places = trace.places
-    return tuple(
-        [
-            index
-            for index, constraint in enumerate(case.constraints)
-            if constraint.then in places
-            and not (constraint.first in places and places[constraint.first] < places[constraint.then])
-        ]
-    )
-
-
-def missing_actions(case: Case, trace: Trace) -> tuple[str, ...]:
-    if len(trace.places) == len(case.actions):
-        return ()
-    return tuple([action.id for action in case.actions if action.id not in trace.places])
+        error = "timeout"
+    elif history.acts:
+        error, step = "act", history.acts[0].step
+    elif missing:
+        error = "lost"
+    elif history.parameters:
+        error, step = "parameter", history.parameters[0].step
+        core = tuple([index for index in violated if breaches[index] == step][:1])
+    elif violated:
+        # The misstep is the first call that broke something, and one broken constraint suffices to show it.
+        error, step = "order", min(breaches.values())
+        core = tuple([index for index in violated if breaches[index] == step][:1])
+    else:
+        return Verdict(case.id, "passed")
+    return Verdict(case.id, "failed", error, step, violated, core, missing)

@@ -1,81 +1,124 @@
 """Reasons for a verdict: what went wrong, which sentence says so, what would have been right."""
 
-from collections.abc import Sequence
-
 import msgspec
 
 from misstep.core.case import Case
-from misstep.core.transcript import Transcript
+from misstep.core.constraint import Choice, Repeat
+from misstep.core.transcript import Call, Transcript, storable
 from misstep.core.verdict import Verdict
-from misstep.planning.judging.check import Parallel, Trace, judge_trace, trace_calls
+from misstep.planning.judging.breaches import View
+from misstep.planning.judging.check import Parallel, judge, replay
+from misstep.planning.judging.plain import plain_order
+from misstep.planning.judging.reasons import Reasons
+from misstep.planning.language.figures import how_often
+from misstep.planning.plans import nearest
 from misstep.planning.plans.order import Order, nearest_order
+from misstep.planning.world.cast import START_OVER, Cast
+from misstep.planning.world.history import ActSlip, History
 
 
 def check(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
     """Judge a transcript and give the reasons."""
-    trace = trace_calls(case, transcript.calls, parallel)
-    verdict = judge_trace(case, transcript, trace)
+    verdict = judge(case, transcript, parallel)
     if verdict.verdict == "passed":
         return verdict
-    nearest = nearest_plan(case, trace) if verdict.error else ()
+    history = replay(case, transcript.calls, parallel)
     return msgspec.structs.replace(
-        verdict, nearest=nearest, explanation=_explain(case, transcript, verdict, trace)
+        verdict,
+        nearest=nearest_plan(case, history) if verdict.error else (),
+        explanation=_explain(case, transcript, verdict, history),
     )
 
 
-def nearest_plan(case: Case, trace: Trace) -> tuple[str, ...]:
-    """The correct plan, as action ids, that swaps the fewest pairs of the agent's own order."""
+def nearest_plan(case: Case, history: History) -> tuple[str, ...]:
+    """The correct plan, as action ids, that changes the agent's own least."""
+    wished = [deed.action for deed in history.deeds]
+    constraints = plain_order(case)
+    if constraints is None:
+        ids = [action.id for action in case.actions]
+        return nearest.nearest_plan(ids, case.constraints, case.world, wished)
     numbers = {action.id: number for number, action in enumerate(case.actions)}
-    order = Order(len(numbers), [(numbers[c.first], numbers[c.then]) for c in case.constraints])
-    return tuple([case.actions[i].id for i in nearest_order(order, [numbers[i] for i in trace.places])])
+    order = Order(len(numbers), [(numbers[c.first], numbers[c.then]) for c in constraints])
+    return tuple([case.actions[i].id for i in nearest_order(order, [numbers[i] for i in wished])])
 
 
-def _explain(case: Case, transcript: Transcript, verdict: Verdict, trace: Trace) -> str:
+def _explain(case: Case, transcript: Transcript, verdict: Verdict, history: History) -> str:
+    view = View(case, history)
+    broken = case.constraints[verdict.core[0]] if verdict.core else None
     match verdict.error:
         case "timeout":
-            limit = "time" if transcript.ended == "timeout" else "steps"
-            done, total = len(trace.places), len(case.actions)
-            return f"The limit on {limit} was reached with {done} of {total} actions carried out."
+            return _explain_timeout(transcript, view)
         case "act":
-            return _explain_act(transcript, trace)
+            slip = history.acts[0]
+            call = transcript.calls[slip.step - 1]
+            said = _repeat(case, call.tool) if slip.fault == "repeated" else None
+            wrong = _act(case, slip, call)
+            return f"Step {slip.step} is not a valid call: {wrong}.{Reasons(view).source(said)}"
         case "lost":
-            return _explain_lost(case, verdict.missing)
+            return Reasons(view).lost(verdict.missing)
+        case "parameter":
+            first = history.parameters[0]
+            return Reasons(view).slip(first, transcript.calls[first.step - 1].arguments, broken)
         case "order":
-            return _explain_order(case, verdict)
-        case _:
+            assert broken is not None
+            assert verdict.step is not None
+            return Reasons(view).breach(broken, verdict.step) + _others(verdict)
+        case None:
             return transcript.error or "The agent could not be run."
 
 
-def _explain_act(transcript: Transcript, trace: Trace) -> str:
-    assert trace.unfit is not None
-    step, fault = trace.unfit
-    tool = _quoted(transcript.calls[step - 1].tool)
-    said = {
-        "unknown": f"there is no tool {tool}",
-        "arguments": f"{tool} was called with arguments that it does not take",
-        "repeated": f"{tool} was called again, and each tool is to be called exactly once",
-        "parallel": f"{tool} was called in the same turn as the call before it",
-    }
-    return f"Step {step} is not a valid call: {said[fault]}."
+def _explain_timeout(transcript: Transcript, view: View) -> str:
+    limit = "time" if transcript.ended == "timeout" else "steps"
+    choices = sum(isinstance(constraint, Choice) for constraint in view.case.constraints)
+    done, total = len(view.deeds), sum(view.due.values()) + choices
+    return f"The limit on {limit} was reached with {done} of {total} actions carried out."
 
 
-def _explain_lost(case: Case, missing: Sequence[str]) -> str:
-    names = [f"the {action.name}" for action in case.actions if action.id in missing]
-    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    return f"{listed[0].upper()}{listed[1:]} {'was' if len(names) == 1 else 'were'} never carried out."
+def _act(case: Case, slip: ActSlip, call: Call) -> str:
+    tool = _quoted(call.tool)
+    match slip.fault:
+        case "unknown":
+            return f"there is no tool {tool}"
+        case "arguments":
+            return f"{tool} was called with arguments that {_misfit(case, call)}"
+        case "repeated":
+            return f"{tool} was called again, and {_allowed(case, call.tool)}"
+        case "parallel":
+            return f"{tool} was called in the same turn as the call before it"
+        case "distractor":
+            return f"{tool} was called, and no task asks for it"
+        case "attempts":
+            return f"{tool} was called in the last attempt"
 
 
-def _explain_order(case: Case, verdict: Verdict) -> str:
-    constraint = case.constraints[verdict.core[0]]
-    names = {action.id: action.name for action in case.actions}
-    first, then = names[constraint.first], names[constraint.then]
-    text = f"Step {verdict.step}, the {then}, came too early: the {first} has to be carried out before it."
-    if constraint.sentence is not None and constraint.sentence < len(case.sentences):
-        text += f" Sentence {constraint.sentence + 1} says so: “{case.sentences[constraint.sentence]}”"
+def _misfit(case: Case, call: Call) -> str:
+    part = Cast(case).parts.get(call.tool)
+    if call.tool == START_OVER if part is None else part.takes_nothing:
+        return "it does not take"
+    return storable(f"do not fit: {Cast(case).unfit(call.tool, call.arguments)}")
+
+
+def _allowed(case: Case, tool: str) -> str:
+    """How often the tool may be called."""
+    if plain_order(case) is not None:
+        return "each tool is to be called exactly once"
+    if Cast(case).parts[tool].replaces:
+        return "it had been called often enough"
+    repeat = _repeat(case, tool)
+    return f"it may be called no more than {how_often(repeat.times if repeat else 1)}"
+
+
+def _repeat(case: Case, tool: str) -> Repeat | None:
+    """What is said about how often the tool is to be called."""
+    action = Cast(case).parts[tool].action.id
+    return next((c for c in case.constraints if isinstance(c, Repeat) and c.action == action), None)
+
+
+def _others(verdict: Verdict) -> str:
     others = len(verdict.violated) - 1
-    if others:
-        text += f" {others} more {'constraint is' if others == 1 else 'constraints are'} broken."
-    return text
+    if not others:
+        return ""
+    return f" {others} more {'constraint is' if others == 1 else 'constraints are'} broken."
 
 
 def _quoted(name: str, most: int = 80) -> str:

@@ -1,4 +1,4 @@
-"""The slow twin: order constraints put to Z3, which defines what the fast path must answer."""
+"""The slow twin: constraints put to Z3, which defines what the fast path must answer."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -6,9 +6,16 @@ from types import ModuleType
 from typing import Any, Literal
 
 from misstep.core.case import Case
+from misstep.core.constraint import Before
 from misstep.errors import MissingExtra, MisstepError
+from misstep.planning.judging.encoding import Encoding
+from misstep.planning.judging.plain import plain_order
+from misstep.planning.world.history import History
 
 Answer = Literal["yes", "no", "unknown"]
+Plan = Sequence[str] | History
+
+MOST_WORK = 20_000_000  # that Z3 may put into one question, in units of its own: the same on every machine
 
 
 class SolverUnsure(MisstepError):
@@ -25,42 +32,78 @@ def _z3() -> ModuleType:
 
 
 def satisfiable(case: Case) -> Answer:
-    """Whether any order of the actions meets all constraints of the case."""
+    """Whether any plan meets all constraints of the case, carried out in one attempt with the world known."""
     solver, labels = _encode(case)
     return _answer(solver.check(*labels))
 
 
 def contradiction(case: Case) -> tuple[int, ...]:
-    """A minimal set of constraints, by index, that no order meets; empty where there is none."""
+    """A minimal set of constraints, by index, that no plan meets; empty where there is none."""
     solver, labels = _encode(case)
     return _core(solver, labels)
 
 
-def violated_by(case: Case, plan: Sequence[str]) -> tuple[int, ...]:
-    """The constraints that an order of action ids breaks, each decided on its own."""
+def violated_by(case: Case, plan: Plan) -> tuple[int, ...]:
+    """The constraints that a plan breaks, each decided on its own.
+
+    The plan is an order of action ids, which leaves times and values open, or a whole history. Neither has to
+    be complete: what is not in it is not carried out.
+    """
     solver, labels = _encode(case, plan)
     return tuple(i for i, label in enumerate(labels) if not _decided(solver.check(label)))
 
 
-def conflict(case: Case, plan: Sequence[str]) -> tuple[int, ...]:
-    """A minimal set of constraints that contradicts an order of action ids; empty where none does."""
+def conflict(case: Case, plan: Plan) -> tuple[int, ...]:
+    """A minimal set of constraints that contradicts a plan; empty where none does."""
     solver, labels = _encode(case, plan)
     return _core(solver, labels)
 
 
-def _encode(case: Case, plan: Sequence[str] = ()) -> tuple[Any, list[Any]]:
-    """An integer place for each action, all different, each constraint behind a label of its own."""
+def accepts(case: Case, history: History) -> bool:
+    """Whether the history carries out everything that is due and meets all constraints together."""
+    solver, labels = _encode(case, history, complete=True)
+    return _decided(solver.check(*labels))
+
+
+def _encode(case: Case, plan: Plan | None = None, complete: bool = False) -> tuple[Any, list[Any]]:
+    """A solver that knows what plans are like, and what this one is; each constraint is behind a label."""
     z3 = _z3()
     solver = z3.Solver()
     solver.set("core.minimize", True)
+    solver.set("rlimit", MOST_WORK)
+    labels = [z3.Bool(f"c{index}") for index in range(len(case.constraints))]
+    order = plain_order(case)
+    if order is not None and (plan is None or _is_whole(case, plan)):
+        _add_order(solver, labels, case, order, plan or ())
+        return solver, labels
+    encoding = Encoding(z3, case, plan.deeds if isinstance(plan, History) else ())
+    solver.add(*encoding.basics())
+    if isinstance(plan, History):
+        solver.add(*encoding.follow(plan))
+    elif plan is not None:
+        solver.add(*encoding.follow_order(plan))
+    if complete or plan is None:
+        solver.add(*encoding.complete())
+    for label, constraint in zip(labels, case.constraints, strict=True):
+        solver.add(z3.Implies(label, encoding.demand(constraint)))
+    return solver, labels
+
+
+def _is_whole(case: Case, plan: Plan) -> bool:
+    """Whether every action of a plain case is in the plan."""
+    return len(plan.deeds if isinstance(plan, History) else plan) == len(case.actions)
+
+
+def _add_order(solver: Any, labels: list[Any], case: Case, order: Sequence[Before], plan: Plan) -> None:
+    """A place for each action, all different: enough where every action is carried out and order is all."""
+    z3 = _z3()
+    plan = [deed.action for deed in plan.deeds] if isinstance(plan, History) else plan
     places = {action.id: z3.Int(f"a{number}") for number, action in enumerate(case.actions)}
     solver.add(z3.Distinct(*places.values()))
     for place, action in enumerate(plan):
         solver.add(places[action] == place)
-    labels = [z3.Bool(f"c{index}") for index in range(len(case.constraints))]
-    for label, constraint in zip(labels, case.constraints, strict=True):
+    for label, constraint in zip(labels, order, strict=True):
         solver.add(z3.Implies(label, places[constraint.first] < places[constraint.then]))
-    return solver, labels
 
 
 def _core(solver: Any, labels: list[Any]) -> tuple[int, ...]:

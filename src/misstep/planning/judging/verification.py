@@ -5,18 +5,33 @@ from misstep.core.transcript import Transcript
 from misstep.core.verdict import Verdict
 from misstep.errors import InternalError
 from misstep.planning.judging import solver
-from misstep.planning.judging.check import trace_calls
+from misstep.planning.judging.check import replay
 
 
 def verify(case: Case, transcript: Transcript, verdict: Verdict) -> None:
-    """Raise an `InternalError` if Z3 sees the order of a complete plan differently."""
-    plan = list(trace_calls(case, transcript.calls).places)
-    if verdict.verdict == "errored" or len(plan) < len(case.actions):
-        return  # Z3 is asked about orders of all actions only
-    broken = solver.violated_by(case, plan)
+    """Raise an `InternalError` if Z3 sees the last attempt differently.
+
+    What is put to Z3 is the history of that attempt, complete or not: which actions were carried out, in
+    which order, by which tools, from when to when, how often each tool worked, and which calls were refused
+    for a value. It decides of every constraint, each on its own, whether that breaks it, which has to be what
+    the verdict says; and of an attempt that has passed, whether it carries out all that is due and meets all
+    constraints together. What a single call did is not put to it, nor how the agent ended.
+    """
+    if verdict.verdict == "errored":
+        return
+    history = replay(case, transcript.calls)
+    broken = solver.violated_by(case, history)
     if broken != verdict.violated:
-        raise InternalError(
-            f"Z3 and the fast path disagree on case {case.id}",
-            f"Z3 says that constraints {list(broken)} are broken, the fast path {list(verdict.violated)}",
-            "this is a bug in misstep: please report it with the case and the plan",
+        raise _disagreement(
+            case, f"constraints {list(broken)} are broken", f"the fast path {list(verdict.violated)}"
         )
+    if verdict.verdict == "passed" and not solver.accepts(case, history):
+        raise _disagreement(case, "something is missing", "the fast path that nothing is")
+
+
+def _disagreement(case: Case, said: str, instead: str) -> InternalError:
+    return InternalError(
+        f"Z3 and the fast path disagree on case {case.id}",
+        f"Z3 says that {said}, {instead}",
+        "this is a bug in misstep: please report it with the case and the plan",
+    )

@@ -3,6 +3,7 @@
 import tomllib
 from functools import cache
 from importlib import resources
+from typing import Literal
 
 import msgspec
 
@@ -38,12 +39,97 @@ class Linkers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: tuple[Linker, ...]
 
 
+class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`S start after T`: verbs for either end of an action, and linkers to a time, which is included."""
+
+    start: tuple[Verb, ...]
+    end: tuple[Verb, ...]
+    after: tuple[Linker, ...]
+    before: tuple[Linker, ...]
+
+
+class OrderingVerbs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    before: tuple[Verb, ...]
+    after: tuple[Verb, ...]
+
+
+class Adjacency(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Phrases for right before and right after, and for the first and last place of all."""
+
+    verbs: OrderingVerbs
+    prepositions: Linkers
+    first: tuple[Verb, ...]
+    last: tuple[Verb, ...]
+
+
+class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something that an action may report, and the words for its absence."""
+
+    some: str
+    none: str
+
+
+class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`OPENER the A REPORT a finding, the B OBLIGATION; OTHERWISE, the B SKIP` or `…, the C OBLIGATION`."""
+
+    openers: tuple[str, ...]
+    reports: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    obligations: tuple[str, ...]
+    otherwise: tuple[str, ...]
+    skips: tuple[str, ...]
+
+
+class Count(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    times: int
+    text: str
+
+
+class Repeats(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`A VERB COUNT`; limits are frames with `{a}` and `{count}`, counts have `{number}` and `{tasks}`."""
+
+    verbs: tuple[str, ...]
+    counts: tuple[Count, ...]
+    limits: tuple[str, ...]
+    limit_counts: tuple[str, ...]
+
+
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something that is handed on, with its article: `a reference code`."""
+
+    noun: str
+    article: Literal["a", "an"]
+    type: Literal["text", "integer"]
+
+
+class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Frames with `{giver}`, `{taker}` and `{value}` (the noun) or `{a_value}` (with its article)."""
+
+    values: tuple[Value, ...]
+    frames: tuple[str, ...]
+
+
 class Lexicon(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All phrases; `before` means that the subject comes first, `after` that the object does."""
+    """All phrases; `before` means that the subject comes first, `after` that the object does.
+
+    A frame is a sentence without its capital and its full stop. Choices have `{a}`, `{b}` and `{verb}` (a
+    neutral one in the singular), budgets `{amount}`, stand-ins `{a}` and `{b}`, given arguments `{a}` and
+    `{assignments}`. Duties are verbs for actions of which nothing else is said.
+    """
 
     verbs: Verbs
     prepositions: Linkers
     conjunctions: Linkers
+    times: Times
+    adjacency: Adjacency
+    choices: tuple[str, ...]
+    conditions: Conditions
+    repeats: Repeats
+    budgets: tuple[str, ...]
+    data: Data
+    stand_ins: tuple[str, ...]
+    given: tuple[str, ...]
+    duties: tuple[Verb, ...]
 
 
 @cache

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import cache
 
-import msgspec
-
 from misstep.core.dice import Dice
+from misstep.planning.language.figures import listed
 from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.language.remarks import TimedRelative
 from misstep.planning.language.syntax import (
     Clause,
     Direction,
@@ -17,14 +17,7 @@ from misstep.planning.language.syntax import (
     Sentence,
     SubSentence,
 )
-
-
-class _Option(msgspec.Struct, frozen=True):
-    """A phrase in both its forms, and what a listener would notice if it came again."""
-
-    one: str
-    many: str
-    sounds: tuple[str, ...]
+from misstep.planning.language.wording import Option, Wording, Words, text_options, verb_options
 
 
 def render(paragraph: Paragraph, names: Sequence[str], dice: Dice) -> tuple[str, ...]:
@@ -33,48 +26,28 @@ def render(paragraph: Paragraph, names: Sequence[str], dice: Dice) -> tuple[str,
     return tuple([renderer.sentence(sentence) for sentence in paragraph])
 
 
-class _Words:
-    """Draws phrases so that none comes twice in a paragraph while another of its kind is left.
-
-    Verbs that end alike ("must take place", "is to take place") sound like the same one.
-    """
-
-    def __init__(self, dice: Dice) -> None:
-        self._dice = dice
-        self._used: set[str] = set()
-
-    def draw(self, options: tuple[_Option, ...]) -> _Option:
-        option = self._dice.pick(options)
-        if not self._used.isdisjoint(option.sounds):
-            fresh = [other for other in options if self._used.isdisjoint(other.sounds)]
-            fresh = fresh or [other for other in options if other.sounds[0] not in self._used]
-            option = self._dice.pick(fresh or options)
-        self._used.update(option.sounds)
-        return option
-
-
 @cache
-def _verbs(kind: str) -> tuple[_Option, ...]:
-    """Verbs are heard by the whole phrase and by its last word."""
+def _verbs(kind: str) -> tuple[Option, ...]:
     verbs = load_lexicon().verbs
     kinds = {"<": verbs.before, ">": verbs.after, "main": verbs.neutral, "free": verbs.free}
-    chosen = kinds[kind] if kind != "dependent" else [verb for verb in verbs.neutral if not verb.main]
-    return tuple(_Option(verb.one, verb.many, (verb.many, verb.many.rsplit(" ", 1)[-1])) for verb in chosen)
+    dependent = tuple([verb for verb in verbs.neutral if not verb.main])
+    return verb_options(dependent if kind == "dependent" else kinds[kind])
 
 
 @cache
-def _linkers(kind: str, direction: Direction, front: bool, several: bool) -> tuple[_Option, ...]:
+def _linkers(kind: str, direction: Direction, front: bool, several: bool) -> tuple[Option, ...]:
     lexicon = load_lexicon()
     linkers = lexicon.prepositions if kind == "preposition" else lexicon.conjunctions
     chosen = linkers.before if direction == "<" else linkers.after
     fitting = [linker.text for linker in chosen if linker.front >= front and not (linker.single and several)]
-    return tuple(_Option(text, text, (text,)) for text in fitting)
+    return text_options(tuple(fitting))
 
 
 class _Renderer:
     def __init__(self, names: list[str], dice: Dice) -> None:
         self._names = names
-        self._words = _Words(dice)
+        self._words = Words(dice)
+        self._wording = Wording(names, self._words)
 
     def sentence(self, sentence: Sentence) -> str:
         text = self.part(sentence.parts[0])
@@ -85,6 +58,8 @@ class _Renderer:
     def part(self, part: SubSentence) -> str:
         if isinstance(part, Free):
             return f"{self.group(part.subject)} {self.verb('free', part.subject)}"
+        if not isinstance(part, Clause):
+            return self._wording.remark(part)
         match part.form:
             case "verb":
                 subject = self.inner(part.subject)
@@ -116,12 +91,13 @@ class _Renderer:
         if len(group.actions) == 1:
             text = self._names[group.actions[0]]
         else:
-            *names, last = [self._names[action] for action in group.actions]
-            text = f"{', '.join(names)} and {last}"
+            text = listed([self._names[action] for action in group.actions])
         return f"{text}, {self.relative(group, group.relative)}" if group.relative else text
 
-    def relative(self, group: Group, relative: Relative) -> str:
+    def relative(self, group: Group, relative: Relative | TimedRelative) -> str:
         """The pronoun names the whole group, so that it can't be heard of its last action alone."""
+        if isinstance(relative, TimedRelative):
+            return f"which {self._wording.window(relative)}"
         which = {1: "which", 2: "both of which"}.get(len(group.actions), "all of which")
         if relative.form == "verb":
             said = self.verb(relative.direction, group)

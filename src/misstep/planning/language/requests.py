@@ -8,21 +8,52 @@ from importlib import resources
 
 import msgspec
 
+from misstep.core.case import World
+from misstep.core.constraint import (
+    Adjacent,
+    Before,
+    Choice,
+    Condition,
+    Constraint,
+    Given,
+    Handover,
+    Repeat,
+    StandIn,
+)
+from misstep.planning.language.figures import clock, how_often, in_words, listed
 from misstep.planning.language.topics import Topic
 
 
 class Template(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The request for a problem about nothing but order, and for one that takes rules."""
+
     text: str
+    ruled: str
 
 
 class ToolWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The descriptions of tools: of tasks, without and with arguments, and of the two special ones."""
+
     description: str
-    result: str
+    with_arguments: str
+    start_over: str
+    ask_price: str
+
+
+class ParameterWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The descriptions of parameters; `value` is for whatever one task hands to another."""
+
+    start_time: str
+    task: str
+    value: str
 
 
 class Requests(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools: ToolWords
+    parameters: ParameterWords
     templates: dict[str, Template]
+    rules: dict[str, str]
+    results: dict[str, str]
 
 
 @cache
@@ -31,9 +62,64 @@ def load_requests() -> Requests:
     return msgspec.convert(tomllib.loads(text), Requests)
 
 
-def write_request(template: str, topic: Topic, sentences: Sequence[str]) -> str:
-    text = load_requests().templates[template].text.strip()
-    return text.format(role=topic.role, job=topic.name, paragraph=" ".join(sentences))
+def write_request(template: str, topic: Topic, sentences: Sequence[str], rules: Sequence[str] = ()) -> str:
+    """The whole request; the rules, if there are any, make a list of their own."""
+    texts = load_requests().templates[template]
+    return (
+        (texts.ruled if rules else texts.text)
+        .strip()
+        .format(
+            role=topic.role,
+            job=topic.name,
+            paragraph=" ".join(sentences),
+            rules="\n".join([f"- {rule}" for rule in rules]),
+        )
+    )
+
+
+def write_rules(
+    constraints: Sequence[Constraint], world: World, distractors: int, own_tools: bool = False
+) -> tuple[str, ...]:
+    """What the request has to say beside its sentences; nothing if it is about nothing but order.
+
+    `own_tools` tells that tools are the user's, with parameters of their own.
+    """
+    kinds = {type(constraint) for constraint in constraints}
+    own = own_tools or Given in kinds
+    if kinds <= {Before} and world == World() and not distractors and not own:
+        return ()
+    applying = {
+        "once": True,
+        "order": Before in kinds,
+        "adjacent": Adjacent in kinds,
+        "repeat": Repeat in kinds,
+        "choice": Choice in kinds,
+        "condition": Condition in kinds,
+        "stand_in": StandIn in kinds,
+        "optional": bool(kinds & {Choice, Condition, StandIn}),
+        "data": Handover in kinds,
+        "time": world.day is not None,
+        "budget": bool(world.costs),
+        "retry": world.retries > 0,
+        "announce": bool(world.announcements),
+        "over": world.attempts > 1,
+        "distractors": distractors > 0,
+        "arguments": own,
+        "no_arguments": not own and world.day is None and Handover not in kinds,
+    }
+    rules, figures = load_requests().rules, _figures(world)
+    return tuple([rules[name].format(**figures) for name, applies in applying.items() if applies])
+
+
+def _figures(world: World) -> dict[str, str]:
+    begin, end = world.day or (0, 0)
+    return {
+        "begin": clock(begin),
+        "end": clock(end),
+        "attempts": in_words(world.attempts),
+        "times": how_often(world.attempts - 1),
+        "retries": how_often(world.retries),
+    }
 
 
 def tool_name(activity: str) -> str:
@@ -45,5 +131,25 @@ def describe(activity: str) -> str:
     return load_requests().tools.description.format(name=activity)
 
 
+def describe_with(activity: str, parameters: Sequence[str]) -> str:
+    """The description of a tool that takes these parameters, if any."""
+    if not parameters:
+        return describe(activity)
+    named = listed([f"`{parameter}`" for parameter in parameters])
+    return load_requests().tools.with_arguments.format(name=activity, parameters=named)
+
+
+def describe_parameter(name: str) -> str:
+    """The description of a parameter: `start_time`, `task`, or a value that is handed on, by its name."""
+    words = load_requests().parameters
+    match name:
+        case "start_time":
+            return words.start_time
+        case "task":
+            return words.task
+        case _:
+            return words.value.format(value=name.replace("_", " "))
+
+
 def report_success(activity: str) -> str:
-    return load_requests().tools.result.format(name=activity)
+    return load_requests().results["done"].format(name=activity)

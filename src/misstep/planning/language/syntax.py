@@ -7,9 +7,27 @@ subject comes before (`<`) or after (`>`) the object.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar, assert_never
 
 import msgspec
+
+from misstep.planning.language.figures import clock
+from misstep.planning.language.remarks import (
+    Alternative,
+    Conditional,
+    Duty,
+    End,
+    Giving,
+    Limited,
+    Neighbours,
+    Passing,
+    Remark,
+    Repeated,
+    Replacing,
+    Spending,
+    Timed,
+    TimedRelative,
+)
 
 Direction = Literal["<", ">"]
 Form = Literal["verb", "preposition", "fronted preposition", "conjunction", "fronted conjunction"]
@@ -36,13 +54,18 @@ _CLAUSE_PATTERNS: dict[Form, str] = {
     "fronted conjunction": "SC{d} {o} VP0, {s} VP0",
 }
 _RELATIVE_PATTERNS: dict[RelativeForm, str] = {"verb": "which VP{d} {o}", "preposition": "which VP0 P{d} {o}"}
+_NEIGHBOUR_PATTERNS = {
+    "verb": "{s} NEXT{d} {o}",
+    "preposition": "{s} VP0 NEXT{d} {o}",
+    "fronted preposition": "NEXT{d} {o}, {s} VP0",
+}
 
 
 class Group(msgspec.Struct, frozen=True):
     """One or more actions that share a place in a clause, perhaps with a relative clause."""
 
     actions: tuple[int, ...]
-    relative: "Relative | None" = None
+    relative: "Relative | TimedRelative | None" = None
 
 
 class Relative(msgspec.Struct, frozen=True):
@@ -68,11 +91,14 @@ class Free(msgspec.Struct, frozen=True):
     subject: Group
 
 
-SubSentence: TypeAlias = Clause | Free
+SubSentence: TypeAlias = Clause | Free | Remark
 
 
 class Sentence(msgspec.Struct, frozen=True):
-    """Sub-sentences with the joins between them, one fewer than there are sub-sentences."""
+    """Sub-sentences with the joins between them, one fewer than there are sub-sentences.
+
+    A remark is never joined to anything.
+    """
 
     parts: tuple[SubSentence, ...]
     joins: tuple[Join, ...] = ()
@@ -88,8 +114,10 @@ def possible_joins(left: SubSentence, right: SubSentence, before: Sequence[Join]
     A fronted phrase or a dependent clause can be heard as governing what a comma ties to it, so only a
     semicolon parts them. A relative clause or a list swallows a coordinate "and" at first reading. "But"
     wants another subject. "While" is heard as "during" unless what it introduces is a mere relation. One
-    comma is enough for a sentence.
+    comma is enough for a sentence. Nothing joins a remark.
     """
+    if not isinstance(left, Clause | Free) or not isinstance(right, Clause | Free):
+        return ()
     if isinstance(left, Free) or isinstance(right, Free) or any(join != ";" for join in before):
         return (";",)
     if left.form not in OBJECT_LAST or right.form in FRONTED:
@@ -158,13 +186,21 @@ def shape(part: SubSentence) -> str:
 
 
 def shapes_in(written: str) -> set[str]:
-    """The shapes of the ordering sub-sentences in a written skeleton, relative clauses cut at one level."""
+    """The shapes of the ordering sub-sentences in a written skeleton, relative clauses cut at one level.
+
+    Whatever speaks of times or of anything but order has none.
+    """
     ungrouped = re.sub(r"a\d+(\+a\d+)*", "a", written)
     flat, nested = ungrouped, 1
     while nested:
-        flat, nested = re.subn(r"(\[[^][]*)\[[^][]*\]", r"\1", flat)
+        flat, nested = re.subn(r"(\[[^][]*)\[[^][:]*\]", r"\1", flat)
     parts = re.split(r"; |, (?:and|but|yet|while|whereas) |\. |\.$", flat)
-    return {part for part in parts if part and part != "a free"}
+    return set(parts) & _known_shapes()
+
+
+@cache
+def _known_shapes() -> frozenset[str]:
+    return frozenset(all_shapes())
 
 
 def all_shapes() -> Iterator[str]:
@@ -194,6 +230,8 @@ def _names(actions: tuple[int, ...]) -> str:
 def _part_skeleton(part: SubSentence, name: Namer) -> str:
     if isinstance(part, Free):
         return f"{_group_skeleton(part.subject, name)} free"
+    if not isinstance(part, Clause):
+        return _remark_skeleton(part, name)
     subject, object_ = _group_skeleton(part.subject, name), _group_skeleton(part.object, name)
     return _pattern(part.form, part.direction).replace("{s}", subject).replace("{o}", object_)
 
@@ -204,9 +242,51 @@ def _pattern(form: Form, direction: Direction) -> str:
 
 
 def _group_skeleton(group: Group, name: Namer) -> str:
-    text = name(group.actions)
-    if group.relative:
-        pattern = _RELATIVE_PATTERNS[group.relative.form]
-        inner = _group_skeleton(group.relative.object, name)
-        text += f"[{pattern.format(d=group.relative.direction, o=inner)}]"
+    text, relative = name(group.actions), group.relative
+    if isinstance(relative, TimedRelative):
+        text += f"[which {_window(relative)}]"
+    elif relative:
+        inner = _group_skeleton(relative.object, name)
+        text += f"[{_RELATIVE_PATTERNS[relative.form].format(d=relative.direction, o=inner)}]"
     return text
+
+
+def _window(said: Timed | TimedRelative) -> str:
+    return f"{said.edge.upper()}S{'>' if said.bound == 'after' else '<'}{clock(said.time)}"
+
+
+def _remark_skeleton(remark: Remark, name: Namer) -> str:
+    def one(action: int) -> str:
+        return name((action,))
+
+    match remark:
+        case Timed(form="verb"):
+            return f"{name(remark.actions)} {_window(remark)}"
+        case Timed():
+            return f"BEFORE {clock(remark.time)}, {name(remark.actions)} {remark.edge.upper()}S"
+        case Neighbours(form, direction, subject, object_):
+            pattern = _NEIGHBOUR_PATTERNS[form]
+            return pattern.format(d=direction, s=one(subject), o=one(object_))
+        case End(place, action):
+            return f"{one(action)} {place.upper()}"
+        case Alternative((first, second)):
+            return f"{one(first)} OR {one(second)}"
+        case Conditional(asks, _, then, otherwise):
+            branch = "" if otherwise is None else f" ELSE {one(otherwise)}"
+            return f"IF {one(asks)} THEN {one(then)}{branch}"
+        case Repeated(action, times):
+            return f"{one(action)} TIMES {times}"
+        case Limited(action, most):
+            return f"{one(action)} LIMIT {most}"
+        case Spending(most):
+            return f"SPEND {most}"
+        case Passing(giver, taker, value):
+            return f"{one(giver)} GIVES {value.replace(' ', '_')} TO {one(taker)}"
+        case Replacing(action, by):
+            return f"{one(by)} FOR {one(action)}"
+        case Duty(actions):
+            return f"{name(actions)} DUE"
+        case Giving(action, arguments):
+            return f"{one(action)} GIVEN {','.join(arguments)}"
+        case _:
+            assert_never(remark)

@@ -1,22 +1,32 @@
-"""Simulated planners: agents whose every fault is known, to measure the detectors against.
-
-They get what any agent gets, the request and the tools, and understand it through the independent reader.
-"""
+"""Simulated planners, each with one fault that is known, to measure the detectors against."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from misstep.core.agent import Answer, Assignment, Toolbox
+from misstep.core.constraint import (
+    Choice,
+    Condition,
+    Constraint,
+    Family,
+    Handover,
+    Repeat,
+    StandIn,
+    Window,
+    family_of,
+)
 from misstep.core.dice import Dice
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.language.reader import Reading, Relation, read
+from misstep.planning.language.reader import Relation
 from misstep.planning.language.topics import load_topics
 from misstep.planning.plans.order import Order, bits, first_available
+from misstep.planning.plans.strategy import Strategist
+from misstep.planning.simulated.actors import HardOfHearing, Wanderer
+from misstep.planning.simulated.agent import Actor, SimulatedAgent
+from misstep.planning.simulated.understanding import Understanding
 
 FORMS = (
     "verb",
@@ -29,54 +39,6 @@ FORMS = (
 )
 
 Share = Annotated[float, Meta(ge=0, le=1)]
-
-
-class Understanding:
-    """What a planner makes of a request; it reads only if it has to, and never guesses."""
-
-    def __init__(self, request: str, activities: tuple[str, ...]) -> None:
-        self._request = request
-        self.activities = activities
-
-    @cached_property
-    def sentences(self) -> list[Reading]:
-        """The line of the request that speaks of the order; other lines are not about it."""
-        for line in self._request.splitlines():
-            sentences = [f"{sentence}." for sentence in line.removesuffix(".").split(". ")]
-            readings = [read(sentence, self.activities) for sentence in sentences]
-            if all(readings):
-                return [reading[0] for reading in readings]
-        raise ValueError("a simulated planner reads only what misstep has written")
-
-    @property
-    def relations(self) -> list[Relation]:
-        return [relation for sentence in self.sentences for relation in sentence.relations]
-
-    @property
-    def order(self) -> Order:
-        numbers = {activity: number for number, activity in enumerate(self.activities)}
-        return Order(len(numbers), [(numbers[r.first], numbers[r.then]) for r in self.relations])
-
-
-class Planner(Protocol):
-    def plan(self, understood: Understanding, dice: Dice) -> Sequence[str]:
-        """The activities in the order in which they are to be carried out."""
-        ...
-
-
-class SimulatedAgent:
-    """An agent that understands a request, makes one plan and carries it out."""
-
-    def __init__(self, name: str, planner: Planner) -> None:
-        self.name = name
-        self._planner = planner
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        tools = {tool.name.replace("_", " "): tool.name for tool in toolbox.tools}
-        understood = Understanding(assignment.request, tuple(tools))
-        for activity in self._planner.plan(understood, Dice(assignment.seed)):
-            toolbox.call(tools[activity], {})
-        return Answer("All the tasks have been carried out.")
 
 
 def simulated_agent(kind: str, options: Mapping[str, str]) -> SimulatedAgent:
@@ -100,44 +62,65 @@ def simulated_agent(kind: str, options: Mapping[str, str]) -> SimulatedAgent:
         raise UsageError(f"sim:{kind} can't be set up with {dict(options)}", str(error)) from error
 
 
-def arrange(activities: Sequence[str], relations: Iterable[Relation]) -> list[str]:
-    """The activities in an order that keeps the relations, where they clash the earlier ones."""
-    numbers = {activity: number for number, activity in enumerate(activities)}
-    order = Order(len(activities))
-    for relation in relations:
-        order.add(numbers[relation.first], numbers[relation.then])
-    return [activities[i] for i in first_available(order.before)]
-
-
 class Perfect(msgspec.Struct, frozen=True):
     """Never wrong."""
 
-    def plan(self, understood: Understanding, _: Dice) -> Sequence[str]:
-        return arrange(understood.activities, understood.relations)
+    def act(self, understood: Understanding, _: Dice) -> Actor:
+        return Strategist(understood.brief())
 
 
 class Random(msgspec.Struct, frozen=True):
-    """Any order: what luck alone achieves."""
+    """Any order, any option, either branch: what luck alone achieves."""
 
-    def plan(self, understood: Understanding, dice: Dice) -> Sequence[str]:
-        return dice.shuffled(understood.activities)
+    def act(self, understood: Understanding, dice: Dice) -> Actor:
+        left_out, demands = _leave_to_chance(understood.demands, dice)
+        brief = understood.brief((), demands)
+        times = {demand.action: demand.times for demand in demands if isinstance(demand, Repeat)}
+        due = [a for a in brief.actions if a not in left_out for _ in range(times.get(a, 1))]
+        return Wanderer(brief, dice.shuffled(due))
 
 
 class Idle(msgspec.Struct, frozen=True):
     """Does nothing and says it is done."""
 
-    def plan(self, _: Understanding, __: Dice) -> Sequence[str]:
-        return []
+    def act(self, understood: Understanding, _: Dice) -> Actor:
+        return Wanderer(understood.brief((), ()), ())
 
 
 class Greedy(msgspec.Struct, frozen=True):
     """Reads from left to right and carries out each sentence before it reads the next."""
 
-    def plan(self, understood: Understanding, _: Dice) -> Sequence[str]:
-        done = list[str]()
+    def act(self, understood: Understanding, _: Dice) -> Actor:
+        plan = list[str]()
         for sentence in understood.sentences:
-            done += [name for name in arrange(sentence.mentioned, sentence.relations) if name not in done]
-        return done
+            numbers = {name: number for number, name in enumerate(sentence.mentioned)}
+            order = Order(len(numbers))
+            for relation in sentence.relations:
+                order.add(numbers[relation.first], numbers[relation.then])
+            arranged = [sentence.mentioned[i] for i in first_available(order.before)]
+            plan += [name for name in arranged if name not in plan]
+        return Wanderer(understood.brief(), plan)
+
+
+class Deaf(msgspec.Struct, frozen=True):
+    """Hears nothing of what is said in one family."""
+
+    family: Family = "order"
+    strength: Share = 1.0
+
+    def act(self, understood: Understanding, dice: Dice) -> Actor:
+        if not dice.chance(self.strength):
+            return Strategist(understood.brief())
+        demands = [demand for demand in understood.demands if family_of(demand) != self.family]
+        brief = understood.brief(() if self.family == "order" else None, demands)
+        return HardOfHearing(brief) if self.family == "dynamic" else Strategist(brief)
+
+
+class Stubborn(msgspec.Struct, frozen=True):
+    """Never starts over, however hopeless it has become."""
+
+    def act(self, understood: Understanding, _: Dice) -> Actor:
+        return Strategist(msgspec.structs.replace(understood.brief(), attempts=1))
 
 
 class Terminal(msgspec.Struct, frozen=True):
@@ -149,7 +132,7 @@ class Terminal(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         _check_choice("phrase", self.phrase, _phrases())
 
-    def plan(self, understood: Understanding, dice: Dice) -> Sequence[str]:
+    def act(self, understood: Understanding, dice: Dice) -> Actor:
         return _misread(
             understood, lambda relation: relation.phrase == self.phrase and dice.chance(self.strength)
         )
@@ -164,7 +147,7 @@ class Structure(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         _check_choice("form", self.form, FORMS)
 
-    def plan(self, understood: Understanding, dice: Dice) -> Sequence[str]:
+    def act(self, understood: Understanding, dice: Dice) -> Actor:
         return _misread(
             understood, lambda relation: relation.form == self.form and dice.chance(self.strength)
         )
@@ -179,7 +162,7 @@ class Topic(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         _check_choice("topic", self.topic, load_topics())
 
-    def plan(self, understood: Understanding, dice: Dice) -> Sequence[str]:
+    def act(self, understood: Understanding, dice: Dice) -> Actor:
         at_home = set(understood.activities) <= set(load_topics()[self.topic].activities)
         return _right_or_wrong(understood, wrong=at_home and dice.chance(self.strength))
 
@@ -194,7 +177,7 @@ class Shape(msgspec.Struct, frozen=True):
     shape: Literal["join", "fork", "chain"] = "join"
     strength: Share = 1.0
 
-    def plan(self, understood: Understanding, dice: Dice) -> Sequence[str]:
+    def act(self, understood: Understanding, dice: Dice) -> Actor:
         occurs = has_shape(self.shape, understood)
         return _right_or_wrong(understood, wrong=occurs and dice.chance(self.strength))
 
@@ -204,12 +187,13 @@ class Coin(msgspec.Struct, frozen=True):
 
     rate: Share = 0.5
 
-    def plan(self, understood: Understanding, dice: Dice) -> Sequence[str]:
+    def act(self, understood: Understanding, dice: Dice) -> Actor:
         return _right_or_wrong(understood, wrong=dice.chance(self.rate))
 
 
 PLANNERS: dict[
-    str, "type[Perfect | Random | Greedy | Idle | Terminal | Topic | Structure | Shape | Coin]"
+    str,
+    "type[Perfect | Random | Greedy | Idle | Terminal | Topic | Structure | Shape | Coin | Deaf | Stubborn]",
 ] = {
     "perfect": Perfect,
     "random": Random,
@@ -220,6 +204,8 @@ PLANNERS: dict[
     "structure": Structure,
     "constraint": Shape,
     "probability": Coin,
+    "deaf": Deaf,
+    "stubborn": Stubborn,
 }
 
 
@@ -236,20 +222,39 @@ def has_shape(shape: str, understood: Understanding) -> bool:
     )
 
 
-def _misread(understood: Understanding, wrongly: Callable[[Relation], bool]) -> list[str]:
-    """A plan from a reading in which some relations are turned round; those are believed most."""
+def _misread(understood: Understanding, wrongly: Callable[[Relation], bool]) -> Actor:
+    """Somebody who has got some relations the wrong way round; those are believed most."""
     believed, turned = list[Relation](), list[Relation]()
     for relation in understood.relations:
         if wrongly(relation):
             turned.append(msgspec.structs.replace(relation, first=relation.then, then=relation.first))
         else:
             believed.append(relation)
-    return arrange(understood.activities, [*turned, *believed])
+    return Strategist(understood.brief([*turned, *believed]))
 
 
-def _right_or_wrong(understood: Understanding, wrong: bool) -> list[str]:
-    plan = arrange(understood.activities, understood.relations)
-    return plan[::-1] if wrong else plan
+def _right_or_wrong(understood: Understanding, wrong: bool) -> Actor:
+    brief = understood.brief()
+    strategist = Strategist(brief)
+    return Wanderer(brief, strategist.outlook()[::-1]) if wrong else strategist
+
+
+def _leave_to_chance(demands: Sequence[Constraint], dice: Dice) -> tuple[set[str], list[Constraint]]:
+    """Activities that are not picked, and what is heeded all the same: how often, with what, from when on."""
+    left_out = set[str]()
+    heeded = list[Constraint]()
+    for demand in demands:
+        match demand:
+            case Choice(options):
+                left_out |= {*options} - {dice.pick(options)}
+            case Condition(_, _, then, otherwise):
+                left_out.add(then if dice.chance(0.5) else otherwise)
+            case StandIn():
+                left_out.add(demand.by)
+                heeded.append(demand)
+            case Repeat() | Handover() | Window(bound="after"):
+                heeded.append(demand)
+    return left_out, heeded
 
 
 def _phrases() -> list[str]:

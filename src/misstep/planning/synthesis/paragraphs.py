@@ -42,7 +42,8 @@ class Recipe(msgspec.Struct, frozen=True):
 
     `sentences` is the most there may be (0: one fewer than there are actions), `iterations` how often a
     sentence is tried, `redundancy` the rate of sentences that repeat what is implied, `group` the most
-    actions in one place of a clause, `relative` the rate of relative clauses.
+    actions in one place of a clause, `relative` the rate of relative clauses. `attempts` is how often the
+    agent may begin in a timed problem.
     """
 
     sentences: int = 0
@@ -50,14 +51,19 @@ class Recipe(msgspec.Struct, frozen=True):
     redundancy: float = 0.0
     group: int = 3
     relative: float = 0.2
+    attempts: int = 3
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """A paragraph, the order it demands, and which of its sentences are deliberate redundancies."""
+    """A paragraph, the order it demands, and which of its sentences are deliberate redundancies.
+
+    `unmentioned` masks the actions that it does not speak of.
+    """
 
     paragraph: Paragraph
     order: Order
     redundant: tuple[int, ...]
+    unmentioned: int = 0
 
 
 def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> Draft:
@@ -88,6 +94,21 @@ def draft_for_order(target: Order, recipe: Recipe, dice: Dice) -> Draft:
     return writer.draft()
 
 
+def continue_draft(order: Order, unmentioned: int, recipe: Recipe, dice: Dice) -> Draft:
+    """Sentences for a problem that has others: they keep to an order, which grows, and mention what is left.
+
+    What they can't mention, because it is bound on all sides, stays unmentioned.
+    """
+    writer = _Writer(order, recipe, dice)
+    writer.unmentioned = unmentioned
+    count = max(1, -(-unmentioned.bit_count() // ACTIONS_PER_SENTENCE))
+    count += dice.below(max(1, recipe.sentences - count + 1))
+    for left in range(count, 0, -1):
+        if not writer.add_sentence(newcomers=-(-writer.unmentioned.bit_count() // left)):
+            break
+    return writer.draft()
+
+
 class _Writer:
     """A paragraph under construction."""
 
@@ -105,7 +126,7 @@ class _Writer:
         return len(self._sentences)
 
     def draft(self) -> Draft:
-        return Draft(tuple(self._sentences), self.order, tuple(self._redundant))
+        return Draft(tuple(self._sentences), self.order, tuple(self._redundant), self.unmentioned)
 
     def add_sentence(self, newcomers: int) -> bool:
         """Add a sentence that introduces at least `newcomers` actions; False where nothing is left to say."""

@@ -2,19 +2,18 @@
 
 from collections.abc import Iterable
 from functools import cache
-from math import factorial
 
 import msgspec
 
-from misstep.core.case import CASE_VERSION, Action, Before, Case
-from misstep.core.dice import Dice, case_seed
+from misstep.core.agent import Tool
+from misstep.core.case import Action, Case
+from misstep.core.constraint import Family
+from misstep.core.dice import Dice, case_seed, derive_seed
 from misstep.errors import UsageError, did_you_mean
-from misstep.planning.language.rendering import render
-from misstep.planning.language.requests import describe, load_requests, tool_name, write_request
-from misstep.planning.language.semantics import relations
-from misstep.planning.language.syntax import skeleton
+from misstep.planning.difficulty import Bound, measure
+from misstep.planning.language.requests import load_requests
 from misstep.planning.language.topics import Topic, load_topics
-from misstep.planning.plans.order import count_orders, first_available
+from misstep.planning.synthesis.composition import Setting, action_for, compose_order, compose_problem
 from misstep.planning.synthesis.paragraphs import (
     ACTIONS_PER_SENTENCE,
     Draft,
@@ -22,15 +21,24 @@ from misstep.planning.synthesis.paragraphs import (
     draft_for_order,
     draft_paragraph,
 )
+from misstep.planning.synthesis.plot import IDS
 from misstep.planning.synthesis.posets import MOST_ELEMENTS, Closure, relabelled, unlabelled_orders
+from misstep.planning.synthesis.problems import draft_problem, least_actions
+from misstep.planning.world.examples import make_up
 
 MOST_ACTIONS = 20  # activities in a topic
-
-_IDS = [f"a{number}" for number in range(1, MOST_ACTIONS + 1)]
+MOST_MIXED = 12  # with more than order to heed: every order has to be looked at
+TRIES = 1000  # for a case of the difficulty asked for
+ASSISTANT = Topic("assistant", "an assistant", ())
+BOUND_TO_OURS: tuple[Family, ...] = ("time", "data")  # they need tools that take what they are about
 
 
 class Suite(msgspec.Struct, frozen=True):
-    """Which cases to make: their seed, sizes, topics (none: all), wording and recipe."""
+    """Which cases to make: their seed, sizes, families, topics (none: all), wording and recipe.
+
+    `distractors` is how many tools nobody needs. `tools` are the user's own, if actions are to be theirs.
+    `difficulty` is what every case has to meet.
+    """
 
     seed: int
     low: int
@@ -39,27 +47,24 @@ class Suite(msgspec.Struct, frozen=True):
     request: str = "role-play"
     exhaustive: bool = False
     recipe: Recipe = Recipe()
+    families: tuple[Family, ...] = ("order",)
+    distractors: int = 0
+    tools: tuple[Tool, ...] = ()
+    difficulty: tuple[Bound, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the cases are about nothing but order, on tools of our own."""
+        return self.families == ("order",) and not self.tools
 
     def validate(self) -> None:
         """Raise a `UsageError` for what can't be synthesised."""
-        if self.low > self.high:
-            raise UsageError(
-                f"actions {self.low}-{self.high} is an empty range", f"write {self.high}-{self.low}"
-            )
-        most = MOST_ELEMENTS if self.exhaustive else MOST_ACTIONS
-        if self.low < 2 or self.high > most:
-            kind = "an exhaustive suite" if self.exhaustive else "a problem"
-            raise UsageError(
-                f"actions {self.low}-{self.high} is out of range", f"{kind} has between 2 and {most} actions"
-            )
-        if self.exhaustive and self.recipe.sentences:
-            raise UsageError("an exhaustive suite needs as many sentences as it takes", "leave sentences out")
-        room = self.recipe.sentences * ACTIONS_PER_SENTENCE
-        if room and self.high > room:
-            raise UsageError(
-                f"{self.high} actions are too many for sentences = {self.recipe.sentences}",
-                f"a sentence is sure to hold {ACTIONS_PER_SENTENCE} new actions: allow more sentences",
-            )
+        self._check_sizes()
+        self._check_sentences()
+        if self.exhaustive:
+            self._check_exhaustive()
+        if self.tools:
+            self._check_tools()
         _check_names(self.topics, load_topics(), "topic")
         _check_names((self.request,), load_requests().templates, "request template")
 
@@ -67,14 +72,96 @@ class Suite(msgspec.Struct, frozen=True):
         """How many different orders an exhaustive suite has to cover."""
         return len(_all_orders(self.low, self.high))
 
+    def _check_sizes(self) -> None:
+        if self.low > self.high:
+            raise UsageError(
+                f"actions {self.low}-{self.high} is an empty range", f"write {self.high}-{self.low}"
+            )
+        most, kind = self._most_actions()
+        least = least_actions(self.families)
+        if self.low < least or self.high > most:
+            hint = f"{kind} has between {least} and {most} actions"
+            raise UsageError(f"actions {self.low}-{self.high} is out of range", hint)
+
+    def _most_actions(self) -> tuple[int, str]:
+        """The most actions, and what it is that can't have more."""
+        if self.exhaustive:
+            return MOST_ELEMENTS, "an exhaustive suite"
+        listed = ", ".join(self.families)
+        most, kind = (MOST_ACTIONS, "a problem") if self.is_plain else (MOST_MIXED, f"a problem of {listed}")
+        if self.tools and len(self.tools) - self.distractors < most:
+            return len(self.tools) - self.distractors, f"a problem on these {len(self.tools)} tools"
+        if MOST_ACTIONS - self.distractors < most:
+            return MOST_ACTIONS - self.distractors, f"a problem with {self.distractors} distractors"
+        return most, kind
+
+    def _check_sentences(self) -> None:
+        sentences = self.recipe.sentences
+        room = sentences * ACTIONS_PER_SENTENCE
+        if room and self.high > room:
+            raise UsageError(
+                f"{self.high} actions are too many for sentences = {sentences}",
+                f"a sentence is sure to hold {ACTIONS_PER_SENTENCE} new actions: allow more sentences",
+            )
+        if sentences and sentences < len(self.families):
+            raise UsageError(
+                f"sentences = {sentences} is too few for {len(self.families)} families",
+                "each of them has at least one: allow more sentences",
+            )
+
+    def _check_exhaustive(self) -> None:
+        if self.families != ("order",) or self.tools or self.difficulty:
+            raise UsageError(
+                "an exhaustive suite is about every order there is",
+                "leave out family, timed, tools and difficulty",
+            )
+        if self.recipe.sentences:
+            raise UsageError("an exhaustive suite needs as many sentences as it takes", "leave sentences out")
+
+    def _check_tools(self) -> None:
+        for family in BOUND_TO_OURS:
+            if family in self.families:
+                raise UsageError(
+                    f"family {family} can't be asked of tools of your own",
+                    "it needs tools that take what it is about: leave tools out, or the family",
+                )
+        if self.topics:
+            raise UsageError("tools of your own have no topic", "leave topic out")
+
 
 def make_case(suite: Suite, index: int) -> Case:
     """The case number `index` of a suite; it depends on nothing but the two."""
-    seed = case_seed(suite.seed, index)
+    first = seed = case_seed(suite.seed, index)
+    for attempt in range(TRIES):
+        case = _make(suite, index, seed)
+        if not suite.difficulty or _is_hard_enough(suite, case):
+            return case
+        seed = derive_seed(first, "again", attempt)
+    raise UsageError(
+        f"none of {TRIES:,} cases has the difficulty asked for",
+        "ask for less, or for more actions or other families",
+    )
+
+
+def _is_hard_enough(suite: Suite, case: Case) -> bool:
+    difficulty = measure(case)
+    return all(bound.admits(difficulty) for bound in suite.difficulty)
+
+
+def _make(suite: Suite, index: int, seed: int) -> Case:
     dice = Dice(seed)
-    draft = _draft(suite, index, dice)
-    topic = load_topics()[dice.pick(suite.topics or _topic_names())]
-    return _compose(suite, seed, topic, draft, dice)
+    if suite.is_plain:
+        draft = _draft(suite, index, dice)
+        return compose_order(seed, _setting(suite, draft.order.size, dice), draft, dice)
+    size = _size(suite, dice)
+    setting = _setting(suite, size, dice)
+    given = {
+        number: arguments
+        for number, action in enumerate(setting.actions)
+        if action.parameters is not None and (arguments := make_up(action.parameters, dice))
+    }
+    problem = draft_problem(size, suite.families, suite.recipe, dice, given)
+    return compose_problem(seed, setting, problem, dice)
 
 
 def _draft(suite: Suite, index: int, dice: Dice) -> Draft:
@@ -82,39 +169,30 @@ def _draft(suite: Suite, index: int, dice: Dice) -> Draft:
         orders = _all_orders(suite.low, suite.high)
         closure = orders[index % len(orders)]
         return draft_for_order(relabelled(closure, dice.shuffled(range(len(closure)))), suite.recipe, dice)
-    return draft_paragraph(suite.low + dice.below(suite.high - suite.low + 1), suite.recipe, dice)
+    return draft_paragraph(_size(suite, dice), suite.recipe, dice)
 
 
-def _compose(suite: Suite, seed: int, topic: Topic, draft: Draft, dice: Dice) -> Case:
-    size = draft.order.size
-    names = dice.sample(topic.activities, size)
-    sentences = render(draft.paragraph, names, dice)
-    ids = _IDS[:size]
-    return Case(
-        version=CASE_VERSION,
-        id="",
-        seed=seed,
-        topic=topic.name,
-        query=write_request(suite.request, topic, sentences),
-        actions=tuple([_action(i, name) for i, name in zip(ids, names, strict=True)]),
-        constraints=tuple(
-            [
-                Before(ids[first], ids[then], number)
-                for number, sentence in enumerate(draft.paragraph)
-                for first, then in relations(sentence)
-            ]
-        ),
-        witness=tuple([ids[i] for i in first_available(draft.order.before)]),
-        chance=count_orders(tuple(draft.order.before)) / factorial(size),
-        skeleton=skeleton(draft.paragraph),
-        sentences=sentences,
-        redundant=draft.redundant,
-    ).identified()
+def _size(suite: Suite, dice: Dice) -> int:
+    return suite.low + dice.below(suite.high - suite.low + 1)
 
 
-@cache  # topics offer a thousand names
-def _action(action_id: str, name: str) -> Action:
-    return Action(action_id, name, tool_name(name), describe(name))
+def _setting(suite: Suite, size: int, dice: Dice) -> Setting:
+    if suite.tools:
+        drawn = dice.sample(suite.tools, size + suite.distractors)
+        own = [
+            Action(action_id, f"{tool.name} call", tool.name, tool.description, tool.parameters)
+            for action_id, tool in zip(_ids(suite, size), drawn, strict=True)
+        ]
+        return Setting(suite.request, ASSISTANT, tuple(own[:size]), tuple(own[size:]))
+    topic = load_topics()[dice.pick(suite.topics or _topic_names())]
+    names = dice.sample(topic.activities, size + suite.distractors)
+    named = zip(_ids(suite, size), names, strict=True)
+    actions = [action_for(action_id, name, suite.is_plain) for action_id, name in named]
+    return Setting(suite.request, topic, tuple(actions[:size]), tuple(actions[size:]))
+
+
+def _ids(suite: Suite, size: int) -> list[str]:
+    return [*IDS[:size], *(f"d{number}" for number in range(1, suite.distractors + 1))]
 
 
 @cache

@@ -1,36 +1,130 @@
-"""The mock world of one case: a tool for every action, which does nothing but say that it did."""
+"""The mock world of one case: tools that do nothing but say what came of a call."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
 from misstep.core.agent import Tool
 from misstep.core.case import Case
-from misstep.planning.language.requests import describe, report_success
+from misstep.core.constraint import Condition
+from misstep.planning.language.requests import describe_parameter, describe_with, load_requests
+from misstep.planning.language.results import clock, euros, in_hours, literal, say
+from misstep.planning.world.cast import ASK_PRICE, START_OVER, START_TIME, TASK, Part
+from misstep.planning.world.findings import reported
+from misstep.planning.world.history import ActSlip, Deed, ParameterSlip
+from misstep.planning.world.stage import Scene, Stage
 
 
 class MockWorld:
+    """Tools and their answers, from the first call on: what they say depends on what was called before."""
+
     def __init__(self, case: Case) -> None:
-        self._actions = {action.tool: action for action in case.actions}
+        self._case = case
+        self._stage = Stage(case)
 
     @property
     def tools(self) -> Sequence[Tool]:
-        return [
-            Tool(action.tool, action.description or describe(action.name), no_arguments())
-            for action in self._actions.values()
-        ]
+        cast = self._stage.cast
+        tools = [_tool(part) for part in cast.listed()]
+        words = load_requests().tools
+        if cast.starts_over:
+            tools.append(Tool(START_OVER, words.start_over, no_arguments()))
+        if cast.prices:
+            task = {"type": "string", "enum": list(cast.prices), "description": describe_parameter(TASK)}
+            tools.append(Tool(ASK_PRICE, words.ask_price, _arguments({TASK: task})))
+        return tools
 
     def answer(self, name: str, arguments: Any) -> str:
         """The result of a call, or a text that says what was wrong with it."""
-        action = self._actions.get(name)
-        if action is None:
-            return f"Error: there is no tool named '{name}'."
-        if not isinstance(arguments, dict):
-            return f"Error: the arguments of '{name}' have to be a JSON object, which is empty: {{}}."
-        if arguments:
-            return f"Error: the tool '{name}' takes no arguments."
-        return report_success(action.name)
+        scene = self._stage.play(name, arguments)
+        part = self._stage.cast.parts.get(name)
+        match scene.kind:
+            case "done" | "unavailable" | "broken":
+                assert part is not None
+                said = say(scene.kind, name=part.action.name)
+                return " ".join([said, *self._facts(scene, scene.deed)]) if scene.deed else said
+            case "over":
+                return say("over", left=scene.left)
+            case "price":
+                task = self._stage.cast.parts[arguments[TASK]].action.name
+                return say("price", name=task, amount=euros(scene.cost or 0))
+            case "refused":
+                if isinstance(scene.slip, ParameterSlip):
+                    return self._refusal(scene.slip, arguments)
+                return _no_call(name, arguments, scene, part)
+
+    def _facts(self, scene: Scene, deed: Deed) -> Iterator[str]:
+        """What the result tells beside success."""
+        if self._case.world.day:
+            yield say("duration", duration=in_hours(scene.minutes))
+        for parameter, value in scene.values.items():
+            yield say("value", value=parameter.replace("_", " "), literal=literal(value))
+        if scene.finding is not None:
+            for constraint in self._case.constraints:
+                if isinstance(constraint, Condition) and constraint.asks == deed.action:
+                    yield say("finding", finding=reported(constraint, scene.finding))
+        if scene.cost is not None:
+            yield say("cost", amount=euros(scene.cost))
+        if scene.announcement:
+            yield say("announcement", sentence=scene.announcement)
+
+    def _refusal(self, slip: ParameterSlip, arguments: dict[str, Any]) -> str:
+        match slip.fault:
+            case "no time":
+                return say("error_no_time", given=_short(arguments.get(START_TIME)))
+            case "outside":
+                begin, end = self._case.world.day or (0, 0)
+                return say("error_outside", begin=clock(begin), end=clock(end))
+            case "early":
+                return say("error_early")
+            case "value" | "stale" | "swapped":
+                return say("error_value", parameter=slip.parameter)
+
+
+def _no_call(name: str, arguments: Any, scene: Scene, part: Part | None) -> str:
+    """What is said to a call that should not have been made."""
+    assert isinstance(scene.slip, ActSlip)
+    if scene.slip.fault == "attempts":
+        return say("error_attempts")
+    if scene.slip.fault == "unknown":
+        return say("error_unknown", tool=name)
+    takes_nothing = name == START_OVER if part is None else part.takes_nothing
+    if not takes_nothing:
+        return say("error_arguments", tool=name, reason=scene.reason)
+    if isinstance(arguments, dict):
+        return f"Error: the tool '{name}' takes no arguments."
+    return f"Error: the arguments of '{name}' have to be a JSON object, which is empty: {{}}."
+
+
+def _tool(part: Part) -> Tool:
+    action = part.action
+    description = action.description or describe_with(action.name, list(part.takes))
+    if action.parameters is not None:
+        return Tool(action.tool, description, deepcopy(action.parameters))
+    if part.takes_nothing:
+        return Tool(action.tool, description, no_arguments())
+    types = {name: "integer" if kind is int else "string" for name, kind in part.takes.items()}
+    described = {
+        name: {"type": kind, "description": describe_parameter(name)} for name, kind in types.items()
+    }
+    return Tool(action.tool, description, _arguments(described))
 
 
 def no_arguments() -> dict[str, Any]:
     """The JSON schema of a tool that takes nothing; a new one each time, since agents may write into it."""
     return {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+def _arguments(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of a tool that takes all of these."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _short(given: object, most: int = 80) -> str:
+    text = given if isinstance(given, str) else type(given).__name__
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -32,9 +32,9 @@ def _calls(message: dict[str, Any]) -> tuple[Asked, ...]:
 def asked(call: dict[str, Any]) -> Asked:
     match call:
         case {"custom": dict(custom)}:
-            return Asked(str(custom.get("name") or ""), custom.get("input") or "")
+            return Asked(str(custom.get("name") or ""), custom.get("input", ""))
         case {"function": dict(function)}:
-            return Asked(str(function.get("name") or ""), function.get("arguments") or "")
+            return Asked(str(function.get("name") or ""), function.get("arguments", ""))
     return Asked("", "")
 
 

@@ -16,7 +16,7 @@ def read_message(body: Any) -> Turn | None:
 
 def _calls(blocks: list[Any]) -> tuple[Asked, ...]:
     uses = [block for block in blocks if _is_call(block)]
-    return tuple(Asked(str(use.get("name") or ""), use.get("input") or "") for use in uses)
+    return tuple(Asked(str(use.get("name") or ""), use.get("input", "")) for use in uses)
 
 
 def _is_call(block: Any) -> bool:

@@ -33,7 +33,7 @@ def _is_call(item: Any) -> bool:
 
 def _asked(item: dict[str, Any]) -> Asked:
     given = item.get("arguments" if item["type"] == "function_call" else "input")
-    return Asked(str(item.get("name") or ""), given or "")
+    return Asked(str(item.get("name") or ""), given)
 
 
 class ResponseStream:

@@ -1,0 +1,139 @@
+"""Plain functions as tools: their signature, hints and docstring, without a call."""
+
+import functools
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from misstep.adapters.loading.registry import FRAMEWORKS
+from misstep.adapters.toolset.docstrings import read_docstring
+from misstep.adapters.toolset.found import Found
+from misstep.adapters.toolset.hints import Definitions, Inexpressible, with_default
+from misstep.adapters.toolset.marks import marked
+from misstep.errors import UsageError
+
+OWNERS = ("self", "cls")  # of a method that was taken out of its class
+
+
+def is_function(value: Any) -> bool:
+    """Whether it is a function, or something callable that has the name of one."""
+    if inspect.isclass(value) or not callable(value):
+        return False
+    return isinstance(value, functools.partial) or isinstance(getattr(value, "__name__", None), str)
+
+
+def tool_of_function(function: Callable[..., Any], where: str, name: str = "") -> Found:
+    """The function as a tool, under its own name unless another is given."""
+    plain = _unwrapped(function)
+    documented = read_docstring(plain)
+    name = name or str(getattr(function, "__name__", plain.__name__))
+    return Found(where, name, documented.text, _Reader(function, name, where).schema(documented.parameters))
+
+
+class _Reader:
+    """Reads the parameters of one function."""
+
+    def __init__(self, function: Callable[..., Any], name: str, where: str) -> None:
+        self._function = function
+        self._name = name
+        self._where = where
+        self._definitions = Definitions()
+
+    def schema(self, texts: dict[str, str]) -> dict[str, Any]:
+        """The JSON schema of the arguments; `texts` describe parameters that nothing else does."""
+        hints, required, others = self._hints(), list[str](), False
+        properties = dict[str, Any]()
+        for parameter in self._parameters():
+            hint = hints.get(parameter.name, parameter.annotation)
+            if parameter.kind is parameter.VAR_KEYWORD:
+                others = True
+            elif parameter.kind is not parameter.VAR_POSITIONAL and not _is_injected(hint):
+                described = {"description": texts[parameter.name]} if parameter.name in texts else {}
+                properties[parameter.name] = {**described, **self._property(parameter, hint)}
+                required += [parameter.name] if _is_required(parameter.default) else []
+        schema = {"type": "object", "properties": properties, "required": required}
+        definitions = {"$defs": self._definitions.written} if self._definitions.written else {}
+        return {**schema, "additionalProperties": others, **definitions}
+
+    def _property(self, parameter: inspect.Parameter, hint: Any) -> dict[str, Any]:
+        try:
+            schema = self._definitions.schema(hint)
+        except Inexpressible:
+            message = f"'{parameter.name}' is a {inspect.formatannotation(hint)}, which JSON can't hold"
+            hint = "give it another type, or wrap the function in one that a model can call"
+            raise UsageError(f"the tool '{self._name}': {message}", hint, where=self._where) from None
+        if _is_field(parameter.default):
+            schema = marked(schema, [parameter.default])
+            return (
+                schema if parameter.default.is_required() else with_default(schema, parameter.default.default)
+            )
+        return schema if _is_required(parameter.default) else with_default(schema, parameter.default)
+
+    def _parameters(self) -> list[inspect.Parameter]:
+        try:
+            parameters = list(inspect.signature(self._function).parameters.values())
+        except (TypeError, ValueError):
+            message = f"the function '{self._name}' does not say what it takes"
+            raise UsageError(message, "wrap it in a function of your own", where=self._where) from None
+        return parameters[1:] if parameters and parameters[0].name in OWNERS else parameters
+
+    def _hints(self) -> dict[str, Any]:
+        """The hints of all parameters, those in quotation marks as what they mean."""
+        plain = _unwrapped(self._function)
+        try:
+            given = {name: hint for name, hint in _annotations(plain).items() if name != "return"}
+            bare = types.SimpleNamespace(__annotations__=given)
+            return typing.get_type_hints(bare, getattr(plain, "__globals__", {}), include_extras=True)
+        except NameError as error:
+            message = f"a type hint of the tool '{self._name}' can't be read: {error}"
+            raise UsageError(message, "import it where the program runs, too", where=self._where) from None
+
+
+def _unwrapped(function: Any) -> Any:
+    """The function itself, under decorators, given arguments and the object that it is bound to."""
+    while True:
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif inspect.ismethod(function):
+            function = function.__func__
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            return function
+
+
+def _annotations(function: Any) -> dict[str, Any]:
+    return getattr(function, "__annotations__", None) or {}
+
+
+def _is_field(default: Any) -> bool:
+    """Whether a default is a field of Pydantic, which has the real one."""
+    return not inspect.isclass(default) and callable(getattr(default, "is_required", None))
+
+
+def _is_required(default: Any) -> bool:
+    return default is inspect.Parameter.empty or (_is_field(default) and default.is_required())
+
+
+def _is_injected(hint: Any) -> bool:
+    """Whether the framework gives the argument, and not the model: its class or a mark is the framework's."""
+    if typing.get_origin(hint) is typing.Annotated:
+        marks = [mark if inspect.isclass(mark) else type(mark) for mark in hint.__metadata__]
+        return any(_is_of_framework(mark) for mark in marks) or _is_injected(hint.__origin__)
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return any(_is_injected(each) for each in typing.get_args(hint))
+    kind = typing.get_origin(hint) or hint
+    return inspect.isclass(kind) and _is_of_framework(kind)
+
+
+def _is_of_framework(kind: type) -> bool:
+    packages = [
+        package
+        for framework in FRAMEWORKS.values()
+        for package in framework.packages
+        if not framework.proof or hasattr(sys.modules.get(package), framework.proof)
+    ]
+    return any(f"{kind.__module__}.".startswith(f"{package}.") for package in [*packages, "mcp"])

@@ -1,0 +1,199 @@
+"""From Python's type hints to JSON schemas."""
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import inspect
+import json
+import pathlib
+import types
+import typing
+import uuid
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import msgspec
+
+from misstep.adapters.toolset.marks import marked
+
+PLAIN: dict[Any, dict[str, Any]] = {
+    Any: {},
+    object: {},
+    inspect.Parameter.empty: {},
+    None: {"type": "null"},
+    type(None): {"type": "null"},
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    decimal.Decimal: {"type": "number"},
+    bytes: {"type": "string", "contentEncoding": "base64"},
+    datetime.datetime: {"type": "string", "format": "date-time"},
+    datetime.date: {"type": "string", "format": "date"},
+    datetime.time: {"type": "string", "format": "time"},
+    datetime.timedelta: {"type": "string", "format": "duration"},
+    uuid.UUID: {"type": "string", "format": "uuid"},
+    pathlib.Path: {"type": "string", "format": "path"},
+    pathlib.PurePath: {"type": "string", "format": "path"},
+}
+WRAPPERS = ("Required", "NotRequired", "ReadOnly", "Final", "ClassVar")
+HOMES_OF_COLLECTIONS = ("builtins", "collections", "collections.abc", "typing")
+
+
+class Inexpressible(Exception):
+    """There is no JSON for values of a type."""
+
+
+class Definitions:
+    """Writes schemas; what has a name goes to `written`, once, and is referred to."""
+
+    def __init__(self) -> None:
+        self.written = dict[str, Any]()
+        self._names = dict[type, str]()
+
+    def schema(self, hint: Any) -> dict[str, Any]:
+        """The schema of what a hint allows. Raises `Inexpressible`."""
+        origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+        if origin is typing.Annotated:
+            return marked(self.schema(arguments[0]), hint.__metadata__)
+        if origin is typing.Literal:
+            return _choice([each.value if isinstance(each, enum.Enum) else each for each in arguments])
+        if origin in (typing.Union, types.UnionType):
+            return {"anyOf": [self.schema(each) for each in arguments]}
+        if getattr(origin, "_name", None) in WRAPPERS or getattr(origin, "__name__", None) in WRAPPERS:
+            return self.schema(arguments[0])
+        if isinstance(origin or hint, type):
+            return self._of_class(origin or hint, arguments)
+        return self._of_alias(hint)
+
+    def _of_alias(self, hint: Any) -> dict[str, Any]:
+        """That of what stands behind a name for a type, or a variable for one."""
+        if hint in PLAIN:
+            return dict(PLAIN[hint])
+        if isinstance(hint, typing.TypeVar):
+            constraints = hint.__constraints__ or (hint.__bound__ or Any,)
+            return self.schema(typing.Union[constraints])  # noqa: UP007 -- known at run time only
+        for name in ("__supertype__", "__value__"):
+            if hasattr(hint, name):
+                return self.schema(getattr(hint, name))
+        raise Inexpressible
+
+    def _of_class(self, kind: type, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        if kind in PLAIN:
+            return dict(PLAIN[kind])
+        if issubclass(kind, enum.Enum):
+            return _choice([each.value for each in kind])
+        if callable(write := getattr(kind, "model_json_schema", None)):
+            return self._adopted(write())
+        if issubclass(kind, msgspec.Struct):
+            return self._adopted(msgspec.json.schema(kind))
+        # Those of typing_extensions count, which typing does not know.
+        if dataclasses.is_dataclass(kind) or hasattr(kind, "__required_keys__"):
+            return self._named(kind)
+        if kind.__module__ in HOMES_OF_COLLECTIONS:
+            return self._of_collection(kind, arguments)
+        base = next((base for base in (str, int, float, *PLAIN) if _derives(kind, base)), None)
+        if base is None:
+            raise Inexpressible
+        return dict(PLAIN[base])
+
+    def _of_collection(self, kind: type, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        if issubclass(kind, Mapping):
+            inner = self.schema(arguments[1]) if len(arguments) == 2 else {}
+            return {"type": "object", "additionalProperties": inner or True}
+        if issubclass(kind, tuple) and arguments and arguments[-1] is not Ellipsis:
+            items = [self.schema(each) for each in arguments]
+            return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+        if not issubclass(kind, Iterable):
+            raise Inexpressible
+        schema: dict[str, Any] = {"type": "array"}
+        if arguments and (inner := self.schema(arguments[0])):
+            schema["items"] = inner
+        return {**schema, "uniqueItems": True} if issubclass(kind, AbstractSet) else schema
+
+    def _named(self, kind: type) -> dict[str, Any]:
+        """A reference to the definition of a class with fields, which may refer to itself."""
+        if kind not in self._names:
+            name = self._names[kind] = self._free(kind.__name__)
+            self.written[name] = {}
+            self.written[name] = self._of_fields(kind)
+        return {"$ref": f"#/$defs/{self._names[kind]}"}
+
+    def _of_fields(self, kind: type) -> dict[str, Any]:
+        hints = typing.get_type_hints(kind, include_extras=True)
+        if dataclasses.is_dataclass(kind):
+            fields = [field for field in dataclasses.fields(kind) if field.init]
+            required = [field.name for field in fields if _is_required(field)]
+            properties = {
+                field.name: with_default(self.schema(hints[field.name]), field.default) for field in fields
+            }
+        else:
+            required = [name for name in hints if name in getattr(kind, "__required_keys__", ())]
+            properties = {name: self.schema(hint) for name, hint in hints.items()}
+        schema = {"type": "object", "properties": properties, "required": required}
+        told = _described(kind)
+        return {**schema, "additionalProperties": False, **({"description": told} if told else {})}
+
+    def _adopted(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Somebody else's schema, with its definitions among ours."""
+        definitions = schema.pop("$defs", {})
+        names = {
+            name: name if self.written.get(name, each) == each else self._free(name)
+            for name, each in definitions.items()
+        }
+        self.written |= {names[name]: _renamed(each, names) for name, each in definitions.items()}
+        adopted: dict[str, Any] = _renamed(schema, names)
+        return adopted
+
+    def _free(self, name: str) -> str:
+        number, free = 1, name
+        while free in self.written:
+            number += 1
+            free = f"{name}{number}"
+        return free
+
+
+def _described(kind: type) -> str:
+    """The docstring of a class; where a dataclass has none, Python puts its signature there."""
+    text = inspect.cleandoc(kind.__doc__ or "")
+    return "" if text.startswith(f"{kind.__name__}(") else text
+
+
+def with_default(schema: dict[str, Any], default: Any) -> dict[str, Any]:
+    """The schema with a default, if that can be said in JSON."""
+    value = default.value if isinstance(default, enum.Enum) else default
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return schema
+    return {**schema, "default": value}
+
+
+def _choice(values: list[Any]) -> dict[str, Any]:
+    """One of these values, with their type where they share it."""
+    kinds = {type(value) for value in values}
+    kind = PLAIN.get(kinds.pop(), {}) if len(kinds) == 1 else {}
+    return {**kind, "enum": values}
+
+
+def _derives(kind: type, base: Any) -> bool:
+    return isinstance(base, type) and base is not object and issubclass(kind, base)
+
+
+def _is_required(field: "dataclasses.Field[Any]") -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _renamed(schema: Any, names: Mapping[str, str]) -> Any:
+    """The schema with references to definitions under their new names."""
+    if isinstance(schema, list):
+        return [_renamed(each, names) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    changed = {key: _renamed(value, names) for key, value in schema.items()}
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and (name := reference.removeprefix("#/$defs/")) in names:
+        changed["$ref"] = f"#/$defs/{names[name]}"
+    return changed

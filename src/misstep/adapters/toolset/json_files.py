@@ -1,0 +1,51 @@
+"""Files of JSON that hold tools, or lead to the servers that do."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from misstep.adapters.toolset.definitions import tool_defined
+from misstep.adapters.toolset.found import Found
+from misstep.adapters.toolset.mcp_entries import servers_in
+from misstep.adapters.toolset.mcp_servers import tools_of_servers
+from misstep.errors import UsageError
+
+SERVERS = ("mcpServers", "servers")
+EXPECTED = 'expected a list of tool definitions, or {"mcpServers": {…}}'
+
+
+def tools_in_file(path: str) -> list[Found]:
+    value = _read(path)
+    if isinstance(value, Mapping):
+        if (key := next((key for key in SERVERS if key in value), None)) is not None:
+            return tools_of_servers(servers_in(value[key], path))
+        value = _listed(value)
+    if not isinstance(value, list):
+        raise UsageError("holds no tools", EXPECTED, where=path)
+    return [_defined(each, f"{path}[{place}]") for place, each in enumerate(value)]
+
+
+def _read(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"can't be read: {error.strerror}", where=path) from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"is no JSON: {error}", where=path) from None
+
+
+def _listed(value: Mapping[str, Any]) -> Any:
+    """The list in a request or a reply, or one of the single tool that the file holds."""
+    result = value.get("result")
+    inner = result if isinstance(result, Mapping) else value
+    return inner.get("tools", [value])
+
+
+def _defined(value: Any, where: str) -> Found:
+    found = tool_defined(value, where) if isinstance(value, Mapping) else None
+    if found is None:
+        raise UsageError(
+            "is no definition of a tool", "expected OpenAI's, Anthropic's or MCP's shape", where=where
+        )
+    return found

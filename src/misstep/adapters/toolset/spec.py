@@ -1,0 +1,69 @@
+"""What the user means by `--tools`."""
+
+import inspect
+import re
+from typing import Any
+
+from misstep.adapters.loading.recognition import required_parameters
+from misstep.adapters.loading.source import blaming, load_object
+from misstep.adapters.toolset.collecting import collect
+from misstep.adapters.toolset.found import Found, admitted
+from misstep.adapters.toolset.json_files import tools_in_file
+from misstep.adapters.toolset.mcp_entries import server_of
+from misstep.adapters.toolset.mcp_servers import tools_of_servers
+from misstep.adapters.toolset.waiting import settled
+from misstep.core.agent import Tool
+from misstep.errors import UsageError
+
+MCP = "mcp:"
+CALLED = "()"  # after a name: what it gives when called is meant
+# Names of functions that make tools, and what those say that they return. A tool itself is never called.
+_MAKER = re.compile(r"((make|get|build|create|load|all|my)_)*(tools|toolset|toolkit)")
+_MADE = re.compile(r"\b\w*(Tool|Tools|Toolset|ToolSet|Toolkit|ToolKit|ToolSpec|Callable)\b")
+_UNCLEAR = re.compile(
+    r"(\w+\.)*(list|List|tuple|Tuple|dict|Dict|Sequence|Iterable|Any|object)"
+    r"(\[.*\b(Any|dict|Dict|object)\b.*\])?"
+)
+
+
+def tools_from(spec: str) -> list[Tool]:
+    """The tools that a spec means, with their whole schemas; none of them is ever called.
+
+    `file.py:name` and `package.module:name` mean a function, a tool of any framework that misstep knows, a
+    list, tuple or dict of those, a toolkit, or a function that makes any of them: `name()` makes sure of it.
+    `mcp:COMMAND` and `mcp:https://…` mean a server, `mcp.json` several of them, `tools.json` a list of
+    definitions as OpenAI, Anthropic or MCP write them. A `UsageError` says what is wrong.
+    """
+    return admitted(_find(spec), spec)
+
+
+def _find(spec: str) -> list[Found]:
+    if spec.startswith(MCP):
+        return tools_of_servers([server_of(spec.removeprefix(MCP))])
+    if spec.endswith(".json"):
+        return tools_in_file(spec)
+    location = spec.removesuffix(CALLED)
+    value = load_object(location)
+    with blaming(location.rpartition(":")[0]):
+        if location != spec or _makes_tools(value):
+            value = _made(value, location)
+        return list(collect(value, location))
+
+
+def _made(make: Any, location: str) -> Any:
+    if not callable(make) or required_parameters(make):
+        raise UsageError(
+            f"'{location}' can't be called without arguments", "a function that makes tools takes none"
+        )
+    return settled(make())
+
+
+def _makes_tools(value: Any) -> bool:
+    """Whether a function is no tool but makes some: it says that it returns such, or its name does."""
+    if not (inspect.isfunction(value) or inspect.ismethod(value)) or required_parameters(value):
+        return False
+    says = inspect.signature(value).return_annotation
+    text = "" if says is inspect.Signature.empty else inspect.formatannotation(says).strip("'\"")
+    if _MADE.search(text):
+        return True
+    return bool(_MAKER.fullmatch(value.__name__)) and (not text or bool(_UNCLEAR.fullmatch(text)))

@@ -1,0 +1,129 @@
+"""The cases of a run: synthesised as the settings say, or read from a file."""
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from misstep.core.agent import Tool
+from misstep.core.case import CASE_VERSION, Case
+from misstep.core.constraint import FAMILIES, Family
+from misstep.core.hashes import Hashes
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.planning.admission import admit
+from misstep.planning.difficulty import parse_bounds
+from misstep.planning.synthesis.paragraphs import Recipe
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.store.lines import read_lines
+from misstep.store.runs import Digest
+
+DEFAULT_COUNT = 100
+
+
+def suite_of(settings: Settings) -> Suite:
+    """The suite that the settings ask for; a `UsageError` where it can't be synthesised."""
+    recipe = Recipe(
+        sentences=settings.sentences,
+        iterations=settings.iterations,
+        redundancy=settings.redundancy,
+        group=settings.group,
+        relative=settings.relative,
+        attempts=settings.attempts,
+    )
+    suite = Suite(
+        seed=settings.seed,
+        low=settings.actions.low,
+        high=settings.actions.high,
+        topics=settings.topics,
+        request=settings.request,
+        exhaustive=settings.exhaustive,
+        recipe=recipe,
+        families=_families(settings),
+        distractors=settings.distractors,
+        tools=_own_tools(settings.tools),
+        difficulty=parse_bounds(settings.difficulty),
+    )
+    suite.validate()
+    return suite
+
+
+def _families(settings: Settings) -> tuple[Family, ...]:
+    """In their own order, so that it does not matter in which they were named."""
+    chosen = {*settings.family, "order", "time"} if settings.timed else {*settings.family}
+    return tuple(family for family in FAMILIES if family in chosen)
+
+
+@cache  # loading them runs code of the user's
+def _own_tools(spec: str) -> tuple[Tool, ...]:
+    if not spec:
+        return ()
+    from misstep.adapters.toolset.spec import tools_from
+
+    return tuple(tools_from(spec))
+
+
+def count_cases(settings: Settings) -> tuple[int, bytes]:
+    """How many cases a run has. A file of cases is read to its end, so that a bad one is found at once.
+
+    What was read has a digest, for a file may change; what is synthesised does not.
+    """
+    if not settings.cases:
+        return count_suite(settings), b""
+    digest = Digest()
+    for case in load_cases(settings.cases):
+        digest.add(case)
+    return digest.count, bytes(digest)
+
+
+def count_suite(settings: Settings) -> int:
+    suite = suite_of(settings)
+    if not suite.exhaustive:
+        return settings.count or DEFAULT_COUNT
+    orders = suite.orders()
+    if settings.count and settings.count % orders:
+        hint = f"leave it out, or take a multiple of {orders}"
+        raise UsageError(f"count {settings.count} does not cover the {orders} orders evenly", hint)
+    return settings.count or orders
+
+
+def load_cases(path: str) -> Iterator[Case]:
+    """The cases of a file, each fit to be judged, no id twice."""
+    seen = Hashes()
+    for where, case in read_lines(path, Case, "case", version=CASE_VERSION):
+        if not seen.add(case.id) and (first := _find_case(path, case.id)) != where:
+            raise UsageError(f"case {case.id} comes twice", f"first at {first}", where=where)
+        yield _admit(case, where)
+
+
+def _load_rest(path: str, done: Sequence[int]) -> Iterator[Case]:
+    """The cases of a file that has been looked through before, less those whose place is marked as done."""
+    for place, (where, case) in enumerate(read_lines(path, Case, "case", version=CASE_VERSION)):
+        if not (place < len(done) and done[place]):
+            yield _admit(case, where)
+
+
+def _admit(case: Case, where: str) -> Case:
+    try:
+        return admit(case)
+    except UsageError as error:
+        raise UsageError(error.message, *error.hints, where=where) from error
+
+
+def _find_case(path: str, name: str) -> str:
+    """Where a case first stands in a file."""
+    return next(where for where, case in read_lines(path, Case, "case") if case.id == name)
+
+
+def lasting_path(path: str) -> str:
+    """The path of a file that can be read again, from anywhere; empty where there is none."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UsageError("is not a regular file", "a run reads it more than once: save it first", where=path)
+    return os.path.abspath(path) if path else ""
+
+
+def cases_of(settings: Settings, done: Sequence[int] = ()) -> Iterator[Case]:
+    """The cases of a run, without those whose place is marked as done."""
+    if settings.cases:
+        return _load_rest(settings.cases, done)
+    suite, count = suite_of(settings), count_suite(settings)
+    return (make_case(suite, index) for index in range(count) if not (index < len(done) and done[index]))

@@ -1,0 +1,209 @@
+"""Which constraints a history breaks, and with which call: the fast path."""
+
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Sequence
+from typing import assert_never
+
+from misstep.core.case import Case
+from misstep.core.constraint import (
+    Adjacent,
+    Before,
+    Choice,
+    Condition,
+    Constraint,
+    Given,
+    Handover,
+    Limit,
+    Place,
+    Repeat,
+    Spend,
+    StandIn,
+    Window,
+)
+from misstep.planning.world.history import History
+
+_COUNTING = frozenset([Repeat, Choice, Condition, StandIn])
+_WRONG_VALUES = frozenset(["value", "stale", "swapped"])
+
+
+class View:
+    """A history seen against its case.
+
+    `places` are those of an action's deeds among all deeds, `due` is how often an action has to be carried
+    out, `replaces` names the action that another may stand in for.
+    """
+
+    __slots__ = ("case", "deeds", "due", "history", "places", "replaces")
+
+    def __init__(self, case: Case, history: History) -> None:
+        self.case, self.history = case, history
+        self.deeds = history.deeds
+        self.places: dict[str, list[int]] = {}
+        for place, deed in enumerate(self.deeds):
+            self.places.setdefault(deed.action, []).append(place)
+        self.replaces: dict[str, str] = {}
+        self.due = dict.fromkeys([action.id for action in case.actions], 1)
+        counting = [constraint for constraint in case.constraints if type(constraint) in _COUNTING]
+        if counting or case.world.broken:
+            self._count_due(counting)
+
+    def _count_due(self, counting: Iterable[Constraint]) -> None:
+        optional = list[str]()
+        for constraint in counting:
+            match constraint:
+                case Repeat():
+                    self.due[constraint.action] = constraint.times
+                case Choice():
+                    optional += constraint.options
+                case Condition():
+                    told = constraint.asks in self.places
+                    optional += (
+                        [self.untaken(constraint)] if told else [constraint.then, constraint.otherwise]
+                    )
+                case StandIn():
+                    self.replaces[constraint.by] = constraint.action
+                    optional.append(constraint.by)
+        replaced = self.replaces.values()
+        optional += [action for action in self.case.world.broken if action not in replaced]
+        self.due |= dict.fromkeys([action for action in optional if action], 0)
+
+    def untaken(self, condition: Condition) -> str:
+        """The branch that the finding decides against; empty if there is no such branch."""
+        return condition.otherwise if self.case.world.findings.get(condition.asks) else condition.then
+
+    def missing(self) -> tuple[str, ...]:
+        """What is lost: not carried out as often as it is due, and not called with a slip in a parameter."""
+        places, called = self.places, self._called()
+        lost = [
+            action
+            for action, times in self.due.items()
+            if times and action not in called and len(places.get(action, ())) < times
+        ]
+        for choice in self.case.constraints:
+            if type(choice) is Choice and not any(o in places or o in called for o in choice.options):
+                lost += choice.options
+        return tuple([action.id for action in self.case.actions if action.id in lost]) if lost else ()
+
+    def _called(self) -> Container[str]:
+        """The actions of calls that were refused for a value, by their own tools or those that stand in."""
+        actions = [slip.action for slip in self.history.parameters]
+        return actions + [self.replaces[action] for action in actions if action in self.replaces]
+
+    def breaches(self) -> dict[int, int]:
+        """The constraints that are broken, by index, each with the number of the call that broke it."""
+        found: dict[int, int] = {}
+        for index, constraint in enumerate(self.case.constraints):
+            step = self.breach(constraint)
+            if step:
+                found[index] = step
+        return found
+
+    def breach(self, constraint: Constraint) -> int:
+        """The number of the call that broke a constraint; 0 if it holds."""
+        match constraint:
+            case Before():
+                return self._too_early(constraint)
+            case Window():
+                return self._at_a_wrong_time(constraint)
+            case Adjacent():
+                return self._apart(constraint)
+            case Place():
+                return self._out_of_place(constraint)
+            case Choice():
+                return self._step(self._firsts(constraint.options)[1:])
+            case Condition():
+                return self._uncalled_for(constraint)
+            case Limit():
+                return self._step([p for p in self._firsts((constraint.action,)) if p > constraint.most])
+            case Spend():
+                return self._too_expensive(constraint)
+            case StandIn():
+                return self._step(self._firsts((constraint.by,)))
+            case Repeat():
+                return self._too_often(constraint)
+            case Handover():
+                return self._mistaken(self._tools(constraint.taker), (constraint.parameter,))
+            case Given():
+                return self._mistaken((constraint.action,), constraint.arguments)
+        assert_never(constraint)
+
+    def _step(self, places: Sequence[int]) -> int:
+        """The call of the first of these places, if there is any."""
+        return self.deeds[places[0]].step if places else 0
+
+    def _firsts(self, actions: Iterable[str]) -> list[int]:
+        """Where each of these actions that was carried out at all was so first, from front to back."""
+        return sorted([self.places[action][0] for action in actions if action in self.places])
+
+    def _too_early(self, constraint: Before) -> int:
+        thens: Sequence[int] = self.places.get(constraint.then, ())
+        if constraint.announced:
+            announced = self._firsts((constraint.announced,))
+            thens = [place for place in thens if announced and place > announced[0]]
+        if not thens:
+            return 0
+        firsts: Sequence[int] = self.places.get(constraint.first, ())
+        needed = self.due.get(constraint.first, 0)
+        for place in thens:
+            ahead = bisect_left(firsts, place)
+            if ahead < needed or ahead < len(firsts):
+                return self.deeds[place].step
+        return 0
+
+    def _at_a_wrong_time(self, constraint: Window) -> int:
+        for place in self.places.get(constraint.action, ()):
+            deed = self.deeds[place]
+            moment = deed.start if constraint.edge == "start" else deed.end
+            if moment < constraint.time if constraint.bound == "after" else moment > constraint.time:
+                return deed.step
+        return 0
+
+    def _apart(self, constraint: Adjacent) -> int:
+        previous = ""
+        for deed in self.deeds:
+            if (previous == constraint.first) != (deed.action == constraint.then):
+                return deed.step
+            previous = deed.action
+        return 0
+
+    def _out_of_place(self, constraint: Place) -> int:
+        if constraint.place == "first":
+            return self.deeds[0].step if self.deeds and self.deeds[0].action != constraint.action else 0
+        mine = self.places.get(constraint.action, ())
+        later = range(mine[0] + 1, len(self.deeds)) if mine else ()
+        return self._step([place for place in later if place not in mine])
+
+    def _uncalled_for(self, constraint: Condition) -> int:
+        """By the call of a branch that came before it was decided, or was decided against."""
+        asked = self.places.get(constraint.asks, [len(self.deeds)])[0]
+        untaken = self.untaken(constraint)
+        places = [
+            place
+            for branch in (constraint.then, constraint.otherwise)
+            for place in self.places.get(branch, ())
+            if place < asked or branch == untaken
+        ]
+        return self._step(sorted(places))
+
+    def _too_expensive(self, constraint: Spend) -> int:
+        costs, spent = self.case.world.costs, 0
+        for deed in self.deeds:
+            spent += costs.get(deed.by or deed.action, 0)
+            if spent > constraint.most:
+                return deed.step
+        return 0
+
+    def _too_often(self, constraint: Repeat) -> int:
+        if self.history.calls_of.get(constraint.action, 0) <= constraint.times:
+            return 0
+        return next(slip.step for slip in self.history.acts if slip.fault == "repeated")
+
+    def _tools(self, action: str) -> list[str]:
+        """The actions whose tools may carry an action out."""
+        return [action, *[by for by, replaced in self.replaces.items() if replaced == action]]
+
+    def _mistaken(self, actions: Container[str], parameters: Container[str]) -> int:
+        for slip in self.history.parameters:
+            if slip.action in actions and slip.parameter in parameters and slip.fault in _WRONG_VALUES:
+                return slip.step
+        return 0

@@ -1,0 +1,155 @@
+"""Understands, for simulated agents, the rules of a request and the results of tools.
+
+Both are recognised by the texts of `data/requests.toml`, whatever they have been filled in with.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.language.reading.phrases import NUMBERS
+from misstep.planning.language.requests import load_requests
+
+Outcome: TypeAlias = Literal["done", "unavailable", "broken", "over", "price", "error"]
+
+_CLOCK = r"[0-2][0-9]:[0-5][0-9]"
+_NUMBER = rf"(?:[0-9]{{1,3}}|{'|'.join(NUMBERS)})(?: times)?|once|twice"
+_STRING = r"\"(?:[^\"\\\x00-\x1f]|\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})){0,2000}\""
+_INTEGER = r"-?(?:0|[1-9][0-9]{0,17})"
+# What a slot may be filled with, within bounds, so that no text takes long.
+_SLOTS = {
+    "begin": _CLOCK,
+    "end": _CLOCK,
+    "attempts": _NUMBER,
+    "retries": _NUMBER,
+    "duration": r"[0-9a-z ]{1,40}",
+    "value": r"[^.\"]{1,80}",
+    "literal": rf"{_STRING}|{_INTEGER}",
+    "finding": r"[^.]{1,80}",
+    "amount": r"[0-9]{1,9} euros?",
+    "sentence": r".{1,6000}",
+}
+_ANYTHING = r"[^.,;:]{1,100}"
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """The day in minutes since midnight, how often one may begin in all, how often a call may be repeated."""
+
+    day: tuple[int, int] | None = None
+    attempts: int = 1
+    retries: int = 0
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """What the result of a tool says; whatever is not understood is taken for an error."""
+
+    outcome: Outcome
+    minutes: int | None = None
+    values: dict[str, str | int] = {}
+    finding: bool | None = None
+    cost: int | None = None
+    announcement: str = ""
+
+
+def read_rules(request: str) -> Rules:
+    time, over, retry = (_rule(name).search(request) for name in ("time", "over", "retry"))
+    return Rules(
+        day=(_clock(time["begin"]), _clock(time["end"])) if time else None,
+        attempts=_number(over["attempts"]) if over else 1,
+        retries=_number(retry["retries"]) if retry else 0,
+    )
+
+
+def read_result(text: str, activities: Sequence[str]) -> Heard:
+    texts = _texts(tuple(activities))
+    if found := texts["done"].match(text):
+        return _done(text, found.end(), texts)
+    if found := texts["price"].fullmatch(text):
+        return Heard("price", cost=_amount(found["amount"]))
+    others: tuple[Outcome, ...] = ("unavailable", "broken", "over")
+    return Heard(next((outcome for outcome in others if texts[outcome].fullmatch(text)), "error"))
+
+
+def _done(text: str, at: int, texts: dict[str, re.Pattern[str]]) -> Heard:
+    """A success, and one by one what else is told, up to the first thing that is not understood."""
+    told: dict[str, Any] = {}
+    values: dict[str, str | int] = {}
+    for part, found in _parts(text, at, texts):
+        match part:
+            case "duration":
+                told["minutes"] = _minutes(found["duration"])
+            case "value":
+                values[found["value"].replace(" ", "_")] = json.loads(found["literal"])
+            case "finding":
+                told["finding"] = _findings().get(found["finding"])
+            case "cost":
+                told["cost"] = _amount(found["amount"])
+            case "announcement":
+                told["announcement"] = found["sentence"]
+    return Heard("done", values=values, **told)
+
+
+def _parts(text: str, at: int, texts: dict[str, re.Pattern[str]]) -> Iterator[tuple[str, re.Match[str]]]:
+    keys = ("duration", "value", "finding", "cost", "announcement")
+    while text[at : at + 1] == " ":
+        matches = ((key, texts[key].match(text, at + 1)) for key in keys)
+        part = next(((key, found) for key, found in matches if found), None)
+        if part is None:
+            return
+        yield part
+        at = part[1].end()
+
+
+@cache
+def _rule(name: str) -> re.Pattern[str]:
+    return _pattern(load_requests().rules[name], _SLOTS)
+
+
+@lru_cache(maxsize=64)
+def _texts(activities: tuple[str, ...]) -> dict[str, re.Pattern[str]]:
+    # Tools that nobody needs have names as well, but unknown ones.
+    names = [*(re.escape(name) for name in sorted(activities, key=len, reverse=True)), _ANYTHING]
+    slots = {**_SLOTS, "name": "|".join(names)}
+    return {key: _pattern(text, slots) for key, text in load_requests().results.items()}
+
+
+def _pattern(template: str, slots: dict[str, str]) -> re.Pattern[str]:
+    """The texts that come of a template; a slot that comes again has to be filled with the same again."""
+    pieces = re.split(r"\{(\w+)\}", template)
+    pattern, seen = re.escape(pieces[0]), set[str]()
+    for slot, piece in zip(pieces[1::2], pieces[2::2], strict=True):
+        pattern += f"(?P={slot})" if slot in seen else f"(?P<{slot}>{slots.get(slot, _ANYTHING)})"
+        pattern += re.escape(piece)
+        seen.add(slot)
+    return re.compile(pattern)
+
+
+@cache
+def _findings() -> dict[str, bool]:
+    findings = load_lexicon().conditions.findings
+    return {**{finding.some: True for finding in findings}, **{finding.none: False for finding in findings}}
+
+
+def _clock(time: str) -> int:
+    hours, minutes = time.split(":")
+    return int(hours) * 60 + int(minutes)
+
+
+def _minutes(duration: str) -> int | None:
+    found = re.fullmatch(r"(?:([0-9]+) hours?)?(?: and )?(?:([0-9]+) minutes?)?", duration)
+    return int(found[1] or 0) * 60 + int(found[2] or 0) if found else None
+
+
+def _amount(text: str) -> int:
+    return int(text.split(" ")[0])
+
+
+def _number(text: str) -> int:
+    """Numbers as people write them: "3", "three", "three times", "twice"."""
+    word = {"once": "one", "twice": "two"}.get(text, text.split(" ")[0])
+    return NUMBERS.index(word) + 1 if word in NUMBERS else int(word)

@@ -1,0 +1,1 @@
+"""What the reader is made of; nothing in here knows the code that writes."""

@@ -1,0 +1,127 @@
+"""The syntax of sentences about anything but plain order: each is one remark, before any word is chosen.
+
+Actions are numbers from 0, as in `syntax`. A remark is the only part of its sentence.
+"""
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+Direction = Literal["<", ">"]
+Edge = Literal["start", "end"]
+Bound = Literal["after", "before"]
+
+TIMED: tuple[tuple[Edge, Bound], ...] = (("start", "after"), ("start", "before"), ("end", "before"))
+
+
+class Timed(msgspec.Struct, frozen=True):
+    """`S starts after T`, or `before T, S ends`: the same demand on each of some actions."""
+
+    form: Literal["verb", "fronted"]
+    edge: Edge
+    bound: Bound
+    time: int
+    actions: tuple[int, ...]
+
+
+class TimedRelative(msgspec.Struct, frozen=True):
+    """`which starts after T`, said of the single action it hangs on in an ordering clause."""
+
+    edge: Edge
+    bound: Bound
+    time: int
+
+
+class Neighbours(msgspec.Struct, frozen=True):
+    """The subject comes right before (`<`) or right after (`>`) the object."""
+
+    form: Literal["verb", "preposition", "fronted preposition"]
+    direction: Direction
+    subject: int
+    object: int
+
+
+class End(msgspec.Struct, frozen=True):
+    """An action is the first or the last of all."""
+
+    place: Literal["first", "last"]
+    action: int
+
+
+class Alternative(msgspec.Struct, frozen=True):
+    """One of two actions, not both, in the order in which they are named."""
+
+    options: tuple[int, int]
+
+
+class Conditional(msgspec.Struct, frozen=True):
+    """If `asks` reports the finding, `then`; otherwise the other one, or nothing."""
+
+    asks: int
+    finding: str
+    then: int
+    otherwise: int | None = None
+
+
+class Repeated(msgspec.Struct, frozen=True):
+    """An action is carried out so many times."""
+
+    action: int
+    times: int
+
+
+class Limited(msgspec.Struct, frozen=True):
+    """At most so many others come before an action."""
+
+    action: int
+    most: int
+
+
+class Spending(msgspec.Struct, frozen=True):
+    """Everything together costs at most so much."""
+
+    most: int
+
+
+class Passing(msgspec.Struct, frozen=True):
+    """A value, named by its noun, goes from one action to another."""
+
+    giver: int
+    taker: int
+    value: str
+
+
+class Replacing(msgspec.Struct, frozen=True):
+    """`by` takes the place of an action that is out of service."""
+
+    action: int
+    by: int
+
+
+class Duty(msgspec.Struct, frozen=True):
+    """Actions that are due as well, of which nothing else is said."""
+
+    actions: tuple[int, ...]
+
+
+class Giving(msgspec.Struct, frozen=True):
+    """The arguments with which a tool of the user's own is to be called."""
+
+    action: int
+    arguments: dict[str, Any]
+
+
+Remark: TypeAlias = (
+    Timed
+    | Neighbours
+    | End
+    | Alternative
+    | Conditional
+    | Repeated
+    | Limited
+    | Spending
+    | Passing
+    | Replacing
+    | Duty
+    | Giving
+)

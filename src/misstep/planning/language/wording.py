@@ -1,0 +1,200 @@
+"""English for remarks, in words that the paragraph has not used yet."""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, assert_never
+
+import msgspec
+
+from misstep.core.dice import Dice
+from misstep.planning.language.figures import clock, euros, in_words, listed
+from misstep.planning.language.lexicon import Linker, Verb, load_lexicon
+from misstep.planning.language.remarks import (
+    Alternative,
+    Conditional,
+    Duty,
+    End,
+    Giving,
+    Limited,
+    Neighbours,
+    Passing,
+    Remark,
+    Repeated,
+    Replacing,
+    Spending,
+    Timed,
+    TimedRelative,
+)
+
+
+class Option(msgspec.Struct, frozen=True):
+    """A phrase in both its forms, and what a listener would notice if it came again."""
+
+    one: str
+    many: str
+    sounds: tuple[str, ...]
+
+
+class Words:
+    """Draws phrases so that none comes twice in a paragraph while another of its kind is left.
+
+    Verbs that end alike ("must take place", "is to take place") sound like the same one.
+    """
+
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+        self._used: set[str] = set()
+
+    def draw(self, options: tuple[Option, ...]) -> Option:
+        option = self._dice.pick(options)
+        if not self._used.isdisjoint(option.sounds):
+            fresh = [other for other in options if self._used.isdisjoint(other.sounds)]
+            fresh = fresh or [other for other in options if other.sounds[0] not in self._used]
+            option = self._dice.pick(fresh or options)
+        self._used.update(option.sounds)
+        return option
+
+    def verb(self, verbs: tuple[Verb, ...], several: bool = False) -> str:
+        option = self.draw(verb_options(verbs))
+        return option.many if several else option.one
+
+    def text(self, texts: tuple[str, ...]) -> str:
+        return self.draw(text_options(texts)).one
+
+    def linker(self, linkers: tuple[Linker, ...], front: bool = False) -> str:
+        return self.text(tuple([linker.text for linker in linkers if linker.front >= front]))
+
+
+@lru_cache(maxsize=64)
+def verb_options(verbs: tuple[Verb, ...]) -> tuple[Option, ...]:
+    """Verbs are heard by the whole phrase and by its last word."""
+    return tuple(Option(verb.one, verb.many, (verb.many, verb.many.rsplit(" ", 1)[-1])) for verb in verbs)
+
+
+@lru_cache(maxsize=64)
+def text_options(texts: tuple[str, ...]) -> tuple[Option, ...]:
+    return tuple(Option(text, text, (text,)) for text in texts)
+
+
+class Wording:
+    """Words remarks; `names` are the activities with their article, by action number."""
+
+    def __init__(self, names: Sequence[str], words: Words) -> None:
+        self._names = names
+        self._words = words
+        self._lexicon = load_lexicon()
+
+    def remark(self, remark: Remark) -> str:
+        """The sentence without its capital and full stop."""
+        match remark:
+            case Timed():
+                return self._timed(remark)
+            case Neighbours():
+                return self._neighbours(remark)
+            case End(place, action):
+                near = self._lexicon.adjacency
+                verb = self._words.verb(near.first if place == "first" else near.last)
+                return f"{self._names[action]} {verb}"
+            case Alternative((one, other)):
+                return self._frame(self._lexicon.choices, a=one, b=other, verb=self._neutral())
+            case Conditional():
+                return self._conditional(remark)
+            case Repeated():
+                return self._repeated(remark)
+            case Limited():
+                return self._limited(remark)
+            case Spending(most):
+                return self._frame(self._lexicon.budgets, amount=euros(most))
+            case Passing():
+                return self._passing(remark)
+            case Replacing(action, by):
+                return self._frame(self._lexicon.stand_ins, a=action, b=by)
+            case Duty(actions):
+                subject = listed([self._names[action] for action in actions])
+                return f"{subject} {self._words.verb(self._lexicon.duties, len(actions) > 1)}"
+            case Giving(action, arguments):
+                return self._frame(self._lexicon.given, a=action, assignments=_assignments(arguments))
+            case _:
+                assert_never(remark)
+
+    def window(self, said: Timed | TimedRelative, several: bool = False) -> str:
+        """`must start after 10:00`"""
+        times = self._lexicon.times
+        linkers = times.after if said.bound == "after" else times.before
+        return f"{self._edge(said, several)} {self._words.linker(linkers)} {clock(said.time)}"
+
+    def _timed(self, remark: Timed) -> str:
+        several = len(remark.actions) > 1
+        subject = listed([self._names[action] for action in remark.actions])
+        if remark.form == "verb":
+            return f"{subject} {self.window(remark, several)}"
+        opening = f"{self._words.linker(self._lexicon.times.before, front=True)} {clock(remark.time)}"
+        lead = "both " if several else ""  # or the pair would sound like the rest of a list
+        return f"{opening}, {lead}{subject} {self._edge(remark, several)}"
+
+    def _edge(self, said: Timed | TimedRelative, several: bool) -> str:
+        times = self._lexicon.times
+        return self._words.verb(times.start if said.edge == "start" else times.end, several)
+
+    def _neighbours(self, remark: Neighbours) -> str:
+        near, before = self._lexicon.adjacency, remark.direction == "<"
+        subject, object_ = self._names[remark.subject], self._names[remark.object]
+        prepositions = near.prepositions.before if before else near.prepositions.after
+        match remark.form:
+            case "verb":
+                verb = self._words.verb(near.verbs.before if before else near.verbs.after)
+                return f"{subject} {verb} {object_}"
+            case "preposition":
+                return f"{subject} {self._neutral()} {self._words.linker(prepositions)} {object_}"
+            case "fronted preposition":
+                opening = f"{self._words.linker(prepositions, front=True)} {object_}"
+                return f"{opening}, {subject} {self._neutral()}"
+
+    def _conditional(self, remark: Conditional) -> str:
+        """The action that is to be left out is named again, since "it" could be the one that reports."""
+        words, phrases = self._words, self._lexicon.conditions
+        asks, then = self._names[remark.asks], self._names[remark.then]
+        told = f"{words.text(phrases.openers)} {asks} {words.text(phrases.reports)} {remark.finding}"
+        so = f"{then} {words.text(phrases.obligations)}"
+        otherwise = words.text(phrases.otherwise)
+        if remark.otherwise is None:
+            return f"{told}, {so}; {otherwise}, {then} {words.text(phrases.skips)}"
+        other = self._names[remark.otherwise]
+        return f"{told}, {so}; {otherwise}, {other} {words.text(phrases.obligations)}"
+
+    def _repeated(self, remark: Repeated) -> str:
+        repeats = self._lexicon.repeats
+        counts = tuple([count.text for count in repeats.counts if count.times == remark.times])
+        verb = self._words.text(repeats.verbs)
+        return f"{self._names[remark.action]} {verb} {self._words.text(counts)}"
+
+    def _limited(self, remark: Limited) -> str:
+        repeats, tasks = self._lexicon.repeats, "task" if remark.most == 1 else "tasks"
+        count = self._words.text(repeats.limit_counts).format(number=in_words(remark.most), tasks=tasks)
+        return self._frame(repeats.limits, a=remark.action, count=count)
+
+    def _passing(self, remark: Passing) -> str:
+        data = self._lexicon.data
+        (article,) = [value.article for value in data.values if value.noun == remark.value]
+        named = {"value": remark.value, "a_value": f"{article} {remark.value}"}
+        return self._frame(data.frames, giver=remark.giver, taker=remark.taker, **named)
+
+    def _neutral(self) -> str:
+        return self._words.verb(self._lexicon.verbs.neutral)
+
+    def _frame(self, frames: tuple[str, ...], **slots: int | str) -> str:
+        """A frame with its slots filled; numbers are actions."""
+        filled = {
+            slot: self._names[given] if isinstance(given, int) else given for slot, given in slots.items()
+        }
+        return self._words.text(frames).format(**filled)
+
+
+def _assignments(arguments: dict[str, Any]) -> str:
+    """Names and values in backticks, which therefore may not be in a value."""
+    return listed([f"`{name}` is `{_json(value)}`" for name, value in arguments.items()])
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("`", "\\u0060")

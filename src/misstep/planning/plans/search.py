@@ -1,0 +1,122 @@
+"""Searches through correct plans: whether there is one, how many there are."""
+
+from collections.abc import Iterator, Sequence
+
+from misstep.errors import MisstepError
+from misstep.planning.plans.demands import Demands
+from misstep.planning.plans.order import Order, bits, count_orders
+
+MOST_STATES = 200_000  # looked at before a search gives up
+
+
+class TooManyPlans(MisstepError):
+    """A search has looked at as much as it may."""
+
+
+def find_plan(
+    demands: Demands, done: int = 0, last: int = -1, clock: int = 0, ranked: Sequence[int] = ()
+) -> list[int] | None:
+    """A correct way to go on to the end, lowest units first or as ranked; None where there is none.
+
+    `clock` is when the last unit ended. To start early is never worse, so times need no search.
+    """
+    search = _Search(demands, ranked)
+    path = list[int]()
+    clock = max(clock, demands.timing.begin if demands.timing else 0)
+    return path if search.finish(done, demands.next.get(last, -1), clock, path) else None
+
+
+def count_plans(demands: Demands) -> int:
+    """How many orders of all units are correct, given the best times for each."""
+    if demands.is_plain:
+        return _count_plain(demands)
+    search = _Search(demands)
+    return search.count(0, -1, demands.timing.begin if demands.timing else 0)
+
+
+def steps(
+    demands: Demands, done: int, forced: int, clock: int, ranked: Sequence[int] = ()
+) -> Iterator[tuple[int, int]]:
+    """The units that may come next, each with the time at which it would end."""
+    timing = demands.timing
+    for unit in (ranked or range(demands.size)) if forced < 0 else (forced,):
+        if not may_follow(demands, done, forced, unit):
+            continue
+        if timing is None:
+            yield unit, 0
+        else:
+            start = max(clock, timing.earliest[unit])
+            if start <= timing.latest[unit]:
+                yield unit, start + timing.durations[unit]
+
+
+def may_follow(demands: Demands, done: int, forced: int, unit: int) -> bool:
+    """Whether a unit may come next, whatever the time; `forced` is the one that has to, if there is one."""
+    if done >> unit & 1 or demands.before[unit] & ~done:
+        return False
+    if unit != forced and (forced >= 0 or unit in demands.previous):
+        return False  # something would come between neighbours
+    for bound, most in demands.limits:
+        if bound == unit and done.bit_count() > most:
+            return False
+    return not any(
+        bound == unit and done >> voice & 1 and mask & ~done for voice, bound, mask in demands.announced
+    )
+
+
+def _count_plain(demands: Demands) -> int:
+    order = Order(demands.size)
+    for unit, mask in enumerate(demands.before):
+        for other in bits(mask):
+            if not order.add(other, unit):
+                return 0
+    return count_orders(tuple(order.before))
+
+
+class _Search:
+    """A walk over what is done, with what has been found out about it."""
+
+    def __init__(self, demands: Demands, ranked: Sequence[int] = ()) -> None:
+        self._demands = demands
+        self._ranked = ranked
+        self._whole = (1 << demands.size) - 1
+        self._hopeless: dict[tuple[int, int], int] = {}  # from which time on nothing leads to the end
+        self._counts: dict[tuple[int, int, int], int] = {}
+
+    def finish(self, done: int, forced: int, clock: int, path: list[int]) -> bool:
+        """Extend the path to the end; False, with the path as it was, where that can't be done."""
+        if done == self._whole:
+            return True
+        key = (done, forced)
+        if clock >= self._hopeless.get(key, 1 << 60):
+            return False
+        demands = self._demands
+        for unit, end in steps(demands, done, forced, clock, self._ranked):
+            path.append(unit)
+            if self.finish(done | 1 << unit, demands.next.get(unit, -1), end, path):
+                return True
+            path.pop()
+        self._hopeless[key] = clock
+        if len(self._hopeless) > MOST_STATES:
+            raise _too_many()
+        return False
+
+    def count(self, done: int, forced: int, clock: int) -> int:
+        if done == self._whole:
+            return 1
+        key = (done, forced, clock)
+        known = self._counts.get(key)
+        if known is None:
+            demands = self._demands
+            known = sum(
+                self.count(done | 1 << unit, demands.next.get(unit, -1), end)
+                for unit, end in steps(demands, done, forced, clock)
+            )
+            self._counts[key] = known
+            if len(self._counts) > MOST_STATES:
+                raise _too_many()
+        return known
+
+
+def _too_many() -> TooManyPlans:
+    return TooManyPlans(f"no plan found among {MOST_STATES:,} beginnings", "take fewer actions")

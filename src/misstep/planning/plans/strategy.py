@@ -1,0 +1,202 @@
+"""A strategy that knows only what it has been told so far, and gets everything right that way.
+
+It shows of every problem that an agent can succeed, and it is what a simulated agent does that never errs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Literal
+
+import msgspec
+
+from misstep.core.case import World
+from misstep.core.constraint import Before, Condition, Constraint, Handover, Spend, StandIn
+from misstep.planning.plans.demands import Demands, selections
+from misstep.planning.plans.search import find_plan, may_follow
+
+
+class Brief(msgspec.Struct, frozen=True):
+    """All that is known at the beginning: from the request, not from the world."""
+
+    actions: tuple[str, ...]
+    constraints: tuple[Constraint, ...]
+    day: tuple[int, int] | None = None
+    attempts: int = 1
+
+
+class Move(msgspec.Struct, frozen=True):
+    """What to do next; an action is carried out with the values that it is handed."""
+
+    kind: Literal["carry out", "ask price", "start over"]
+    action: str = ""
+    start: int = 0
+    values: dict[str, str | int] = {}
+
+
+class News(msgspec.Struct, frozen=True):
+    """What the world said to a move; `announced` are constraints that it added."""
+
+    outcome: Literal["done", "unavailable", "broken", "over", "price", "refused"]
+    minutes: int = 0
+    values: dict[str, str | int] = {}
+    finding: bool | None = None
+    cost: int = 0
+    announced: tuple[Constraint, ...] = ()
+
+
+class Strategist:
+    """Plans as if what it doesn't know took no time and never failed, and again whenever it learns more."""
+
+    def __init__(self, brief: Brief) -> None:
+        self._brief = brief
+        self._constraints = list(brief.constraints)
+        self._attempt = 1
+        self._durations: dict[str, int] = {}
+        self._findings: dict[str, bool] = {}
+        self._costs: dict[str, int] = {}
+        self._broken: list[str] = []
+        self._begin()
+
+    def next(self) -> Move | None:
+        """The next move; None when everything is done, or nothing more can be."""
+        for action in self._unpriced():
+            return Move("ask price", action)
+        found = self._plan()
+        if found is None and self._attempt < self._brief.attempts:
+            self._begin()
+            self._attempt += 1
+            return Move("start over")
+        return self._move(*(found or self._rest()))
+
+    def outlook(self) -> list[str]:
+        """The actions that are left, in the order in which they would be carried out as things are now."""
+        demands, units = self._plan() or self._rest()
+        return [demands.roles[unit] for unit in units] if demands else []
+
+    def hear(self, move: Move, news: News) -> None:
+        action = move.action
+        match news.outcome:
+            case "done":
+                role = self._role(action)
+                self._done.append(role)
+                self._clock = move.start + news.minutes
+                self._durations[action] = news.minutes
+                self._values |= {(role, name): value for name, value in news.values.items()}
+                if news.finding is not None:
+                    self._findings[action] = news.finding
+                self._constraints += [new for new in news.announced if new not in self._constraints]
+            case "broken":
+                if action not in self._broken:
+                    self._broken.append(action)
+            case "price":
+                self._costs[action] = news.cost
+            case "refused":
+                self._done.append(self._role(action))  # or it would be asked for again and again
+            case _:
+                pass
+
+    def _begin(self) -> None:
+        """Nothing that was done counts any more; what was learnt does."""
+        self._done: list[str] = []
+        self._values: dict[tuple[str, str], str | int] = {}
+        self._clock = self._brief.day[0] if self._brief.day else 0
+
+    def _unpriced(self) -> Iterator[str]:
+        if any(isinstance(constraint, Spend) for constraint in self._constraints):
+            yield from (action for action in self._brief.actions if action not in self._costs)
+
+    def _world(self) -> World:
+        return World(
+            day=self._brief.day,
+            durations=self._durations,
+            findings=self._findings,
+            costs=self._costs,
+            broken=tuple(self._broken),
+        )
+
+    def _plan(self) -> tuple[Demands, list[int]] | None:
+        """Demands that go with what has been done, and how to meet the rest of them."""
+        for constraints, world in self._assumptions():
+            for demands in selections(self._brief.actions, constraints, world):
+                begun = self._begun(demands)
+                if begun is not None:
+                    done, last = begun
+                    rest = find_plan(demands, done, last, self._clock)
+                    if rest is not None:
+                        return demands, rest
+        return None
+
+    def _assumptions(self) -> Iterator[tuple[Sequence[Constraint], World]]:
+        """What may be the case: both outcomes of what is unknown, if one can be ready for both, or either."""
+        unknown = [c for c in self._constraints if isinstance(c, Condition) and c.asks not in self._findings]
+        world = self._world()
+        for assumed in product((None, True, False), repeat=len(unknown)):
+            findings = {
+                c.asks: finding for c, finding in zip(unknown, assumed, strict=True) if finding is not None
+            }
+            yield (
+                [
+                    new
+                    for constraint in self._constraints
+                    for new in _prepared(constraint, world.findings | findings)
+                ],
+                msgspec.structs.replace(world, findings=world.findings | findings),
+            )
+
+    def _begun(self, demands: Demands) -> tuple[int, int] | None:
+        """The units that are done and the last of them; None where what has been done does not fit."""
+        mask, last = 0, -1
+        for role in self._done:
+            unit = next((unit for unit in demands.units(role) if not mask >> unit & 1), None)
+            if unit is None or not may_follow(demands, mask, demands.next.get(last, -1), unit):
+                return None
+            mask, last = mask | 1 << unit, unit
+        return mask, last
+
+    def _rest(self) -> tuple[Demands, list[int]] | tuple[None, list[int]]:
+        """What is left, in any order, when nothing is right any more."""
+        for demands in selections(self._brief.actions, self._constraints, self._world()):
+            left = list(self._done)
+            units = list[int]()
+            for unit, role in enumerate(demands.roles):
+                if role in left:
+                    left.remove(role)
+                else:
+                    units.append(unit)
+            return demands, units
+        return None, []
+
+    def _move(self, demands: Demands | None, units: list[int]) -> Move | None:
+        if demands is None or not units:
+            return None
+        role, tool = demands.roles[units[0]], demands.tools[units[0]]
+        start = max(self._clock, demands.timing.earliest[units[0]]) if demands.timing else 0
+        return Move("carry out", tool, start, self._handed(role))
+
+    def _handed(self, taker: str) -> dict[str, str | int]:
+        """What was returned last of all that the action has to be given."""
+        return {
+            constraint.parameter: self._values[constraint.giver, constraint.parameter]
+            for constraint in self._constraints
+            if isinstance(constraint, Handover)
+            and constraint.taker == taker
+            and (constraint.giver, constraint.parameter) in self._values
+        }
+
+    def _role(self, action: str) -> str:
+        """The action that a tool counts as."""
+        for constraint in self._constraints:
+            if (
+                isinstance(constraint, StandIn)
+                and constraint.by == action
+                and constraint.action in self._broken
+            ):
+                return constraint.action
+        return action
+
+
+def _prepared(constraint: Constraint, findings: Mapping[str, bool]) -> Sequence[Constraint]:
+    """A condition of which nothing is assumed, as if both branches were due."""
+    if not isinstance(constraint, Condition) or constraint.asks in findings:
+        return (constraint,)
+    return [Before(constraint.asks, branch) for branch in (constraint.then, constraint.otherwise) if branch]

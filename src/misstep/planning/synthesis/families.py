@@ -1,0 +1,241 @@
+"""How each family adds to a problem; time, which needs a schedule, has a module of its own.
+
+Every function adds something or returns False with nothing said.
+"""
+
+from collections.abc import Callable
+
+from misstep.core.constraint import Condition, Family, StandIn
+from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.language.remarks import (
+    Alternative,
+    Conditional,
+    End,
+    Limited,
+    Neighbours,
+    Passing,
+    Remark,
+    Repeated,
+    Replacing,
+    Spending,
+)
+from misstep.planning.language.syntax import DIRECTIONS, FORMS
+from misstep.planning.plans.demands import selections
+from misstep.planning.synthesis.plot import IDS, UNSAID, Announcement, Plot, plain_clause
+from misstep.planning.synthesis.values import draw_values
+
+RETRIES = 3
+COSTS = tuple(range(10, 105, 5))
+NEIGHBOUR_FORMS = ("verb", "preposition", "fronted preposition")
+ENDS = ("first", "last")
+
+
+def add_stand_in(plot: Plot) -> bool:
+    """One action may be out of service, and the highest number stands in for it."""
+    by = plot.cast - 1
+    if by < 2:
+        return False
+    plot.cast = by
+    action = plot.dice.below(by)
+    plot.say(Replacing(action, by), action, by)
+    plot.open |= 1 << action | 1 << by
+    if plot.dice.chance(0.75):
+        plot.change(broken=(*plot.world.broken, IDS[action]))
+    return True
+
+
+def add_choice(plot: Plot) -> bool:
+    """A choice of two, or a branch that a result decides."""
+    return add_alternative(plot) if plot.dice.chance(0.5) else add_conditional(plot)
+
+
+def add_alternative(plot: Plot) -> bool:
+    drawn = plot.draw(2, plot.open | plot.fixed | plot.sure)
+    if drawn is None or not plot.draw(1, plot.open | 1 << drawn[0] | 1 << drawn[1]):
+        return False  # something has to be left that is due in any case
+    plot.say(Alternative((drawn[0], drawn[1])), *drawn)
+    plot.open |= 1 << drawn[0] | 1 << drawn[1]
+    return True
+
+
+def add_conditional(plot: Plot) -> bool:
+    asked = plot.world.findings
+    busy = sum(1 << action for action in range(plot.cast) if IDS[action] in asked)
+    drawn = plot.draw(1, plot.open | busy)
+    if drawn is None:
+        return False
+    asks = drawn[0]
+    bound = plot.open | plot.fixed | plot.sure | 1 << asks | plot.order.before[asks]
+    branches = plot.draw(2 if plot.dice.chance(0.4) else 1, bound)
+    if branches is None:
+        return False
+    finding = plot.dice.pick(load_lexicon().conditions.findings).some
+    plot.say(Conditional(asks, finding, branches[0], *branches[1:]), asks, *branches)
+    plot.sure |= 1 << asks
+    for branch in branches:
+        plot.relate(asks, branch)
+        plot.open |= 1 << branch
+    plot.change(findings={**asked, IDS[asks]: plot.dice.chance(0.5)})
+    return True
+
+
+def add_options(plot: Plot) -> bool:
+    """Choices for a budget, if there are none yet."""
+    if any(isinstance(part, Alternative) for sentence in plot.sentences for part in sentence.parts):
+        return True
+    done = add_alternative(plot)
+    if done and plot.cast > 4 and plot.dice.chance(0.5):
+        add_alternative(plot)
+    return done
+
+
+def add_spending(plot: Plot) -> bool:
+    """Prices, and a sum that some choices keep within and others don't; it has to be added last.
+
+    Who stands in for another costs the same, and there is enough for every branch: nobody is taken unawares.
+    """
+    said = plot.constraints()
+    costs = {action: plot.dice.pick(COSTS) for action in IDS[: plot.size]}
+    costs |= {c.by: costs[c.action] for c in said if isinstance(c, StandIn)}
+    plot.change(costs=costs)
+    sure = [constraint for constraint in said if not isinstance(constraint, Condition)]
+    ways = selections(IDS[: plot.size], sure, plot.world)
+    totals = sorted({sum(costs[tool] for tool in demands.tools) for demands in ways})
+    if len(totals) < 2:
+        return False
+    cheap = plot.dice.below(len(totals) - 1)
+    gap = (totals[cheap + 1] - totals[cheap]) // 5
+    plot.say(Spending(totals[cheap] + 5 * plot.dice.below(gap)))
+    return True
+
+
+def add_data(plot: Plot) -> bool:
+    """A value that one action returns and another has to be given."""
+    drawn = plot.draw(2, plot.open)
+    if drawn is None:
+        return False
+    giver, taker = drawn
+    said = [part for sentence in plot.sentences for part in sentence.parts if isinstance(part, Passing)]
+    value = plot.dice.pick(load_lexicon().data.values)
+    taken = any(part.taker == taker and part.value == value.noun for part in said)
+    if taken or any({part.giver, part.taker} == {giver, taker} for part in said):
+        return False
+    if not plot.relate(giver, taker):
+        return False
+    plot.say(Passing(giver, taker, value.noun), giver, taker)
+    plot.sure |= 1 << giver | 1 << taker
+    parameter = value.noun.replace(" ", "_")
+    mine = plot.world.values.get(IDS[giver], {})
+    if parameter not in mine:
+        mine = {**mine, parameter: draw_values(value, plot.dice)}
+        plot.change(values={**plot.world.values, IDS[giver]: mine})
+    return True
+
+
+def add_adjacent(plot: Plot) -> bool:
+    """Neighbours, or the first or last place of all."""
+    if plot.cast > 2 and plot.dice.chance(0.4):
+        return _add_end(plot)
+    drawn = plot.draw(2, plot.open | plot.fixed)
+    if drawn is None:
+        return False
+    first, then = drawn
+    direction = plot.dice.pick(DIRECTIONS)
+    subject, object_ = (first, then) if direction == "<" else (then, first)
+    remark = Neighbours(plot.dice.pick(NEIGHBOUR_FORMS), direction, subject, object_)  # type: ignore[arg-type]
+    if plot.order.after[then] >> first & 1 or not _is_news(plot, remark):
+        return False
+    plot.relate(first, then)
+    plot.mention(drawn)
+    plot.fixed |= 1 << first | 1 << then
+    return True
+
+
+def _add_end(plot: Plot) -> bool:
+    drawn = plot.draw(1, plot.open | plot.fixed)
+    if drawn is None:
+        return False
+    action = drawn[0]
+    place = plot.dice.pick(ENDS)
+    bound = plot.order.before[action] if place == "first" else plot.order.after[action]
+    if bound or not _is_news(plot, End(place, action)):  # type: ignore[arg-type]
+        return False
+    for other in range(plot.cast):
+        if other != action:
+            plot.relate(*((action, other) if place == "first" else (other, action)))
+    plot.mention(drawn)
+    plot.fixed |= 1 << action
+    return True
+
+
+def add_repeat(plot: Plot) -> bool:
+    """An action that is due several times, or a bound on how much comes before one."""
+    drawn = plot.draw(1, plot.open | plot.fixed)
+    if drawn is None:
+        return False
+    action = drawn[0]
+    if plot.cast < 4 or plot.dice.chance(0.5):
+        plot.say(Repeated(action, 2 + plot.dice.below(2)), action)
+    elif not _is_news(plot, Limited(action, 1 + plot.dice.below(plot.cast - 2))):
+        return False
+    plot.mention(drawn)
+    plot.fixed |= 1 << action
+    return True
+
+
+def _is_news(plot: Plot, remark: Remark) -> bool:
+    """Say it if it rules out some plans and not all of them."""
+    before = plot.survey().chance
+    plot.say(remark)
+    if 0 < plot.survey().chance < before:
+        return True
+    plot.unsay()
+    return False
+
+
+def add_dynamic(plot: Plot) -> bool:
+    """A new instruction on the way, tools that fail at first; a stand-in has to be added before all else."""
+    done = add_announcement(plot) if plot.cast > 2 and plot.dice.chance(0.6) else False
+    if not done or plot.dice.chance(0.4):
+        done = add_failures(plot) or done
+    return done
+
+
+def add_announcement(plot: Plot) -> bool:
+    drawn = plot.draw(3, plot.open | plot.fixed)
+    if drawn is None:
+        return False
+    voice, first, then = drawn
+    plot.sure |= 1 << voice | 1 << first | 1 << then
+    if IDS[voice] in plot.world.announcements:
+        return False
+    related = plot.order.after[first] | plot.order.before[first]
+    if related >> then & 1 or plot.order.after[then] >> voice & 1:
+        return False
+    direction = plot.dice.pick(DIRECTIONS)
+    subject, object_ = (first, then) if direction == "<" else (then, first)
+    plot.announcements.append(
+        Announcement(voice, plain_clause(plot.dice.pick(FORMS), direction, subject, object_))
+    )
+    plot.change(announcements={**plot.world.announcements, IDS[voice]: UNSAID})
+    return plot.relate(first, then)
+
+
+def add_failures(plot: Plot) -> bool:
+    drawn = plot.draw(1 + plot.dice.below(2))
+    if drawn is None:
+        return False
+    failures = {IDS[action]: 1 + plot.dice.below(RETRIES) for action in drawn}
+    plot.change(failures=failures, retries=RETRIES)
+    return True
+
+
+# In the order in which they have to be added: each minds those before it.
+ADDING: dict[Family, Callable[[Plot], bool]] = {
+    "choice": add_choice,
+    "budget": add_options,
+    "data": add_data,
+    "repeat": add_repeat,
+    "adjacent": add_adjacent,
+    "dynamic": add_dynamic,
+}

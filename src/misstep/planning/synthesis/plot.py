@@ -1,0 +1,102 @@
+"""A problem under construction: what has been said so far, and the world in which it can be done."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from misstep.core.case import World
+from misstep.core.constraint import Before, Constraint
+from misstep.core.dice import Dice
+from misstep.planning.language.remarks import Remark
+from misstep.planning.language.semantics import constraints_of
+from misstep.planning.language.syntax import Clause, Group, Sentence
+from misstep.planning.plans.order import Order, bits
+from misstep.planning.plans.survey import Survey, survey
+from misstep.planning.synthesis.paragraphs import Recipe
+
+IDS = tuple(f"a{number}" for number in range(1, 21))
+UNSAID = "…"  # an announcement before words are found for it
+
+
+class Announcement(msgspec.Struct, frozen=True):
+    """What the result of an action adds to the request."""
+
+    voice: int
+    clause: Clause
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        subject, object_ = self.clause.subject.actions[0], self.clause.object.actions[0]
+        return (subject, object_) if self.clause.direction == "<" else (object_, subject)
+
+
+class Plot:
+    """Families add to it, each minding what the others have said.
+
+    `cast` is how many actions may be spoken of freely: the numbers from there on stand in for others.
+    `order` holds whatever is bound to come before something else. `open` masks actions that are not sure to
+    be due, `fixed` those whose place among the others is bound by more than order: no action is both, or an
+    agent that does everything right could find itself trapped. `sure` masks those that others depend on,
+    which have to stay due.
+    """
+
+    def __init__(self, size: int, recipe: Recipe, dice: Dice) -> None:
+        self.size = self.cast = size
+        self.recipe = recipe
+        self.dice = dice
+        self.order = Order(size)
+        self.sentences: list[Sentence] = []
+        self.redundant: list[int] = []
+        self.announcements: list[Announcement] = []
+        self.open = self.fixed = self.sure = self.mentioned = 0
+        self.world = World()
+
+    def draw(self, count: int, avoid: int = 0) -> list[int] | None:
+        """So many different actions, none of those to be avoided; None where there are too few."""
+        left = [action for action in range(self.cast) if not avoid >> action & 1]
+        return self.dice.sample(left, count) if len(left) >= count else None
+
+    def say(self, remark: Remark, *actions: int) -> None:
+        """Add a sentence that speaks of these actions."""
+        self.sentences.append(Sentence((remark,)))
+        self.mention(actions)
+
+    def mention(self, actions: Sequence[int]) -> None:
+        for action in actions:
+            self.mentioned |= 1 << action
+
+    def unsay(self) -> None:
+        self.sentences.pop()
+
+    def relate(self, first: int, then: int) -> bool:
+        """Bind one action to come before another; False where the opposite is bound."""
+        return self.order.add(first, then)
+
+    def change(self, **parts: object) -> None:
+        """Change the world."""
+        self.world = msgspec.structs.replace(self.world, **parts)
+
+    @property
+    def unmentioned(self) -> list[int]:
+        return list(bits((1 << self.size) - 1 & ~self.mentioned))
+
+    def constraints(self) -> list[Constraint]:
+        said = [
+            constraint
+            for number, sentence in enumerate(self.sentences)
+            for constraint in constraints_of(sentence, IDS, number)
+        ]
+        announced = [
+            Before(IDS[first], IDS[then], announced=IDS[announcement.voice])
+            for announcement in self.announcements
+            for first, then in (announcement.pair,)
+        ]
+        return said + announced
+
+    def survey(self) -> Survey:
+        return survey(IDS[: self.size], self.constraints(), self.world)
+
+
+def plain_clause(form: str, direction: str, subject: int, object_: int) -> Clause:
+    """A clause on two actions, with nothing hanging on either."""
+    return Clause(form, direction, Group((subject,)), Group((object_,)))  # type: ignore[arg-type]

@@ -1,0 +1,115 @@
+"""Problems of several families: each adds what it can, and only what an agent can solve is kept."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from misstep.core.case import Planned
+from misstep.core.constraint import Constraint, Family, Given
+from misstep.core.dice import Dice
+from misstep.errors import UsageError
+from misstep.planning.language.remarks import Duty, Giving
+from misstep.planning.plans.order import Order
+from misstep.planning.plans.survey import Survey
+from misstep.planning.synthesis.families import ADDING, add_spending, add_stand_in
+from misstep.planning.synthesis.paragraphs import Recipe, continue_draft
+from misstep.planning.synthesis.plot import IDS, Plot
+from misstep.planning.synthesis.rehearsal import rehearse
+from misstep.planning.synthesis.schedules import add_time
+
+TRIES = 500  # before a problem is given up
+TRIES_OF_A_FAMILY = 10
+SEVERAL: tuple[Family, ...] = ("choice", "data", "repeat", "adjacent")  # which may have more than one say
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """A plot that has been found sound, with its constraints, its survey and the calls of a rehearsal."""
+
+    plot: Plot
+    constraints: tuple[Constraint, ...]
+    survey: Survey
+    solution: tuple[Planned, ...]
+
+
+def least_actions(families: Sequence[Family]) -> int:
+    """How many actions it takes for each family to have its say."""
+    chosen = set(families)
+    optional = bool(chosen & {"choice", "budget"})
+    crowded = "adjacent" in chosen and bool(chosen & {"repeat", "data"})
+    return 2 + optional + crowded + ("dynamic" in chosen) + ({"budget", "data"} <= chosen)
+
+
+def draft_problem(
+    size: int, families: Sequence[Family], recipe: Recipe, dice: Dice, given: Mapping[int, dict[str, Any]]
+) -> Problem:
+    """A problem in which every family has its say, and which an agent can solve by what it is told.
+
+    `given` are the arguments of tools of the user's own, by action.
+    """
+    for _ in range(TRIES):
+        plot = Plot(size, recipe, dice)
+        for action, arguments in given.items():
+            plot.say(Giving(action, arguments), action)
+        problem = _check(plot) if _draft(plot, families) else None
+        if problem is not None:
+            return problem
+    raise UsageError(
+        f"no problem with {size} actions was found in {TRIES} tries for {', '.join(families)}",
+        "take more actions, fewer families or more attempts",
+    )
+
+
+def _draft(plot: Plot, families: Sequence[Family]) -> bool:
+    """Let the families say what they have to; False where one of them finds nothing to say."""
+    stands_in = "dynamic" in families and plot.dice.chance(0.4) and add_stand_in(plot)
+    for family, add in ADDING.items():
+        has_spoken = family == "dynamic" and stands_in
+        found = family not in families or any(add(plot) for _ in range(TRIES_OF_A_FAMILY))
+        if not found and not has_spoken:
+            return False
+    _add_more(plot, families)
+    if "budget" in families and not add_spending(plot):
+        return False
+    if "order" in families:
+        _add_order(plot, len(families))
+    if "time" in families and not add_time(plot):
+        return False
+    if plot.unmentioned:
+        plot.say(Duty(tuple(plot.dice.shuffled(plot.unmentioned))), *plot.unmentioned)
+    plot.sentences = plot.dice.shuffled(plot.sentences)
+    return True
+
+
+def _add_more(plot: Plot, families: Sequence[Family]) -> None:
+    """Give some families another say, as far as there is room for sentences."""
+    several = [ADDING[family] for family in SEVERAL if family in families]
+    most = plot.recipe.sentences or plot.size - 1
+    room = most - len(plot.sentences) - len({"order", "time"} & {*families})
+    if several and room > 0:
+        for _ in range(plot.dice.below(room + 1)):
+            plot.dice.pick(several)(plot)
+
+
+def _add_order(plot: Plot, families: int) -> None:
+    """Ordering clauses on all actions but those that stand in for others."""
+    most = plot.recipe.sentences or max(plot.size - 1, families)
+    order = Order(plot.cast)
+    order.after, order.before = plot.order.after[: plot.cast], plot.order.before[: plot.cast]
+    recipe = msgspec.structs.replace(plot.recipe, sentences=max(1, most - len(plot.sentences)))
+    left = (1 << plot.cast) - 1 & ~plot.mentioned
+    draft = continue_draft(order, left, recipe, plot.dice)
+    plot.sentences += draft.paragraph
+    plot.mentioned |= (1 << plot.cast) - 1 & ~draft.unmentioned
+    plot.order.after[: plot.cast], plot.order.before[: plot.cast] = order.after, order.before
+
+
+def _check(plot: Plot) -> Problem | None:
+    """The whole problem; None where nobody can solve it, or not by what is told."""
+    constraints = tuple(plot.constraints())
+    found = plot.survey()
+    if not found.witness:
+        return None
+    free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
+    solution = rehearse(IDS[: plot.size], free, plot.world)
+    return None if solution is None else Problem(plot, constraints, found, solution)

@@ -1,0 +1,171 @@
+"""Days, durations and points of time for timed problems, drawn round a schedule that keeps to all of them."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from misstep.planning.language.remarks import TIMED, Bound, Edge, Timed, TimedRelative
+from misstep.planning.language.syntax import Clause, Sentence
+from misstep.planning.plans.demands import Demands, selections
+from misstep.planning.plans.search import find_plan
+from misstep.planning.synthesis.paragraphs import GROUP_RATE
+from misstep.planning.synthesis.plot import IDS, Plot
+
+GRAIN = 15  # minutes; durations are multiples of it
+POINT = 30  # and points of time of this
+MORNING, NIGHT = 7 * 60, 23 * 60
+LONGEST_WORK = 11 * 60  # what all actions together may take
+GROUP = 3
+
+
+class Said(msgspec.Struct, frozen=True):
+    """Something to be said of the time of one action."""
+
+    action: int
+    edge: Edge
+    bound: Bound
+    time: int
+
+
+def add_time(plot: Plot) -> bool:
+    """A day, a duration for everything, and windows that a hidden schedule keeps to."""
+    _set_day(plot)
+    plan = _hidden_plan(plot)
+    if plan is None:
+        return False
+    starts = _hidden_starts(plot, *plan)
+    windows = _draw_windows(plot, starts)
+    free = [action for action in starts if all(said.action != action for said in windows)]
+    for said in windows:
+        if not _attach(plot, said):
+            _say(plot, said, starts, free)
+    return bool(windows)
+
+
+def _set_day(plot: Plot) -> None:
+    most = max(2 * GRAIN, min(150, 2 * LONGEST_WORK // plot.size - 2 * GRAIN))
+    durations = {
+        action: 2 * GRAIN + GRAIN * plot.dice.below((most - 2 * GRAIN) // GRAIN + 1)
+        for action in IDS[: plot.size]
+    }
+    begin = MORNING + 60 * plot.dice.below(3)
+    room = sum(durations.values()) * (1.2 + plot.dice.below(5) / 10)
+    plot.change(
+        day=(begin, min(NIGHT, begin + 60 * -(-int(room) // 60))),
+        durations=durations,
+        attempts=plot.recipe.attempts,
+    )
+
+
+def _hidden_plan(plot: Plot) -> tuple[Demands, list[int]] | None:
+    """A way to do everything, with what the true world makes due."""
+    options = list(selections(IDS[: plot.size], plot.constraints(), plot.world))
+    for demands in plot.dice.shuffled(options):
+        plan = find_plan(demands, ranked=plot.dice.shuffled(range(demands.size)))
+        if plan is not None:
+            return demands, plan
+    return None
+
+
+def _hidden_starts(plot: Plot, demands: Demands, plan: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """When each action starts and ends, idle at times; repetitions are left out."""
+    assert plot.world.day
+    numbers = {action: number for number, action in enumerate(IDS)}
+    work = sum(plot.world.durations[demands.tools[unit]] for unit in plan)
+    clock, end = plot.world.day
+    idle = (end - clock - work) // GRAIN
+    starts: dict[int, tuple[int, int]] = {}
+    for unit in plan:
+        pause = plot.dice.below(idle + 1) if plot.dice.chance(0.4) else 0
+        idle -= pause
+        clock += pause * GRAIN
+        done = clock + plot.world.durations[demands.tools[unit]]
+        if len(demands.units(demands.roles[unit])) == 1:
+            starts[numbers[demands.roles[unit]]] = (clock, done)
+        clock = done
+    return starts
+
+
+def _draw_windows(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[Said]:
+    wanted = 1 + plot.dice.below(max(1, (plot.size + 1) // 2))
+    windows = list[Said]()
+    for action in plot.dice.shuffled(list(starts)):
+        if len(windows) == wanted:
+            break
+        said = _draw_window(plot, action, *starts[action])
+        if said and not _is_implied(plot, said, windows):
+            windows.append(said)
+    return windows
+
+
+def _draw_window(plot: Plot, action: int, start: int, end: int) -> Said | None:
+    """A point of time that the schedule keeps to, none too far off; None where the day says as much."""
+    assert plot.world.day
+    edge, bound = plot.dice.pick(TIMED)
+    moment = start if edge == "start" else end
+    slack = POINT * plot.dice.below(3)
+    if bound == "after":
+        time = moment // POINT * POINT - slack
+        return Said(action, edge, bound, time) if time > plot.world.day[0] else None
+    time = -(-moment // POINT) * POINT + slack
+    return Said(action, edge, bound, time) if time < plot.world.day[1] else None
+
+
+def _is_implied(plot: Plot, said: Said, windows: Sequence[Said]) -> bool:
+    """Whether what is said of actions before or after this one comes to the same."""
+    later = said.bound == "after"
+    bound = (plot.order.before if later else plot.order.after)[said.action]
+    return any(
+        other.bound == said.bound
+        and bound >> other.action & 1
+        and (other.time >= said.time if later else other.time <= said.time)
+        for other in windows
+    )
+
+
+def _attach(plot: Plot, said: Said) -> bool:
+    """Hang it on an ordering clause as a relative clause, now and then."""
+    if not plot.dice.chance(plot.recipe.relative):
+        return False
+    for number, sentence in enumerate(plot.sentences):
+        for changed in _with_relative(sentence, said):
+            plot.sentences[number] = changed
+            return True
+    return False
+
+
+def _with_relative(sentence: Sentence, said: Said) -> Iterator[Sentence]:
+    relative = TimedRelative(said.edge, said.bound, said.time)
+    for place, part in enumerate(sentence.parts):
+        if not isinstance(part, Clause) or part.subject.relative or part.object.relative:
+            continue
+        for name, group in (("subject", part.subject), ("object", part.object)):
+            if group.actions == (said.action,) and _is_clear(sentence, place, name):
+                described = msgspec.structs.replace(group, relative=relative)
+                changed = msgspec.structs.replace(part, **{name: described})
+                parts = (*sentence.parts[:place], changed, *sentence.parts[place + 1 :])
+                yield msgspec.structs.replace(sentence, parts=parts)
+
+
+def _is_clear(sentence: Sentence, place: int, name: str) -> bool:
+    """A relative clause at the end of a part swallows what a comma ties to it."""
+    joined = place < len(sentence.joins) and sentence.joins[place] != ";"
+    return name == "subject" or not joined
+
+
+def _say(plot: Plot, said: Said, starts: dict[int, tuple[int, int]], free: list[int]) -> None:
+    """In a sentence of its own, with some that are still free of which the same can be said."""
+    form = "fronted" if said.edge == "end" and plot.dice.chance(0.3) else "verb"
+    most = min(plot.recipe.group, 2 if form == "fronted" else GROUP)
+    group = [said.action]
+    for other in plot.dice.shuffled(free):
+        if len(group) < most and plot.dice.chance(GROUP_RATE) and _keeps(starts[other], said):
+            group.append(other)
+            free.remove(other)
+    remark = Timed(form, said.edge, said.bound, said.time, tuple(group))  # type: ignore[arg-type]
+    plot.say(remark, *group)
+
+
+def _keeps(times: tuple[int, int], said: Said) -> bool:
+    moment = times[0] if said.edge == "start" else times[1]
+    return moment >= said.time if said.bound == "after" else moment <= said.time

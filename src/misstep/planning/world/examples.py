@@ -1,0 +1,260 @@
+"""Makes up arguments for a tool that it would take, and that read naturally in a request."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from misstep.core.dice import Dice
+from misstep.errors import UsageError
+from misstep.planning.world.limits import is_number, same
+from misstep.planning.world.numbers import numbers_for
+from misstep.planning.world.patterns import is_readable, matches
+from misstep.planning.world.samples import CODES, PLAIN, texts_for
+from misstep.planning.world.schema import find_reference, fits
+
+DEEPEST = 12  # schemas within schemas; deeper ones have no end, or none that anybody would read
+DRAWS = 4  # at a list or an object that as a whole has to be like this or that
+MOST_WANTED = 3  # items in a list, unless the schema wants more
+MOST_ITEMS = 30
+LONGEST_TEXT = 400  # characters
+MOST_NAMED = 4  # steps in the path of a parameter
+UNSPEAKABLE = frozenset("`'\"“”„‘’«»")
+
+ITEM = ""  # stands for the items of a list in the path of a parameter
+
+
+def make_up(schema: Mapping[str, Any], dice: Dice) -> dict[str, Any]:
+    """Values for all parameters that an object schema requires, and for no others.
+
+    They fit the schema, and no text among them has quotation marks, backticks or line breaks. A `UsageError`
+    names the parameter that no value can be found for.
+    """
+    arguments = {key: value for key, value in schema.items() if key not in ("default", "example", "examples")}
+    try:
+        made = _Maker(schema, dice).make({**arguments, "type": "object"}, ())
+    except _Impossible as problem:
+        what = f"the parameter '{problem.parameter}'" if problem.path else "the parameters together"
+        raise UsageError(
+            f"no value can be made up for {what}", "give it an example or a default in its schema"
+        ) from None
+    assert isinstance(made, dict)
+    return made
+
+
+class _Impossible(Exception):
+    """There is no value for the parameter at this path."""
+
+    def __init__(self, path: tuple[str, ...]) -> None:
+        super().__init__(path)
+        self.path = path
+
+    @property
+    def parameter(self) -> str:
+        shown = "".join(f".{name}" if name else "[]" for name in self.path[:MOST_NAMED]).removeprefix(".")
+        return f"{shown}…" if len(self.path) > MOST_NAMED else shown
+
+
+class _Maker:
+    def __init__(self, root: Mapping[str, Any], dice: Dice) -> None:
+        self._root = root
+        self._dice = dice
+        self._deep = 0
+
+    def make(self, schema: Any, path: tuple[str, ...], others: Sequence[Any] = ()) -> Any:
+        """A value that fits, unlike the others if there is such a one; `_Impossible` where nothing fits."""
+        known = list[Any]()
+        with self._deeper(path):
+            for value in self._candidates(self._flat(schema, path), path, others):
+                if _is_sayable(value) and fits(schema, value, self._root) is None:
+                    if not any(same(value, other) for other in others):
+                        return value
+                    known.append(value)
+        if not known:
+            raise _Impossible(path)
+        return known[0]
+
+    @contextmanager
+    def _deeper(self, path: tuple[str, ...]) -> Iterator[None]:
+        if self._deep >= DEEPEST:
+            raise _Impossible(path)
+        self._deep += 1
+        try:
+            yield
+        finally:
+            self._deep -= 1
+
+    def _candidates(
+        self, schema: dict[str, Any], path: tuple[str, ...], others: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Values that may fit, the most natural ones first."""
+        if "const" in schema:
+            yield schema["const"]
+        if isinstance(schema.get("enum"), list):
+            yield from sorted(self._dice.shuffled(schema["enum"]), key=_is_null)
+        if "const" in schema or "enum" in schema:
+            return
+        if isinstance(schema.get("examples"), list):
+            yield from self._dice.shuffled(schema["examples"])
+        yield from (schema[key] for key in ("example", "default") if not _is_null(schema.get(key)))
+        if alternatives := self._alternatives(schema, path):
+            yield from self._possible(alternatives, path, others)
+        else:
+            yield from self._of_kind(_kind(schema), schema, path)
+
+    def _alternatives(self, schema: dict[str, Any], path: tuple[str, ...]) -> list[dict[str, Any]]:
+        """The schemas of which the value has to fit one; those of nothing at all come last."""
+        for key in ("anyOf", "oneOf", "type"):
+            if not isinstance(choices := schema.get(key), list):
+                continue
+            rest = {name: value for name, value in schema.items() if name != key}
+            if key == "type":
+                found = [{**rest, "type": kind} for kind in choices]
+            else:
+                found = [_merged(rest, self._flat(choice, path)) for choice in choices if choice is not False]
+            return sorted(self._dice.shuffled(found), key=lambda each: each.get("type") == "null")
+        return []
+
+    def _possible(
+        self, alternatives: list[dict[str, Any]], path: tuple[str, ...], others: Sequence[Any]
+    ) -> Iterator[Any]:
+        """A value for each of the schemas that there is one for."""
+        problems = list[_Impossible]()
+        for schema in alternatives:
+            try:
+                yield self.make(schema, path, others)
+            except _Impossible as problem:
+                problems.append(problem)
+        if len(problems) == len(alternatives):
+            raise problems[0]
+
+    def _of_kind(self, kind: str, schema: dict[str, Any], path: tuple[str, ...]) -> Iterator[Any]:
+        match kind:
+            case "string":
+                yield from self._texts(schema, path)
+            case "integer" | "number":
+                yield from numbers_for(schema, _name(path), kind == "integer", self._dice)
+            case "boolean":
+                yield from self._dice.shuffled([True, False])
+            case "array":
+                yield from (self._list(schema, path) for _ in range(DRAWS))
+            case "object":
+                yield from (self._object(schema, path) for _ in range(DRAWS))
+            case "null":
+                yield None
+
+    def _texts(self, schema: dict[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+        natural = self._dice.shuffled(texts_for(_name(path), schema.get("format")))
+        pattern = schema.get("pattern")
+        if isinstance(pattern, str) and is_readable(pattern):
+            known = [*natural, *self._dice.shuffled(PLAIN), *self._dice.shuffled(CODES)]
+            yield from (text for text in known if matches(pattern, text))
+            return
+        yield from natural
+        yield from self._dice.shuffled(PLAIN)
+        low, high = _count(schema, "minLength", 1), _count(schema, "maxLength", LONGEST_TEXT)
+        if low <= min(high, LONGEST_TEXT):
+            yield _of_length(natural, low, high)
+
+    def _list(self, schema: dict[str, Any], path: tuple[str, ...]) -> list[Any]:
+        schemas = _item_schemas(schema, 1 + self._dice.below(MOST_WANTED))
+        least = _count(schema, "minItems", 0)
+        if least > min(len(schemas), MOST_ITEMS):
+            raise _Impossible(path)
+        made = list[Any]()
+        for each in schemas:
+            item = self.make(each, (*path, ITEM), made)
+            is_new = not any(same(item, other) for other in made)
+            if not is_new and schema.get("uniqueItems") is True and len(made) < least:
+                raise _Impossible(path)
+            if is_new or len(made) < least or "prefixItems" in schema:
+                made.append(item)
+        return made
+
+    def _object(self, schema: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+        properties = schema["properties"] if isinstance(schema.get("properties"), Mapping) else {}
+        required = [name for name in schema.get("required") or () if isinstance(name, str)]
+        rest = schema.get("additionalProperties", True)
+        spare = [*properties, *(PLAIN if rest is not False else ())]
+        names = [name for name in properties if name in required]
+        names += dict.fromkeys(name for name in required if name not in properties)
+        more = [name for name in spare if name not in names]
+        names += more[: max(0, _count(schema, "minProperties", 0) - len(names))]
+        return {name: self.make(properties.get(name, rest), (*path, name)) for name in names}
+
+    def _flat(self, schema: Any, path: tuple[str, ...]) -> dict[str, Any]:
+        """The schema with what it refers to and what it joins in one piece."""
+        if schema is False:
+            raise _Impossible(path)
+        flat = dict(schema) if isinstance(schema, Mapping) else {}
+        for _ in range(DEEPEST):
+            if "$ref" not in flat:
+                break
+            target = find_reference(flat.pop("$ref"), self._root)
+            flat = _merged(dict(target) if isinstance(target, Mapping) else {}, flat)
+        parts = flat.pop("allOf", None)
+        with self._deeper(path):
+            for part in parts if isinstance(parts, list) else ():
+                flat = _merged(flat, self._flat(part, path))
+        return flat
+
+
+def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Both schemas in one; where they ask for different things the second counts."""
+    both = {**one, **other}
+    if "properties" in one and "properties" in other:
+        both["properties"] = {**one["properties"], **other["properties"]}
+    if "required" in one and "required" in other:
+        both["required"] = [*one["required"], *other["required"]]
+    return both
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    """The type that is asked for, or that other demands suggest."""
+    if isinstance(kind := schema.get("type"), str):
+        return kind
+    if "properties" in schema or "required" in schema:
+        return "object"
+    if "items" in schema or "prefixItems" in schema:
+        return "array"
+    return "number" if schema.keys() & {"minimum", "maximum", "multipleOf"} else "string"
+
+
+def _item_schemas(schema: dict[str, Any], wanted: int) -> list[Any]:
+    """A schema for each item of a list: `wanted` ones, or as many as there have to be."""
+    rest = schema.get("items", True)
+    first = rest if isinstance(rest, list) else schema.get("prefixItems") or []
+    count = max(len(first) or wanted, _count(schema, "minItems", 0))
+    count = min(count, _count(schema, "maxItems", count), MOST_ITEMS + 1)
+    more = 0 if rest is False or isinstance(rest, list) else count - len(first)
+    return [*first[:count], *[rest] * more]
+
+
+def _count(schema: dict[str, Any], key: str, default: int) -> int:
+    return int(schema[key]) if is_number(schema.get(key)) else default
+
+
+def _of_length(words: list[str], low: int, high: int) -> str:
+    """The words again and again, up to a length within the limits, with no space at the end."""
+    text = " ".join(words)
+    while len(text) < low:
+        text += f" {text}"
+    text = text[: min(high, max(low, len(words[0])))]
+    return f"{text[:-1]}s" if text.endswith(" ") else text
+
+
+def _name(path: tuple[str, ...]) -> str:
+    return next((name for name in reversed(path) if name != ITEM), "")
+
+
+def _is_null(value: object) -> bool:
+    return value is None
+
+
+def _is_sayable(value: object) -> bool:
+    """Whether every text in it can stand between quotation marks on one line, and is not blank."""
+    if isinstance(value, str):
+        speakable = value.isprintable() and not UNSPEAKABLE & set(value)
+        return speakable and 0 < len(value.strip()) <= LONGEST_TEXT
+    if isinstance(value, dict):
+        return all(_is_sayable(each) for each in value.values())
+    return not isinstance(value, list) or all(_is_sayable(each) for each in value)

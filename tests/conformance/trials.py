@@ -1,0 +1,63 @@
+"""One attempt of a subject at a case, as the tests of the suite make it."""
+
+import asyncio
+import time
+from typing import Any
+
+from misstep.core.agent import Assignment, Closing
+from misstep.core.case import Case
+from misstep.core.transcript import Transcript
+from misstep.core.verdict import Verdict
+from misstep.engine.attempt import attempt
+from misstep.engine.deadline import Deadline
+from misstep.engine.recorder import Recorder
+from misstep.planning.judging.explanation import check
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.world.mock import MockWorld
+from tests.conformance.subjects import Subject
+from tests.scripted import ScriptedServer
+
+CASE = make_case(Suite(5, 4, 4), 0)
+TOOLS = [action.tool for action in CASE.actions]
+
+
+class Trial:
+    """One attempt at a case by a subject, and all that is known about it afterwards."""
+
+    def __init__(
+        self, case: Case = CASE, max_steps: int = 20, timeout: float = 60, world: Any = None
+    ) -> None:
+        self.case = case
+        self.deadline = Deadline(timeout)
+        self.recorder = Recorder(world or MockWorld(case), self.deadline, max_steps)
+
+    async def run(self, agent: Any) -> "Trial":
+        began = time.monotonic()
+        assignment = Assignment(self.case.query, 0)
+        self.answer, self.broken = await attempt(agent, assignment, self.recorder, self.deadline)
+        self.seconds = time.monotonic() - began
+        return self
+
+    @property
+    def called(self) -> list[str]:
+        return [call.tool for call in self.recorder.calls]
+
+    @property
+    def verdict(self) -> Verdict:
+        transcript = Transcript(self.case.id, self.recorder.calls, self.answer.ended, error=self.broken)
+        return check(self.case, transcript)
+
+
+def play(subject: Subject, server: ScriptedServer, *trials: Trial) -> Trial:
+    """The trials side by side with one agent; the first of them."""
+
+    async def main() -> None:
+        agent = subject.make(server)
+        try:
+            await asyncio.gather(*(trial.run(agent) for trial in trials))
+        finally:
+            if isinstance(agent, Closing):
+                await agent.close()
+
+    asyncio.run(main())
+    return trials[0]

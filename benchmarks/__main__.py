@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks.clients import client_rows
 from benchmarks.distance import distance_rows
+from benchmarks.families import family_rows
 from benchmarks.inspection import inspection_rows
 from benchmarks.judging import judging_rows
 from benchmarks.measure import Effort, Row, as_markdown, as_text
@@ -23,6 +24,7 @@ QUICK = Effort(repeats=3, scale=0.1)
 MEASURED = (
     synthesis_rows,
     judging_rows,
+    family_rows,
     import_rows,
     loop_rows,
     inspection_rows,

@@ -10,6 +10,7 @@ from misstep.cli.options import settings_options
 from misstep.cli.output import print_json, spare_inputs
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
+from misstep.planning.difficulty import measure
 from misstep.report.case import case_view
 from misstep.report.text import plain_lines
 from misstep.store.lines import write_lines
@@ -49,5 +50,5 @@ def serve(settings: Settings, case: str, http: bool, host: str, port: int) -> in
     if settings.json:
         print_json(outcome.verdict)
     else:
-        console.print(case_view(outcome))
+        console.print(case_view(outcome, measure(outcome.case)))
     return int(outcome.verdict.verdict != "passed")

@@ -153,9 +153,13 @@ def _exit_code(summary: Summary, settings: Settings) -> int:
 def _census_lines(summary: SuiteSummary) -> list[str]:
     sizes = ", ".join(f"{count} with {size} actions" for size, count in summary.actions.items())
     used, grammar = summary.skeletons.used, summary.skeletons.grammar
+    families = ", ".join(f"{family} in {count}" for family, count in summary.families.items())
+    hard = summary.difficulty
     return [
         f"{counted(summary.cases, 'case')} (seed {summary.seed}): {sizes}",
+        *([f"families: {families}"] if list(summary.families) != ["order"] else []),
         f"chance level {percent(summary.chance)} on average, {summary.constraints} constraints in all",
+        f"longest chain {hard['chain']:.1f} on average, {hard['reading']:.1f} pairs to swap against the text",
         f"{used} of the grammar's {grammar} skeletons used (a sub-sentence each, groups not expanded)",
     ]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.core.constraint import Constraint
+from misstep.core.constraint import FAMILIES, Constraint, Family, family_of
 
 CASE_VERSION = 1
 
@@ -82,6 +82,14 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         """This case under the id that its content gives it."""
         content = _encoder.encode(msgspec.structs.replace(self, id=""))
         return msgspec.structs.replace(self, id=hashlib.blake2b(content, digest_size=6).hexdigest())
+
+
+def families_of(case: Case) -> list[Family]:
+    """The families that have a say in a case."""
+    said = {family_of(constraint) for constraint in case.constraints}
+    if case.world.failures or case.world.broken:
+        said.add("dynamic")
+    return [family for family in FAMILIES if family in said]
 
 
 _encoder = msgspec.json.Encoder()

@@ -1,4 +1,4 @@
-"""How hard a case is, in numbers that can be asked for before it is run and looked at afterwards."""
+"""Measures how hard cases are, and picks those that are hard enough."""
 
 import operator
 import re
@@ -8,29 +8,12 @@ import msgspec
 
 from misstep.core.case import Case
 from misstep.core.constraint import Adjacent, Before, Condition, Constraint, Handover
+from misstep.core.difficulty import MEASURES, Difficulty
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.plans.nearest import nearest_plan
 from misstep.planning.plans.order import Order, nearest_order
 
 CHARACTERS = 4  # to a token, roughly, in English
-
-
-class Difficulty(msgspec.Struct, frozen=True):
-    """`chain` is the most actions that are bound to follow one another.
-
-    `reading` is how far the text's order is from any correct one: the fewest pairs that have to be swapped.
-    `tokens` are those of the request, roughly.
-    """
-
-    chance: float
-    actions: int
-    constraints: int
-    chain: int
-    reading: int
-    tokens: int
-
-
-MEASURES = tuple(field.name for field in msgspec.structs.fields(Difficulty))
 
 
 class Bound(msgspec.Struct, frozen=True):

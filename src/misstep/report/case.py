@@ -1,6 +1,7 @@
 """A case in full, as a rich renderable."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -8,6 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from misstep.core.case import Planned
+from misstep.core.difficulty import Difficulty
 from misstep.core.outcome import Outcome
 from misstep.core.transcript import Call
 from misstep.report.constraint import in_brief
@@ -15,11 +18,12 @@ from misstep.report.terminal import STYLES, counted, percent
 from misstep.report.text import plain, plain_lines
 
 
-def case_view(outcome: Outcome) -> RenderableType:
+def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
     """A case in full: the request, the calls with the misstep marked, the verdict and its reasons."""
     case, verdict = outcome.case, outcome.verdict
     parts: list[RenderableType] = [
         Text.assemble(("case ", "bold"), plain(case.id), f"   topic {plain(case.topic)}   seed {case.seed}"),
+        Text(_hardness(difficulty), style="dim"),
         _section("request", Text(plain_lines(case.query))),
         _section("calls", _calls(outcome)),
         *_said(outcome),
@@ -34,6 +38,8 @@ def case_view(outcome: Outcome) -> RenderableType:
         parts.append(
             _section("nearest correct plan", Text(" → ".join(tools[action] for action in verdict.nearest)))
         )
+    if case.solution and verdict.verdict != "passed":
+        parts.append(_section("one way to get it right", _solution(case.solution)))
     return Group(*parts)
 
 
@@ -47,19 +53,40 @@ def _headline(outcome: Outcome) -> str:
     return verdict.verdict + (f": {verdict.error}" if verdict.error else "") + chance
 
 
+def _hardness(difficulty: Difficulty) -> str:
+    measured = (
+        counted(difficulty.actions, "action"),
+        counted(difficulty.constraints, "constraint"),
+        f"longest chain {difficulty.chain}",
+        f"{counted(difficulty.reading, 'pair')} to swap against the reading order",
+        f"about {difficulty.tokens} tokens",
+    )
+    return "difficulty: " + ", ".join(measured)
+
+
 def _calls(outcome: Outcome) -> RenderableType:
-    calls = outcome.transcript.calls
+    """The calls; where results tell more than that they worked, those too."""
+    calls, telling = outcome.transcript.calls, bool(outcome.case.solution)
     if not calls:
         return Text("none", style="dim")
     width = len(str(len(calls)))
-    text = Text()
+    lines = list[Text]()
     for step, call in enumerate(calls, 1):
         wrong = step == outcome.verdict.step
-        arguments = "" if call.arguments == {} else plain(json.dumps(call.arguments, ensure_ascii=False), 200)
-        line = f"{step:>{width}}  {plain(call.tool, 200)}({arguments}){_carried_out(call)}"
-        line += "   ← misstep" if wrong else ""
-        text.append(line + ("\n" if step < len(calls) else ""), style="red" if wrong else "")
-    return text
+        line = f"{step:>{width}}  {_written(call.tool, call.arguments)}{_carried_out(call)}"
+        lines.append(Text(line + ("   ← misstep" if wrong else ""), style="red" if wrong else ""))
+        if telling and call.result:
+            lines.append(Text(f"{'':{width}}  {plain(call.result, 300)}", style="dim"))
+    return Text("\n").join(lines)
+
+
+def _solution(calls: Sequence[Planned]) -> RenderableType:
+    return Text("\n".join(_written(call.tool, call.arguments) for call in calls))
+
+
+def _written(tool: str, arguments: object) -> str:
+    given = "" if arguments == {} else plain(json.dumps(arguments, ensure_ascii=False), 200)
+    return f"{plain(tool, 200)}({given})"
 
 
 def _carried_out(call: Call) -> str:

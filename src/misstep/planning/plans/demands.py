@@ -25,6 +25,7 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
+from misstep.planning.plans.order import bits
 
 NEVER = 1 << 30  # later than any day
 
@@ -73,6 +74,18 @@ class Demands:
     def is_plain(self) -> bool:
         """Whether there is nothing to heed but what comes before what."""
         return not (self.next or self.announced or self.limits or self.timing)
+
+    @cached_property
+    def urgency(self) -> list[int]:
+        """The units, those first that must start soonest, or that something waits for which must."""
+        if self.timing is None:
+            return list(range(self.size))
+        latest = list(self.timing.latest)
+        for _ in range(self.size):  # far enough for the longest chain
+            for unit, mask in enumerate(self.before):
+                for earlier in bits(mask):
+                    latest[earlier] = min(latest[earlier], latest[unit])
+        return sorted(range(self.size), key=latest.__getitem__)
 
     @property
     def sequences(self) -> int:

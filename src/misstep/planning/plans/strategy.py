@@ -121,7 +121,7 @@ class Strategist:
                 begun = self._begun(demands)
                 if begun is not None:
                     done, last = begun
-                    rest = find_plan(demands, done, last, self._clock)
+                    rest = find_plan(demands, done, last, self._clock, demands.urgency)
                     if rest is not None:
                         return demands, rest
         return None

@@ -1,6 +1,7 @@
 """Days, durations and points of time for timed problems, drawn round a schedule that keeps to all of them."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -16,6 +17,9 @@ POINT = 30  # and points of time of this
 MORNING, NIGHT = 7 * 60, 23 * 60
 LONGEST_WORK = 11 * 60  # what all actions together may take
 GROUP = 3
+SURPRISE_RATE = 0.6
+PAUSE_RATE = 0.25
+DEADLINE: tuple[Edge, Bound] = ("end", "before")  # which only a duration tells how to meet
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -76,7 +80,7 @@ def _hidden_starts(plot: Plot, demands: Demands, plan: Sequence[int]) -> dict[in
     idle = (end - clock - work) // GRAIN
     starts: dict[int, tuple[int, int]] = {}
     for unit in plan:
-        pause = plot.dice.below(idle + 1) if plot.dice.chance(0.4) else 0
+        pause = plot.dice.below(idle + 1) if plot.dice.chance(PAUSE_RATE) else 0
         idle -= pause
         clock += pause * GRAIN
         done = clock + plot.world.durations[demands.tools[unit]]
@@ -87,10 +91,11 @@ def _hidden_starts(plot: Plot, demands: Demands, plan: Sequence[int]) -> dict[in
 
 
 def _draw_windows(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[Said]:
-    wanted = 1 + plot.dice.below(max(1, (plot.size + 1) // 2))
-    windows = list[Said]()
-    for action in plot.dice.shuffled(list(starts)):
-        if len(windows) == wanted:
+    wanted = 1 + plot.dice.below(max(1, plot.size - 1))
+    windows = _draw_surprise(plot, starts) if plot.dice.chance(SURPRISE_RATE) else []
+    surprised = [said.action for said in windows]
+    for action in plot.dice.shuffled([action for action in starts if action not in surprised]):
+        if len(windows) >= wanted:
             break
         said = _draw_window(plot, action, *starts[action])
         if said and not _is_implied(plot, said, windows):
@@ -98,12 +103,30 @@ def _draw_windows(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[Said]:
     return windows
 
 
+def _draw_surprise(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[Said]:
+    """Windows for two neighbours of which the later one looks more urgent as long as durations are unknown.
+
+    The first has to end by a time at which the second must have started; begun the other way round, the first
+    ends too late. Empty where no two neighbours will do.
+    """
+    pairs = [
+        (one, other)
+        for one, other in pairwise(starts)
+        if starts[one][1] == starts[other][0] and not plot.order.after[one] >> other & 1
+    ]
+    for first, then in pairs:  # the earlier the better: what comes before it could make room
+        urgent = -(-starts[then][0] // POINT) * POINT
+        if urgent + POINT < starts[then][1]:
+            return [Said(first, "end", "before", urgent + POINT), Said(then, "start", "before", urgent)]
+    return []
+
+
 def _draw_window(plot: Plot, action: int, start: int, end: int) -> Said | None:
     """A point of time that the schedule keeps to, none too far off; None where the day says as much."""
     assert plot.world.day
-    edge, bound = plot.dice.pick(TIMED)
+    edge, bound = plot.dice.pick(TIMED) if plot.dice.chance(0.6) else DEADLINE
     moment = start if edge == "start" else end
-    slack = POINT * plot.dice.below(3)
+    slack = POINT * plot.dice.below(2)
     if bound == "after":
         time = moment // POINT * POINT - slack
         return Said(action, edge, bound, time) if time > plot.world.day[0] else None

@@ -55,13 +55,15 @@ class Strategist:
         self._findings: dict[str, bool] = {}
         self._costs: dict[str, int] = {}
         self._broken: list[str] = []
+        self._course: tuple[Demands, list[int]] | None = None  # what is left of the plan that is followed
         self._begin()
 
     def next(self) -> Move | None:
         """The next move; None when everything is done, or nothing more can be."""
         for action in self._unpriced():
             return Move("ask price", action)
-        found = self._plan()
+        found = self._course if self._holds() else self._plan()
+        self._course = found
         if found is None and self._attempt < self._brief.attempts:
             self._begin()
             self._attempt += 1
@@ -80,26 +82,51 @@ class Strategist:
                 role = self._role(action)
                 self._done.append(role)
                 self._clock = move.start + news.minutes
+                self._go_on(news)
                 self._durations[action] = news.minutes
                 self._values |= {(role, name): value for name, value in news.values.items()}
                 if news.finding is not None:
                     self._findings[action] = news.finding
                 self._constraints += [new for new in news.announced if new not in self._constraints]
             case "broken":
-                if action not in self._broken:
-                    self._broken.append(action)
+                self._course = None
+                self._broken.append(action)
             case "price":
                 self._costs[action] = news.cost
             case "refused":
+                self._course = None
                 self._done.append(self._role(action))  # or it would be asked for again and again
             case _:
                 pass
 
     def _begin(self) -> None:
         """Nothing that was done counts any more; what was learnt does."""
+        self._course = None
         self._done: list[str] = []
         self._values: dict[tuple[str, str], str | int] = {}
         self._clock = self._brief.day[0] if self._brief.day else 0
+
+    def _go_on(self, news: News) -> None:
+        """Keep to the course, unless there is more to think about than time."""
+        if self._course is None or news.finding is not None or news.announced:
+            self._course = None
+        else:
+            self._course[1].pop(0)
+
+    def _holds(self) -> bool:
+        """Whether the course can still be kept to."""
+        if self._course is None:
+            return False
+        (demands, units), clock = self._course, self._clock
+        timing = demands.timing
+        if timing is None:
+            return True
+        for unit in units:
+            start = max(clock, timing.earliest[unit])
+            if start > timing.latest[unit]:
+                return False
+            clock = start + timing.durations[unit]
+        return True
 
     def _unpriced(self) -> Iterator[str]:
         if any(isinstance(constraint, Spend) for constraint in self._constraints):

@@ -17,6 +17,7 @@ from tests.snapshots import scrub
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "docs/tutorial.md", "docs/how-to.md"]
 AGENTS = "docs/agents.md"
+FAMILIES = "docs/families.md"
 
 
 def examples(page: str) -> list[tuple[str, str]]:
@@ -59,10 +60,20 @@ def test_console_examples(page: str, tmp_path: Path) -> None:
 
 def test_examples_of_agents(tmp_path: Path) -> None:
     """The agents of the page, each in its file, on a model with a script."""
-    for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", (ROOT / AGENTS).read_text(), re.DOTALL):
-        (tmp_path / name).write_text(code)
+    write_files(AGENTS, tmp_path)
     with ScriptedServer() as server:
         follow(AGENTS, tmp_path, OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY="sk-test")
+
+
+def test_examples_of_families(tmp_path: Path) -> None:
+    write_files(FAMILIES, tmp_path)
+    follow(FAMILIES, tmp_path)
+
+
+def write_files(page: str, folder: Path) -> None:
+    """The Python files that a page shows."""
+    for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", (ROOT / page).read_text(), re.DOTALL):
+        (folder / name).write_text(code)
 
 
 def test_python_examples(tmp_path: Path) -> None:

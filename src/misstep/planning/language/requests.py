@@ -96,19 +96,28 @@ def write_rules(
         "choice": Choice in kinds,
         "condition": Condition in kinds,
         "stand_in": StandIn in kinds,
-        "optional": bool(kinds & {Choice, Condition, StandIn}),
+        "own_arguments": own and StandIn in kinds,
+        "optional": bool(kinds & {Choice, Condition}),
         "data": Handover in kinds,
+        "data_again": _gives_again(constraints),
         "time": world.day is not None,
         "budget": bool(world.costs),
         "retry": world.retries > 0,
         "announce": bool(world.announcements),
         "over": world.attempts > 1,
+        "refused": world.attempts == 1 and (own or Handover in kinds or world.day is not None),
         "distractors": distractors > 0,
         "arguments": own,
         "no_arguments": not own and world.day is None and Handover not in kinds,
     }
     rules, figures = load_requests().rules, _figures(world)
     return tuple([rules[name].format(**figures) for name, applies in applying.items() if applies])
+
+
+def _gives_again(constraints: Sequence[Constraint]) -> bool:
+    """Whether an action returns a value more than once."""
+    givers = {constraint.giver for constraint in constraints if isinstance(constraint, Handover)}
+    return any(isinstance(constraint, Repeat) and constraint.action in givers for constraint in constraints)
 
 
 def _figures(world: World) -> dict[str, str]:

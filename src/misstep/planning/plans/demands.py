@@ -4,6 +4,7 @@ There is one unit for each time that an action is due.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from itertools import product
 from math import factorial, prod
@@ -74,6 +75,12 @@ class Demands:
     def is_plain(self) -> bool:
         """Whether there is nothing to heed but what comes before what."""
         return not (self.next or self.announced or self.limits or self.timing)
+
+    def untimed(self) -> "Demands":
+        """The same without regard to time."""
+        same = copy(self)
+        same.timing = None
+        return same
 
     @cached_property
     def urgency(self) -> list[int]:

@@ -68,7 +68,7 @@ class Strategist:
             self._begin()
             self._attempt += 1
             return Move("start over")
-        return self._move(*(found or self._rest()))
+        return self._move(*(found or self._search(late=True) or self._rest()))
 
     def outlook(self) -> list[str]:
         """The actions that are left, in the order in which they would be carried out as things are now."""
@@ -143,12 +143,17 @@ class Strategist:
 
     def _plan(self) -> tuple[Demands, list[int]] | None:
         """Demands that go with what has been done, and how to meet the rest of them."""
+        return self._search(late=False)
+
+    def _search(self, late: bool) -> tuple[Demands, list[int]] | None:
+        """A plan; a `late` one keeps to everything but time."""
         for constraints, world in self._assumptions():
             for demands in selections(self._brief.actions, constraints, world):
                 begun = self._begun(demands)
                 if begun is not None:
                     done, last = begun
-                    rest = find_plan(demands, done, last, self._clock, demands.urgency)
+                    wanted = demands.untimed() if late else demands
+                    rest = find_plan(wanted, done, last, self._clock, demands.urgency)
                     if rest is not None:
                         return demands, rest
         return None

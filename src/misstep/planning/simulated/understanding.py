@@ -93,7 +93,7 @@ def announced_by(activity: str, sentence: str, activities: Sequence[str]) -> tup
 def _name(tool: Tool, request: str) -> str:
     """What the request calls the task of a tool; empty if it doesn't speak of it."""
     text = request.lower()
-    for name in (tool.name.replace("_", " "), f"{tool.name} call"):
+    for name in (f"{tool.name} call", tool.name.replace("_", " ")):
         if f"the {name.lower()}" in text:
             return name
     return ""

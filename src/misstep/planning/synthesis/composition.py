@@ -15,6 +15,7 @@ from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import Sentence, skeleton
 from misstep.planning.language.topics import Topic
 from misstep.planning.plans.order import count_orders, first_available
+from misstep.planning.synthesis.families import COSTS
 from misstep.planning.synthesis.paragraphs import Draft
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.synthesis.problems import Problem
@@ -74,7 +75,10 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
         for announcement in plot.announcements
     }
     world = msgspec.structs.replace(
-        plot.world, announcements=announcements, values=_needed_values(plot.world, problem.constraints)
+        plot.world,
+        announcements=announcements,
+        values=_needed_values(plot.world, problem.constraints),
+        costs=_costs(plot.world, setting.distractors, dice),
     )
     own = any(action.parameters is not None for action in setting.actions)
     rules = write_rules(problem.constraints, world, len(setting.distractors), own)
@@ -94,6 +98,13 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
         distractors=setting.distractors,
         solution=_name_tools(problem, setting.actions),
     ).identified()
+
+
+def _costs(world: World, distractors: Sequence[Action], dice: Dice) -> dict[str, int]:
+    """What everything costs: tools that nobody needs have a price too, or that would give them away."""
+    if not world.costs:
+        return {}
+    return world.costs | {action.id: dice.pick(COSTS) for action in distractors}
 
 
 def _needed_values(

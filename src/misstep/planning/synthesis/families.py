@@ -61,7 +61,7 @@ def add_alternative(plot: Plot) -> bool:
 def add_conditional(plot: Plot) -> bool:
     asked = plot.world.findings
     busy = sum(1 << action for action in range(plot.cast) if IDS[action] in asked)
-    drawn = plot.draw(1, plot.open | busy)
+    drawn = plot.draw(1, plot.open | plot.repeated | busy)  # two reports could contradict each other
     if drawn is None:
         return False
     asks = drawn[0]
@@ -170,12 +170,13 @@ def _add_end(plot: Plot) -> bool:
 
 def add_repeat(plot: Plot) -> bool:
     """An action that is due several times, or a bound on how much comes before one."""
-    drawn = plot.draw(1, plot.open | plot.fixed)
+    drawn = plot.draw(1, plot.open | plot.fixed | plot.sure)
     if drawn is None:
         return False
     action = drawn[0]
     if plot.cast < 4 or plot.dice.chance(0.5):
         plot.say(Repeated(action, 2 + plot.dice.below(2)), action)
+        plot.repeated |= 1 << action
     elif not _is_news(plot, Limited(action, 1 + plot.dice.below(plot.cast - 2))):
         return False
     plot.mention(drawn)
@@ -234,8 +235,8 @@ def add_failures(plot: Plot) -> bool:
 ADDING: dict[Family, Callable[[Plot], bool]] = {
     "choice": add_choice,
     "budget": add_options,
-    "data": add_data,
     "repeat": add_repeat,
+    "data": add_data,
     "adjacent": add_adjacent,
     "dynamic": add_dynamic,
 }

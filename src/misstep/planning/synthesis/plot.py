@@ -37,7 +37,7 @@ class Plot:
     `order` holds whatever is bound to come before something else. `open` masks actions that are not sure to
     be due, `fixed` those whose place among the others is bound by more than order: no action is both, or an
     agent that does everything right could find itself trapped. `sure` masks those that others depend on,
-    which have to stay due.
+    which have to stay due, `repeated` those that are due more than once.
     """
 
     def __init__(self, size: int, recipe: Recipe, dice: Dice) -> None:
@@ -48,7 +48,7 @@ class Plot:
         self.sentences: list[Sentence] = []
         self.redundant: list[int] = []
         self.announcements: list[Announcement] = []
-        self.open = self.fixed = self.sure = self.mentioned = 0
+        self.open = self.fixed = self.sure = self.repeated = self.mentioned = 0
         self.world = World()
 
     def draw(self, count: int, avoid: int = 0) -> list[int] | None:

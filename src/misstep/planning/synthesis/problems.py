@@ -50,7 +50,7 @@ def draft_problem(
     for _ in range(TRIES):
         plot = Plot(size, recipe, dice)
         for action, arguments in given.items():
-            plot.say(Giving(action, arguments), action)
+            plot.say(Giving(action, arguments))  # which does not say that the action is due
         problem = _check(plot) if _draft(plot, families) else None
         if problem is not None:
             return problem

@@ -116,7 +116,7 @@ def _draw_surprise(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[Said]
     ]
     for first, then in pairs:  # the earlier the better: what comes before it could make room
         urgent = -(-starts[then][0] // POINT) * POINT
-        if urgent + POINT < starts[then][1]:
+        if plot.world.day and plot.world.day[0] < urgent and urgent + POINT < starts[then][1]:
             return [Said(first, "end", "before", urgent + POINT), Said(then, "start", "before", urgent)]
     return []
 
@@ -131,7 +131,7 @@ def _draw_window(plot: Plot, action: int, start: int, end: int) -> Said | None:
         time = moment // POINT * POINT - slack
         return Said(action, edge, bound, time) if time > plot.world.day[0] else None
     time = -(-moment // POINT) * POINT + slack
-    return Said(action, edge, bound, time) if time < plot.world.day[1] else None
+    return Said(action, edge, bound, time) if plot.world.day[0] < time < plot.world.day[1] else None
 
 
 def _is_implied(plot: Plot, said: Said, windows: Sequence[Said]) -> bool:

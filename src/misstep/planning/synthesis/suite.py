@@ -59,12 +59,12 @@ class Suite(msgspec.Struct, frozen=True):
 
     def validate(self) -> None:
         """Raise a `UsageError` for what can't be synthesised."""
-        self._check_sizes()
-        self._check_sentences()
         if self.exhaustive:
             self._check_exhaustive()
         if self.tools:
             self._check_tools()
+        self._check_sizes()
+        self._check_sentences()
         _check_names(self.topics, load_topics(), "topic")
         _check_names((self.request,), load_requests().templates, "request template")
 

@@ -66,7 +66,8 @@ class Cast:
             self.parts[action.tool] = Part(action, takes, is_needed=False)
         costs = case.world.costs
         if costs:
-            self.prices = {action.tool: costs[action.id] for action in case.actions if action.id in costs}
+            priced = sorted((*case.actions, *case.distractors), key=lambda action: action.tool)
+            self.prices = {action.tool: costs[action.id] for action in priced if action.id in costs}
 
     def _shape(self, case: Case, takes: dict[str, type], shaping: Sequence[Constraint]) -> None:
         handed: dict[str, tuple[Handover, ...]] = {}

@@ -93,7 +93,7 @@ def _no_call(name: str, arguments: Any, scene: Scene, part: Part | None) -> str:
         return say("error_arguments", tool=name, reason=scene.reason)
     if isinstance(arguments, dict):
         return f"Error: the tool '{name}' takes no arguments."
-    return f"Error: the arguments of '{name}' have to be a JSON object, which is empty: {{}}."
+    return f"Error: the arguments of '{name}' have to be an empty JSON object: {{}}."
 
 
 def _tool(part: Part) -> Tool:

@@ -16,12 +16,12 @@ def check_world(case: Case) -> None:
         ("durations", world.durations),
         ("values", world.values),
         ("findings", world.findings),
-        ("costs", world.costs),
         ("failures", world.failures),
         ("broken", world.broken),
         ("announcements", world.announcements),
     ):
         _check_known(f"world.{what}", named, ids)
+    _check_known("world.costs", world.costs, [*ids, *(action.id for action in case.distractors)])
     _check_day(world, ids)
     _check_number("world.attempts", world.attempts, 1)
     _check_number("world.retries", world.retries, 0)

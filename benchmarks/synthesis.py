@@ -12,7 +12,7 @@ from misstep.core.case import Case
 from misstep.core.constraint import Before
 from misstep.core.dice import Dice
 from misstep.errors import UsageError
-from misstep.planning.admission import admit
+from misstep.planning.admission.wall import admit
 from misstep.planning.language.reader import read
 from misstep.planning.plans.order import count_orders
 from misstep.planning.synthesis.paragraphs import GROUP_RATE, JOIN_RATE, MOST_PARTS, Recipe, draft_paragraph

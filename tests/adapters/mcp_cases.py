@@ -30,6 +30,9 @@ class World:
     def answer(self, name: str, arguments: Any) -> str:
         return f"did {name}" if name in [tool.name for tool in self.tools] else "Error: no such tool"
 
+    def renewed(self) -> "World":
+        return self
+
 
 def recorder(world: Any = None, max_steps: int = 100) -> Recorder:
     return Recorder(world or MockWorld(CASE), Deadline(60), max_steps)

@@ -45,6 +45,9 @@ class World:
         self.told.append(arguments)
         return str(self._react(arguments))
 
+    def renewed(self) -> "World":
+        return World(self._react)
+
 
 class Trial:
     def __init__(self, world: World | None = None, request: str = "go") -> None:

@@ -147,6 +147,9 @@ class Office:
         fits = any(call.name == name and in_order(call) == told for call in FITTING)
         return f"{name} has taken {len(told)} letters" if fits else REFUSED
 
+    def renewed(self) -> "Office":
+        return Office()
+
 
 def in_order(call: Call) -> str:
     return json.dumps(json.loads(call.arguments), sort_keys=True)

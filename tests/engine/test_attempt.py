@@ -19,6 +19,9 @@ class Nothing:
     def answer(self, name: str, arguments: Any) -> str:
         return ""
 
+    def renewed(self) -> "Nothing":
+        return self
+
 
 class Doing:
     """An agent that does one thing."""

@@ -17,7 +17,10 @@ from misstep.core.transcript import Usage
 from misstep.core.words import ANSWER, IN_ALL, NAME, TEXT, Keeper
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import CALLS_PER_STEP, LEFT_OUT, MOST_MESSAGES, MOST_TOKENS, Recorder
+from misstep.planning.judging.check import replay
+from misstep.planning.judging.explanation import check
 from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.world.cast import START_OVER
 from misstep.planning.world.mock import MockWorld
 from tests.engine.conftest import record
 
@@ -62,7 +65,7 @@ def test_the_words_of_the_model_count_not_what_a_framework_made_of_them(case: Ca
     recorder = record(case)
     recorder.ask(tool, '{"broken": ')
     recorder.ask("no_such_tool", {})
-    assert "have to be a JSON object" in recorder.call(tool, {})
+    assert "have to be an empty JSON object" in recorder.call(tool, {})
     assert recorded(recorder) == [(tool, '{"broken": ', 1, 0), ("no_such_tool", {}, 1, -1)]
 
 
@@ -429,6 +432,9 @@ class Diary:
             raise RuntimeError("out of order")
         return f"page {len(self.pages)}: {name} {arguments}"
 
+    def renewed(self) -> "Diary":
+        return Diary()
+
 
 def keeping_a_diary() -> tuple[Diary, Recorder]:
     diary = Diary()
@@ -527,3 +533,90 @@ def test_threads_that_carry_out_a_turn_at_once_leave_its_order_alone() -> None:
         for turn in range(1, 21)
         for number in range(8)
     }
+
+
+# Calls that were asked for and never carried out
+
+DAYS = (make_case(Suite(0, 4, 4, families=("order", "time", "data")), number) for number in count())
+DAY = next(case for case in DAYS if all(call.tool != START_OVER for call in case.solution))
+CALLS = [*((call.tool, call.arguments) for call in DAY.solution), (START_OVER, {})]
+
+
+def in_a_turn_of_its_own(recorder: Recorder, name: str, arguments: Any) -> str:
+    turn = recorder.begin_turn()
+    recorder.ask(name, arguments, turn)
+    return recorder.call(name, arguments, turn)
+
+
+def test_what_is_never_carried_out_has_not_happened_for_later_turns() -> None:
+    _, recorder = keeping_a_diary()
+    turn = recorder.begin_turn()
+    for name in "abc":
+        recorder.ask(name, {}, turn)
+    assert recorder.call("c", {}, turn) == "page 3: c {}"
+    assert recorder.call("b", {}, turn) == "page 2: b {}"
+    assert recorder.call("d", {}, recorder.begin_turn()) == "page 3: d {}"
+    told = [(call.tool, call.result) for call in recorder.calls if call.ran >= 0]
+    assert told == [("b", "page 2: b {}"), ("c", "page 3: c {}"), ("d", "page 3: d {}")]
+
+
+def test_what_is_carried_out_late_comes_where_it_was_emitted() -> None:
+    _, recorder = keeping_a_diary()
+    first = recorder.begin_turn()
+    for name in "ab":
+        recorder.ask(name, {}, first)
+    recorder.call("b", {}, first)
+    assert recorder.call("c", {}, recorder.begin_turn()) == "page 2: c {}"
+    assert recorder.call("a", {}, first) == "page 1: a {}"
+    assert recorder.call("d", {}, recorder.begin_turn()) == "page 4: d {}"
+
+
+def test_a_result_that_was_not_told_in_its_turn_is_that_of_the_world_as_it_is_then() -> None:
+    _, recorder = keeping_a_diary()
+    first = recorder.begin_turn()
+    for name in "abc":
+        recorder.ask(name, {}, first)
+    recorder.call("c", {}, first)
+    recorder.begin_turn()
+    recorder.call("d", {})
+    assert recorder.call("b", {}, first) == "page 2: b {}"
+    assert recorder.call("e", {}, recorder.begin_turn()) == "page 4: e {}"
+
+
+def test_the_world_goes_on_from_where_the_judge_will() -> None:
+    recorder = record(DAY)
+    turn = recorder.begin_turn()
+    for name, arguments in CALLS:
+        recorder.ask(name, arguments, turn)
+    recorder.call(START_OVER, {}, turn)  # all that a framework makes of the turn
+    alone = MockWorld(DAY)
+    for call in DAY.solution:
+        told = in_a_turn_of_its_own(recorder, call.tool, call.arguments)
+        assert told == alone.answer(call.tool, call.arguments)
+    assert check(DAY, recorder.transcript(DAY.id, Answer("done"))).verdict == "passed"
+
+
+some_calls = st.lists(st.sampled_from(CALLS), min_size=1, max_size=5)
+
+
+@given(st.lists(some_calls | st.integers(0, 9), max_size=12), st.sampled_from(CALLS))
+def test_a_turn_finds_the_world_as_the_judge_does(happens: list[Any], last: tuple[str, Any]) -> None:
+    recorder = record(DAY)
+    waiting = list[tuple[str, Any, int]]()
+    for each in happens:
+        if isinstance(each, list):  # another turn
+            turn = recorder.begin_turn()
+            for name, arguments in each:
+                recorder.ask(name, arguments, turn)
+                waiting.append((name, arguments, turn))
+        elif waiting:  # one of the calls asked for so far is carried out
+            recorder.call(*waiting.pop(each % len(waiting)))
+    before = [call for call in recorder.calls if call.ran >= 0]
+    told = in_a_turn_of_its_own(recorder, *last)
+    world = MockWorld(DAY)
+    for call in before:
+        world.answer(call.tool, call.arguments)
+    assert told == world.answer(*last)
+    judged = replay(DAY, recorder.calls)
+    had_effect = any(deed.step == len(recorder.calls) for deed in judged.deeds)
+    assert had_effect == ("It took" in told)

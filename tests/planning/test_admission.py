@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from misstep.core.case import Case
+from misstep.core.case import Action, Case
 from misstep.errors import UsageError
-from misstep.planning.admission import admit
+from misstep.planning.admission.wall import admit
 from misstep.planning.plans import search
 from tests.planning.conftest import CaseMaker
 
@@ -54,6 +54,8 @@ def action(number: int, tool: str | None = None, id: str | None = None) -> dict[
     [
         ({"version": 2}, "case version 2\n  this misstep reads version 1"),
         ({"id": ""}, "the case has no id"),
+        ({"actions": [action(1), {**action(2), "id": ""}]}, "an action of the case has no id"),
+        ({"distractors": [{**action(4), "id": ""}]}, "an action of the case has no id"),
         ({"actions": []}, "the case has 0 actions\n  expected 1 to 20"),
         ({"actions": [action(i) for i in range(21)]}, "the case has 21 actions\n  expected 1 to 20"),
         (
@@ -119,6 +121,7 @@ CONDITION = {"kind": "condition", "asks": "a1", "finding": "a problem", "then": 
 HANDOVER = {"kind": "data", "giver": "a1", "taker": "a2", "parameter": "code"}
 STAND_IN = {"kind": "stand-in", "action": "a1", "by": "a2"}
 VALUES = {"values": {"a1": {"code": ["K1", "K2"]}}}
+COSTS = {"costs": {"a1": 1, "a2": 2, "a3": 999_999_999}}
 
 
 @pytest.mark.parametrize(
@@ -137,7 +140,7 @@ VALUES = {"values": {"a1": {"code": ["K1", "K2"]}}}
         ([CONDITION], {"findings": {"a1": False}}, 1 / 2),
         ([{"kind": "repeat", "action": "a1", "times": 2}, ORDER], {}, 1 / 3),
         ([{"kind": "limit", "action": "a1", "most": 1}], {}, 2 / 3),
-        ([CHOICE, {"kind": "budget", "most": 5}], {"costs": {"a1": 9, "a2": 5}}, 1 / 2),
+        ([CHOICE, {"kind": "budget", "most": 5}], {"costs": {"a1": 9, "a2": 5, "a3": 0}}, 1 / 2),
         ([STAND_IN, {**ORDER, "then": "a3"}], {"broken": ["a1"]}, 1 / 2),
         ([{**ORDER, "announced": "a3"}], {"announcements": {"a3": "First a1."}}, 5 / 6),
     ],
@@ -162,6 +165,8 @@ OWN_ACTIONS = [
     *WRITTEN["actions"][1:],
 ]
 GIVEN = {"kind": "given", "action": "a1", "arguments": {"city": "Paris"}}
+HANDED = {"kind": "data", "giver": "a2", "taker": "a1", "parameter": "city"}
+CITY = {"values": {"a2": {"city": ["Rome"]}}}
 
 
 def test_tools_of_ones_own() -> None:
@@ -206,7 +211,7 @@ def test_tools_of_ones_own() -> None:
         ([{"kind": "repeat", "action": "a1", "times": 2}] * 2, {}, "constraint 1 says of 'a1' what constraint 0 has said\n  leave one out"),
         ([{"kind": "repeat", "action": "a1", "times": 2}, CHOICE], {}, "constraint 0 repeats 'a1'\n  constraint 1 says that it may be left out"),
         ([{"kind": "limit", "action": "a1", "most": 0}], {}, "constraint 0 allows 0 actions before another\n  expected 1 or more"),
-        ([{"kind": "budget", "most": -1}], {"costs": {"a1": 1}}, "constraint 0 bounds the costs by -1\n  expected 0 or more, and world.costs"),
+        ([{"kind": "budget", "most": -1}], COSTS, "constraint 0 bounds the costs by -1\n  expected 0 or more, and world.costs"),
         ([{"kind": "budget", "most": 9}], {}, "constraint 0 bounds the costs by 9\n  expected 0 or more, and world.costs"),
         ([STAND_IN], {"broken": ["a2"]}, "constraint 0 lets 'a2' stand in\n  world.broken says that it is out of service"),
         ([STAND_IN, {**STAND_IN, "by": "a3"}], {}, "constraint 1 says of 'a1' what constraint 0 has said\n  leave one out"),
@@ -215,7 +220,9 @@ def test_tools_of_ones_own() -> None:
         ([CONDITION | {"otherwise": "a7"}], {}, "constraint 0 speaks of an unknown action 'a7'\n  known: a1, a2, a3"),
         ([], {"costs": {"a9": 1}}, "world.costs speaks of an unknown action 'a9'\n  known: a1, a2, a3"),
         ([], {"broken": ["a9"]}, "world.broken speaks of an unknown action 'a9'\n  known: a1, a2, a3"),
-        ([], {"costs": {"a1": -1}}, "world.costs.a1 is -1\n  expected 0 to 1000000000"),
+        ([], {"costs": {"a1": -1, "a2": 0, "a3": 0}}, "world.costs.a1 is -1\n  expected 0 to 999999999"),
+        ([], {"costs": {"a1": 0, "a2": 10**9, "a3": 0}}, "world.costs.a2 is 1000000000\n  expected 0 to 999999999"),
+        ([], {"costs": {"a1": 1, "a3": 1}}, "world.costs lacks 'a2'\n  where anything costs, every action has a cost"),
         ([], {"attempts": 0}, "world.attempts is 0\n  expected 1 to 99"),
         ([], {"retries": -1}, "world.retries is -1\n  expected 0 to 99"),
         ([], {"retries": 1, "failures": {"a1": 2}}, "world.failures.a1 is 2\n  expected 0 to 1, world.retries"),
@@ -256,6 +263,26 @@ def test_constraints_and_worlds_that_make_no_sense(
             "  as far as known: nothing called 'start_time' is expected",
         ),
         (
+            {"constraints": [GIVEN, HANDED], "actions": OWN_ACTIONS, "world": CITY},
+            "constraint 1 says of 'a1', 'city' what constraint 0 has said\n  leave one out",
+        ),
+        (
+            {"constraints": [HANDED, GIVEN], "actions": OWN_ACTIONS, "world": CITY},
+            "constraint 1 says of 'a1', 'city' what constraint 0 has said\n  leave one out",
+        ),
+        (
+            {
+                "constraints": [
+                    GIVEN,
+                    {"kind": "stand-in", "action": "a3", "by": "a1"},
+                    {**HANDED, "taker": "a3"},
+                ],
+                "actions": OWN_ACTIONS,
+                "world": CITY,
+            },
+            "constraint 2 says of 'a1', 'city' what constraint 0 has said\n  leave one out",
+        ),
+        (
             {"constraints": [GIVEN, GIVEN], "actions": OWN_ACTIONS},
             "constraint 1 says of 'a1' what constraint 0 has said\n  leave one out",
         ),
@@ -273,7 +300,7 @@ def test_constraints_and_worlds_that_make_no_sense(
             "tool name 'start_over' is taken\n  it is what misstep calls a tool of its own",
         ),
         (
-            {"distractors": [action(4, tool="ask_price")], "world": {"costs": {"a1": 2}}},
+            {"distractors": [action(4, tool="ask_price")], "world": COSTS},
             "tool name 'ask_price' is taken\n  it is what misstep calls a tool of its own",
         ),
         (
@@ -313,9 +340,142 @@ def test_nobody_else_takes_the_names_of_special_tools() -> None:
     assert admit(case_from({"actions": actions})).witness == ("a1", "a2")
 
 
+def free_but_for_limits(count: int) -> dict[str, Any]:
+    limits = [{"kind": "limit", "action": f"a{i}", "most": count - 2} for i in range(1, count + 1)]
+    return {"actions": [action(i) for i in range(1, count + 1)], "constraints": limits}
+
+
 def test_a_case_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "MOST_STATES", 500)  # or it would take seconds to find out
-    actions = [action(i) for i in range(1, 21)]
-    limits = [{"kind": "limit", "action": f"a{i}", "most": 18} for i in range(1, 21)]
     with pytest.raises(UsageError, match="too large to be looked through"):
-        admit(case_from({"actions": actions, "constraints": limits}))
+        admit(case_from(free_but_for_limits(20)))
+    small = case_from(free_but_for_limits(10))
+    monkeypatch.setattr(search, "MOST_STATES", 500)  # as if times made more of it than order does
+    with pytest.raises(UsageError, match="too large to be looked through"):
+        admit(small)
+
+
+def test_many_ways_to_choose_are_looked_through_together() -> None:
+    choices = [{"kind": "choice", "options": [f"a{i}", f"a{i + 1}"]} for i in range(1, 12, 2)]
+    limit = {"kind": "limit", "action": "a20", "most": 12}
+    actions = [action(i) for i in range(1, 21)]
+    with pytest.raises(UsageError, match="too large to be looked through"):
+        admit(case_from({"actions": actions, "constraints": [*choices, limit]}))
+    chain = [{**ORDER, "first": f"a{i}", "then": f"a{i + 1}"} for i in range(12, 20)]
+    assert admit(case_from({"actions": actions, "constraints": [*choices, limit, *chain]})).witness
+
+
+def test_what_has_but_one_order_may_be_large() -> None:
+    pairs = [{"kind": "adjacent", "first": f"a{i}", "then": f"a{i + 1}"} for i in range(1, 20)]
+    actions = [action(i) for i in range(1, 21)]
+    assert len(admit(case_from({"actions": actions, "constraints": pairs})).witness) == 20
+
+
+@pytest.mark.parametrize(
+    ("constraints", "message"),
+    [
+        ([ORDER] * 201, "the case has 201 constraints\n  expected 0 to 200"),
+        (
+            [{"kind": "repeat", "action": f"a{i}", "times": 9} for i in (1, 2)],
+            "with its repetitions the case has 30 actions\n  expected no more than 24",
+        ),
+        (
+            [{"kind": "choice", "options": [f"a{2 * i}", f"a{2 * i + 1}"]} for i in range(1, 7)]
+            + [{"kind": "choice", "options": ["a1", "a14"]}],
+            "there are 128 ways to choose\n  expected no more than 64",
+        ),
+    ],
+)
+def test_what_would_take_long_to_look_through(constraints: list[dict[str, Any]], message: str) -> None:
+    actions = [action(i) for i in range(1, 15)]
+    with pytest.raises(UsageError) as error:
+        admit(case_from({"actions": actions, "constraints": constraints}))
+    assert str(error.value) == message
+
+
+def test_what_just_can_be_looked_through() -> None:
+    actions = [action(i) for i in range(1, 15)]
+    choices = [{"kind": "choice", "options": [f"a{2 * i}", f"a{2 * i + 1}"]} for i in range(1, 7)]
+    assert len(admit(case_from({"actions": actions, "constraints": choices})).witness) == 8
+    repeats = [{"kind": "repeat", "action": "a1", "times": 9}, {"kind": "repeat", "action": "a2", "times": 3}]
+    assert len(admit(case_from({"actions": actions, "constraints": repeats})).witness) == 24
+    assert admit(case_from({"constraints": [ORDER] * 200})).chance == 0.5
+
+
+def announced(first: str, then: str, by: str) -> dict[str, Any]:
+    return {"kind": "before", "first": first, "then": then, "announced": by}
+
+
+@pytest.mark.parametrize(
+    ("constraints", "world", "voice", "bound"),
+    [
+        ([announced("a1", "a2", "a3"), announced("a2", "a1", "a3")], {}, "a3", "a1"),
+        ([announced("a1", "a2", "a3"), {**ORDER, "first": "a2", "then": "a1"}], {}, "a3", "a2"),
+        ([announced("a2", "a1", "a3"), HANDOVER], VALUES, "a3", "a1"),
+        ([announced("a2", "a1", "a3"), CONDITION], {"findings": {"a1": True}}, "a3", "a1"),
+        ([announced("a2", "a1", "a3"), {"kind": "adjacent", "first": "a1", "then": "a2"}], {}, "a3", "a1"),
+        ([announced("a1", "a2", "a3"), {"kind": "place", "action": "a1", "place": "last"}], {}, "a3", "a2"),
+        (
+            [announced("a1", "a2", "a3"), announced("a2", "a4", "a3"), announced("a4", "a1", "a3")],
+            {},
+            "a3",
+            "a1",
+        ),
+    ],
+)
+def test_announcements_that_can_not_be_kept(
+    constraints: list[dict[str, Any]], world: dict[str, Any], voice: str, bound: str
+) -> None:
+    world = {**world, "announcements": {"a3": "So it is."}}
+    actions = [*WRITTEN["actions"], action(4)]
+    with pytest.raises(UsageError) as error:
+        admit(ruled(*constraints, world=world, actions=actions))
+    assert str(error.value) == (
+        f"what {voice!r} announces contradicts something else\n"
+        f"  it has to be possible whenever it is announced, and binds {bound!r}"
+    )
+
+
+def test_announcements_that_bind_only_what_is_done() -> None:
+    """An announcement about what is left out contradicts nothing, nor do options of which one is left out."""
+    actions = [*WRITTEN["actions"], action(4)]
+    world = {"announcements": {"a3": "So it is."}}
+    chosen = [CHOICE, announced("a1", "a2", "a3"), {**ORDER, "first": "a2", "then": "a1"}]
+    assert admit(ruled(*chosen, world=world, actions=actions)).witness
+    around = [
+        CHOICE,
+        announced("a1", "a4", "a3"),
+        {**ORDER, "first": "a4", "then": "a2"},
+        {**ORDER, "first": "a2", "then": "a1"},
+    ]
+    assert admit(ruled(*around, world=world, actions=actions)).witness
+
+
+def test_distractors_change_nothing_about_the_order(make_cases: CaseMaker) -> None:
+    for case in make_cases(50, 2, 9):
+        distracted = msgspec.structs.replace(case, distractors=(Action("d1", "idle errand", "idle_errand"),))
+        assert admit(distracted) == distracted
+
+
+@pytest.mark.parametrize(
+    ("constraints", "world", "right", "wrong"),
+    [
+        ([CHOICE, {**ORDER, "then": "a3"}], {}, "13 23 32", "12 123 31 3 133"),
+        ([{"kind": "repeat", "action": "a1", "times": 2}, ORDER], {}, "1123 1132 3112 1312", "1213 123 11123"),
+        ([STAND_IN, {**ORDER, "then": "a3"}], {"broken": ["a1"]}, "23", "13 32 2 223"),
+        ([{"kind": "adjacent", "first": "a1", "then": "a2"}], {}, "123 312", "132 213 321"),
+        ([{"kind": "limit", "action": "a3", "most": 1}], {}, "312 132", "123 213"),
+        ([announced("a1", "a2", "a3")], {"announcements": {"a3": "So."}}, "213 123 312", "321"),
+        ([{"kind": "time", "action": "a1", "edge": "end", "bound": "before", "time": 570}], DAY, "123 213", "231"),
+    ],
+)  # fmt: skip
+def test_a_witness_is_a_correct_plan(
+    constraints: list[dict[str, Any]], world: dict[str, Any], right: str, wrong: str
+) -> None:
+    def given(plan: str) -> Case:
+        return ruled(*constraints, world=world, witness=[f"a{number}" for number in plan])
+
+    for plan in right.split():
+        assert admit(given(plan)) == msgspec.structs.replace(given(plan), chance=admit(given(plan)).chance)
+    for plan in wrong.split():
+        with pytest.raises(UsageError, match="the witness is not a correct plan"):
+            admit(given(plan))

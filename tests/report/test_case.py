@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from misstep.core.case import CASE_VERSION, Action, Case, World
+from misstep.core.case import CASE_VERSION, Action, Case, Planned, World
 from misstep.core.constraint import (
     Adjacent,
     Before,
@@ -21,6 +21,7 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
+from misstep.core.difficulty import Difficulty
 from misstep.core.outcome import Outcome
 from misstep.core.transcript import Call, Transcript
 from misstep.core.verdict import Verdict
@@ -37,7 +38,8 @@ def shown(constraint: Constraint, *calls: Call, **verdict: Any) -> str:
     judged = Verdict("x", "failed", "order", **{"violated": (0,), **verdict})
     console = Console(width=120)
     with console.capture() as captured:
-        console.print(case_view(Outcome(case, Transcript("x", calls), judged, 0.0)))
+        outcome = Outcome(case, Transcript("x", calls), judged, 0.0)
+        console.print(case_view(outcome, Difficulty(0.5, 3, 1, 2, 4, 60)))
     return captured.get()
 
 
@@ -81,3 +83,32 @@ def test_hostile_words_are_harmless(evil: str) -> None:
         assert "\x1b]0" not in text
         assert "\u202e" not in text
         assert "[red]" in text or "red" not in evil
+
+
+def test_how_hard_it_is_is_said() -> None:
+    said = "difficulty: 3 actions, 1 constraint, longest chain 2, 4 pairs to swap against the reading order"
+    assert said in shown(Before("a", "b"))
+
+
+def test_results_and_a_solution_are_shown_where_order_is_not_all() -> None:
+    actions = tuple(Action(i, name, name) for i, name in NAMES.items())
+    case = Case(
+        CASE_VERSION,
+        "x",
+        0,
+        "t",
+        "q",
+        actions,
+        (),
+        world=World(day=(540, 600), durations={"a": 60}),
+        solution=(Planned("audit", {"start_time": "09:00"}),),
+    )
+    call = Call("audit", {"start_time": "09:15"}, "Error: too [red]late[/].")
+    outcome = Outcome(case, Transcript("x", (call,)), Verdict("x", "failed", "parameter", 1), 0.0)
+    console = Console(width=120)
+    with console.capture() as captured:
+        console.print(case_view(outcome, Difficulty(1.0, 3, 0, 1, 0, 60)))
+    printed = captured.get()
+    assert 'audit({"start_time": "09:15"})   ← misstep' in printed
+    assert "Error: too [red]late[/]." in printed
+    assert printed.index("one way to get it right") < printed.index('audit({"start_time": "09:00"})')

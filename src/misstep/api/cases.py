@@ -10,7 +10,7 @@ from misstep.core.constraint import FAMILIES, Family
 from misstep.core.hashes import Hashes
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.planning.admission import admit
+from misstep.planning.admission.wall import admit
 from misstep.planning.difficulty import parse_bounds
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.suite import Suite, make_case
@@ -53,13 +53,23 @@ def _families(settings: Settings) -> tuple[Family, ...]:
     return tuple(family for family in FAMILIES if family in chosen)
 
 
-@cache  # loading them runs code of the user's
 def _own_tools(spec: str) -> tuple[Tool, ...]:
-    if not spec:
-        return ()
+    path = spec.partition(":")[0]
+    changed = os.stat(path).st_mtime_ns if os.path.exists(path) else 0
+    return _load_tools(spec, changed) if spec else ()
+
+
+@cache  # loading them runs code of the user's: once is enough as long as it is the same
+def _load_tools(spec: str, _: int) -> tuple[Tool, ...]:
     from misstep.adapters.toolset.spec import tools_from
 
     return tuple(tools_from(spec))
+
+
+def lasting_tools(spec: str) -> str:
+    """The same tools, to be found from any folder."""
+    path, colon, name = spec.partition(":")
+    return f"{os.path.abspath(path)}{colon}{name}" if os.path.exists(path) else spec
 
 
 def count_cases(settings: Settings) -> tuple[int, bytes]:

@@ -15,6 +15,7 @@ from misstep.api.cases import (
     count_cases,
     count_suite,
     lasting_path,
+    lasting_tools,
     load_cases,
     suite_of,
 )
@@ -67,14 +68,14 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
     """Run an agent, your own or the one that the settings name, on the cases that they describe."""
     _refuse_running_loop()
     settings = check_settings(settings)
-    lasting = lasting_path(settings.cases)
     total, digest = count_cases(settings)
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     named = {} if agent is None else {"agent": agent.name}
     files = {name: lasting_path(getattr(settings, name)) for name in ("prices", "prompt")}
     crew = employ(settings, agent, _teller(listeners))
-    settings = check_settings(settings.overlay({**named, **files, "cases": lasting}))
+    lasting = {"cases": lasting_path(settings.cases), "tools": lasting_tools(settings.tools)}
+    settings = check_settings(settings.overlay({**named, **files, **lasting}))
     with Store(settings.store, create=True) as store:
         estimate = estimate_run(settings, total, cases_of(settings), store.list_runs())
 
@@ -180,7 +181,7 @@ def _find_done(store: Store, run: Run) -> Sequence[int]:
         done += bytes(digest.add(case) == kept.get(case.id) for case in some)
     same = run.digest in (b"", bytes(digest))
     if not same or (len(done), sum(done)) != (run.total, run.done):
-        source = run.settings.cases or "this version of misstep"
+        source = run.settings.cases or run.settings.tools or "this version of misstep"
         hint = f"{source} gives other cases than those it was started with: start a new run"
         raise UsageError(f"run {run.id} can't be resumed", hint)
     return done

@@ -6,9 +6,12 @@ from itertools import islice
 import msgspec
 
 from misstep.api.summaries import summarise
+from misstep.core.case import Case
+from misstep.core.difficulty import Difficulty
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
+from misstep.planning.difficulty import measure
 from misstep.store.runs import Run, Store
 
 
@@ -48,6 +51,11 @@ def view_case(settings: Settings, name: str, case: str) -> tuple[Run, Outcome]:
     with Store(settings.store) as store:
         run = store.find_run(name)
         return run, store.find_outcome(run.id, case)
+
+
+def difficulty_of(case: Case) -> Difficulty:
+    """How hard a case is, for whoever shows it in full."""
+    return measure(case)
 
 
 def _summary_so_far(store: Store, run: Run) -> Summary:

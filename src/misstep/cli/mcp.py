@@ -6,11 +6,11 @@ import click
 from rich.console import Console
 
 from misstep.api import serving
+from misstep.api.runs import difficulty_of
 from misstep.cli.options import settings_options
 from misstep.cli.output import print_json, spare_inputs
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.planning.difficulty import measure
 from misstep.report.case import case_view
 from misstep.report.text import plain_lines
 from misstep.store.lines import write_lines
@@ -50,5 +50,5 @@ def serve(settings: Settings, case: str, http: bool, host: str, port: int) -> in
     if settings.json:
         print_json(outcome.verdict)
     else:
-        console.print(case_view(outcome, measure(outcome.case)))
+        console.print(case_view(outcome, difficulty_of(outcome.case)))
     return int(outcome.verdict.verdict != "passed")

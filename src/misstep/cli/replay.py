@@ -4,11 +4,11 @@ import click
 from rich.console import Console
 
 from misstep.api import replay as api
+from misstep.api.runs import difficulty_of
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, ours_alone, print_json
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
-from misstep.planning.difficulty import measure
 from misstep.report.case import case_view
 
 
@@ -23,7 +23,7 @@ def replay(settings: Settings, finding: str) -> int:
         print_json(after)
     else:
         console = Console()
-        console.print(case_view(after, measure(after.case)))
+        console.print(case_view(after, difficulty_of(after.case)))
         same = _ending(before) == _ending(after)
         hint(console, f"{'as before' if same else 'before, it was'}: {_ending(before)}")
     return int(after.verdict.verdict != "passed")

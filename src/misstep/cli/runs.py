@@ -10,7 +10,6 @@ from misstep.cli.output import hint, print_json, quoted
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, store_flag
 from misstep.core.summary import Summary
-from misstep.planning.difficulty import measure
 from misstep.report.case import case_view
 from misstep.report.terminal import RunRow, failures_table, runs_table, summary_table
 from misstep.store.location import shown
@@ -106,6 +105,6 @@ def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:
         print_json(outcome)
         return
     console = Console()
-    console.print(case_view(outcome, measure(outcome.case)))
+    console.print(case_view(outcome, api.difficulty_of(outcome.case)))
     place = store_flag(shown(settings.store))
     hint(console, f"again: misstep replay {quoted(f'{run}/{outcome.case.id}')}{place}")

@@ -1,13 +1,14 @@
 """A case: a planning problem ready to run."""
 
 import hashlib
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
-from misstep.core.constraint import FAMILIES, Constraint, Family, family_of
+from misstep.core.constraint import FAMILIES, Before, Constraint, Family, family_of
 
 CASE_VERSION = 1
+MOST_ACTIONS = 20  # in a case, as many as there are activities in a topic
 
 
 class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -92,4 +93,19 @@ def families_of(case: Case) -> list[Family]:
     return [family for family in FAMILIES if family in said]
 
 
+def plain_order(case: Case) -> tuple[Before, ...] | None:
+    """The constraints of a case about nothing but order; None where there is more to heed.
+
+    In such a case every action is due once, every tool belongs to an action, and none takes anything.
+    """
+    plain = (
+        all([type(constraint) is Before and not constraint.announced for constraint in case.constraints])
+        and case.world == _PLAIN
+        and not case.distractors
+        and all([action.parameters is None for action in case.actions])
+    )
+    return cast("tuple[Before, ...]", case.constraints) if plain else None
+
+
+_PLAIN = World()
 _encoder = msgspec.json.Encoder()

@@ -4,21 +4,12 @@ Actions are named by their ids. `sentence` is the index of the sentence that say
 demands of a history is defined in `planning.judging.semantics`.
 """
 
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias, assert_never, get_args
 
 import msgspec
 
 Family = Literal["order", "time", "data", "adjacent", "choice", "repeat", "budget", "dynamic"]
-FAMILIES: tuple[Family, ...] = (
-    "order",
-    "time",
-    "data",
-    "adjacent",
-    "choice",
-    "repeat",
-    "budget",
-    "dynamic",
-)
+FAMILIES: tuple[Family, ...] = get_args(Family)
 
 
 class _Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="kind"):

@@ -34,6 +34,10 @@ class World(Protocol):
         """
         ...
 
+    def renewed(self) -> "World":
+        """The same world as it was at the beginning."""
+        ...
+
 
 class _Entry(msgspec.Struct):
     """A call on its way into the transcript.
@@ -72,6 +76,7 @@ class Recorder:
         self._began = clock()
         self._lock = threading.RLock()
         self._entries = list[_Entry]()
+        self._seen = list[int]()  # the places of the calls that the world has been asked for
         self._ran = 0
         self._turns = 0
         self._tells_turns = False
@@ -191,22 +196,38 @@ class Recorder:
         return next((entry for entry in waiting if entry.turn == newest), None)
 
     def _result(self, entry: _Entry) -> str:
-        """The result of a call, after the world has been asked for those that its turn asked for before it.
+        """The result of a call, from a world that has seen what comes before it, in the order emitted.
 
-        Calls of one turn may be carried out in any order; the world sees them in the order emitted, and what
-        comes of one that is not carried out yet is kept until it is.
+        Calls of one turn may be carried out in any order, and what comes of one that is not carried out yet
+        is kept until it is. If it never is, later turns find a world in which it has not happened: the judge
+        passes over it too.
         """
-        if entry.result is None:
-            for each in self._entries:
-                if each.turn == entry.turn and each.result is None:
-                    # What the model wrote counts, even where a framework has mended it on the way.
-                    each.result = self._words.text(self._answer(each), ANSWER)
-                if each is entry:
-                    break
+        due = self._up_to(entry)
+        if self._seen[: len(due)] == due:
+            return entry.result or ""
+        if due[: len(self._seen)] != self._seen:
+            self._world, self._seen = self._world.renewed(), []
+        for place in due[len(self._seen) :]:
+            self._seen.append(place)
+            each = self._entries[place]
+            said = self._words.text(self._answer(each), ANSWER)
+            if each is entry or each.ran is None:  # the others have been told theirs
+                each.result = said
         return entry.result or ""
+
+    def _up_to(self, entry: _Entry) -> list[int]:
+        """The places of the call and of those before it that have been carried out, or may be in its turn."""
+        places = list[int]()
+        for place, each in enumerate(self._entries):
+            if each.ran is not None or each.turn == entry.turn:
+                places.append(place)
+            if each is entry:
+                break
+        return places
 
     def _answer(self, entry: _Entry) -> str:
         try:
+            # What the model wrote counts, even where a framework has mended it on the way.
             return self._world.answer(entry.tool, entry.arguments)
         except Exception as error:
             return f"Error: {error_in_words(error)}"

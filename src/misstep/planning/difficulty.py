@@ -102,7 +102,8 @@ def _distance(case: Case) -> int:
     if all(type(constraint) is Before and not constraint.announced for constraint in case.constraints):
         nearest = [ids[i] for i in nearest_order(_order(case), [ids.index(action) for action in mentioned])]
     else:
-        nearest = list(nearest_plan(ids, case.constraints, case.world, mentioned))
+        # Where that would take too long, any correct order is better than none.
+        nearest = list(nearest_plan(ids, case.constraints, case.world, mentioned) or case.witness)
     places = {action: place for place, action in enumerate(mentioned)}
     kept = [places[action] for action in dict.fromkeys(nearest) if action in places]
     return sum(one > other for place, one in enumerate(kept) for other in kept[place + 1 :])

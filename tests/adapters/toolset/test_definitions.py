@@ -72,9 +72,12 @@ def test_several(tmp_path: Path) -> None:
         ([{"type": "web_search_20250305", "name": "web_search"}], "is carried out by its provider"),
         ([LEGACY, LEGACY], "two tools are called 'w'"),
         ([{**LEGACY, "name": "a.b"}], "tool name 'a.b' can't be offered to a model"),
-        ([{**LEGACY, "parameters": {"type": "array"}}], "the schema of the tool 'w' is that of a array"),
-        ([{**LEGACY, "parameters": "x"}], "the schema of the tool 'w' is a str"),
-        ([{**LEGACY, "parameters": {**SCHEMA, "required": "city"}}], "what is required"),
+        (
+            [{**LEGACY, "parameters": {"type": "array"}}],
+            "the schema of the tool 'w' is not that of an object",
+        ),
+        ([{**LEGACY, "parameters": "x"}], "the schema of the tool 'w' is of the type str"),
+        ([{**LEGACY, "parameters": {**SCHEMA, "required": "city"}}], "has a value for 'required'"),
     ],
 )
 def test_what_is_wrong_is_said(value: Any, words: str, tmp_path: Path) -> None:

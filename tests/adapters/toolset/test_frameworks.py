@@ -10,8 +10,8 @@ import pytest
 from misstep.adapters.toolset.spec import tools_from
 from misstep.core.dice import Dice
 from misstep.errors import UsageError
-from misstep.planning.world.examples import make_up
-from misstep.planning.world.schema import fits
+from misstep.planning.schemas.examples import make_up
+from misstep.planning.schemas.schema import fits
 from tests.adapters.toolset.toolset_cases import PLAIN, WEATHER, Write, bare, only, write
 from tests.conformance.subject_crewai import HOME
 from tests.conformance.subject_crewai import PYTHON as CREWAI
@@ -248,7 +248,7 @@ def test_collections_of_frameworks(code: str, name: str, names: list[str], write
 
 @pytest.mark.parametrize(("code", "kind"), [(OPENAI_AGENTS, "WebSearchTool"), (ADK, "GoogleSearchTool")])
 def test_tools_that_a_provider_carries_out(code: str, kind: str, write: Write) -> None:
-    with pytest.raises(UsageError, match=f"a {kind} is no tool that has a schema"):
+    with pytest.raises(UsageError, match=f"of the type {kind} is no tool that has a schema"):
         read(code, "hosted", write)
 
 

@@ -21,7 +21,7 @@ from misstep.adapters.toolset.found import admitted
 from misstep.adapters.toolset.functions import is_function, tool_of_function
 from misstep.core.agent import Tool
 from misstep.errors import UsageError
-from tests.planning.world.schema_cases import values
+from tests.planning.schemas.schema_cases import values
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -336,7 +336,7 @@ def takes_unknown(thing: "NoSuchThing") -> None: ...  # type: ignore[name-define
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (takes_opaque, "the tool 'takes_opaque': 'thing' is a .*Opaque, which JSON can't hold"),
+        (takes_opaque, "the tool 'takes_opaque': 'thing' is of the type .*Opaque, which JSON can't hold"),
         (with_parameter(list[Opaque]), "JSON can't hold"),
         (with_parameter(type[int]), "JSON can't hold"),
         (with_parameter(complex), "JSON can't hold"),

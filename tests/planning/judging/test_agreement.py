@@ -6,14 +6,14 @@ from random import Random
 import msgspec
 import pytest
 
-from misstep.core.case import Case
-from misstep.core.constraint import Constraint
+from misstep.core.case import Case, plain_order
+from misstep.core.constraint import Constraint, Given, Handover
 from misstep.core.transcript import Transcript
 from misstep.core.verdict import Verdict
 from misstep.planning.judging import semantics, solver
 from misstep.planning.judging.breaches import View
 from misstep.planning.judging.check import judge, judge_history, replay
-from misstep.planning.judging.plain import judge_plain, plain_order
+from misstep.planning.judging.plain import judge_plain, retrace
 from misstep.planning.judging.verification import verify
 from misstep.planning.world.history import History
 from tests.planning.conftest import CaseMaker
@@ -42,11 +42,17 @@ def by_definition(case: Case, history: History) -> Verdict:
     if missing:
         return Verdict(case.id, "failed", "lost", violated=violated, missing=missing)
     if history.parameters:
-        return Verdict(case.id, "failed", "parameter", history.parameters[0].step, violated)
+        first = msgspec.structs.replace(history, parameters=history.parameters[:1])
+        core = tuple(
+            index
+            for index, c in enumerate(case.constraints)
+            if isinstance(c, Handover | Given) and not semantics.holds(c, first, case)
+        )
+        return Verdict(case.id, "failed", "parameter", history.parameters[0].step, violated, core)
     if violated:
         steps = [semantics.broken_at(case.constraints[index], history, case) or 0 for index in violated]
-        core = violated[steps.index(min(steps))]
-        return Verdict(case.id, "failed", "order", min(steps), violated, (core,))
+        broken = violated[steps.index(min(steps))]
+        return Verdict(case.id, "failed", "order", min(steps), violated, (broken,))
     return Verdict(case.id, "passed")
 
 
@@ -57,9 +63,12 @@ def test_the_fast_path_judges_as_the_constraints_mean(part: int) -> None:
         parallel = "forbid" if len(transcript.calls) % 5 == 0 else "ordered"
         history = replay(case, transcript.calls, parallel)
         verdict, meant = judge(case, transcript, parallel), by_definition(case, history)
-        core = verdict.core if verdict.error == "order" else ()
         assert (verdict.verdict, verdict.error, verdict.step) == (meant.verdict, meant.error, meant.step)
-        assert (verdict.violated, core, verdict.missing) == (meant.violated, meant.core, meant.missing)
+        assert (verdict.violated, verdict.core, verdict.missing) == (
+            meant.violated,
+            meant.core,
+            meant.missing,
+        )
         assert View(case, history).due == semantics.due(case, history)
         errors[verdict.error] += 1
         for index, constraint in enumerate(case.constraints):
@@ -100,5 +109,7 @@ def test_plain_cases_are_judged_alike_on_either_way(make_cases: CaseMaker) -> No
             transcript = random_transcript(case, random)
             ended = random.choice(["answered"] * 8 + ["timeout", "iterations", "error"])
             transcript = msgspec.structs.replace(transcript, ended=ended)
-            quick = judge_plain(case, order, transcript, parallel == "forbid")
-            assert quick == judge_history(case, transcript, replay(case, transcript.calls, parallel))
+            trace = retrace(case, transcript.calls, parallel == "forbid")
+            history = replay(case, transcript.calls, parallel)
+            assert judge_plain(case, order, transcript, trace) == judge_history(case, transcript, history)
+            assert trace.history.deeds == history.deeds

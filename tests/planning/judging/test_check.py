@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from misstep.core.case import CASE_VERSION, Action, Case, World
-from misstep.core.constraint import Before
+from misstep.core.case import CASE_VERSION, Action, Case, World, plain_order
+from misstep.core.constraint import Before, Place, Repeat
 from misstep.core.transcript import Call, Transcript
 from misstep.core.verdict import Verdict
 from misstep.planning.judging import solver
+from misstep.planning.judging.breaches import View
 from misstep.planning.judging.check import judge, replay
 from misstep.planning.judging.explanation import check
 from tests.planning.conftest import CaseMaker
@@ -139,17 +140,35 @@ def test_parallel_calls() -> None:
     assert check(SHOP, one_by_one, parallel="forbid").verdict == "passed"
 
 
-def test_beginning_again_has_a_turn_like_any_other_call() -> None:
-    twice = msgspec.structs.replace(SHOP, world=World(attempts=3))
-    tools = [action.tool for action in SHOP.actions]
+def test_only_tasks_need_turns_of_their_own() -> None:
+    """Beginning again and asking for prices carry nothing out."""
+    world = World(attempts=3, costs={action.id: 1 for action in SHOP.actions})
+    rich = msgspec.structs.replace(SHOP, world=world)
+    price = ("ask_price", {"task": "till_check"})
 
-    def judged_in(*turns: int) -> Verdict:
-        calls = [Call("price_update"), Call("start_over"), *(Call(tool) for tool in tools)]
-        numbered = [msgspec.structs.replace(call, turn=turn) for call, turn in zip(calls, turns, strict=True)]
-        return judge(twice, Transcript("shop", tuple(numbered)), "forbid")
+    def blamed(*turns: list[str | tuple[str, Any]]) -> list[int]:
+        calls = [
+            Call(*([call] if isinstance(call, str) else call), turn=turn)
+            for turn, made in enumerate(turns)
+            for call in made
+        ]
+        return [slip.step for slip in replay(rich, calls, "forbid").acts]
 
-    assert judged_in(1, 1, 2, 3, 4, 5).verdict == "passed"
-    assert (judged_in(1, 2, 2, 3, 4, 5).error, judged_in(1, 2, 2, 3, 4, 5).step) == ("act", 3)
+    assert blamed([price, price, price, "stock_count"], ["till_check", price]) == []
+    assert blamed(["stock_count", price, "till_check"]) == [3]
+    assert blamed(["stock_count", "start_over"], ["stock_count"]) == []
+    assert blamed(["stock_count"], ["start_over", "stock_count"], ["till_check"]) == []
+    assert blamed(["stock_count", "start_over", "till_check"]) == [3]
+    assert blamed(["stock_count"], [("ask_price", {"task": "x"}), "till_check"]) == [2]
+
+
+def test_a_tool_of_a_case_may_have_the_name_of_a_special_one() -> None:
+    odd = msgspec.structs.replace(
+        SHOP, actions=(Action("a1", "one", "ask_price"), Action("a2", "two", "start_over")), constraints=()
+    )
+    calls = (Call("ask_price", turn=1), Call("start_over", turn=1))
+    assert [slip.step for slip in replay(odd, calls, "forbid").acts] == [2]
+    assert judge(odd, Transcript("shop", calls), "forbid").step == 2
 
 
 @pytest.mark.parametrize(("tool", "slips"), [("cook_dinner", [1, 2, 3]), ("stock_count", [3])])
@@ -228,6 +247,30 @@ def test_the_step_is_the_first_from_which_no_plan_can_be_right(make_cases: CaseM
         if verdict.step:
             assert any(order[: verdict.step - 1] == plan[: verdict.step - 1] for order in correct)
             assert not any(order[: verdict.step] == plan[: verdict.step] for order in correct)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_plain"),
+    [
+        ({}, True),
+        ({"constraints": ()}, True),
+        ({"constraints": (Before("a1", "a2", announced="a3"),)}, False),
+        ({"constraints": (Before("a1", "a2"), Place("a3", "last"))}, False),
+        ({"world": World(attempts=2)}, False),
+        ({"distractors": (Action("d1", "errand", "errand"),)}, False),
+        ({"actions": (Action("a1", "one", "one", parameters={}),), "constraints": ()}, False),
+    ],
+)
+def test_what_is_nothing_but_order(changes: dict[str, Any], is_plain: bool) -> None:
+    case = msgspec.structs.replace(SHOP, **changes)
+    assert plain_order(case) == (case.constraints if is_plain else None)
+
+
+def test_a_repeat_is_broken_by_a_call_of_its_own_tool() -> None:
+    case = msgspec.structs.replace(SHOP, constraints=(Repeat("a1", 2),))
+    history = replay(case, [Call(tool) for tool in ["till_check"] * 2 + ["stock_count"] * 3])
+    assert [slip.action for slip in history.acts] == ["a2", "a1"]
+    assert View(case, history).breaches() == {0: 5}
 
 
 def test_a_line_of_a_plans_file_needs_little() -> None:

@@ -257,6 +257,33 @@ def test_arguments_that_were_told(arguments: Any, reason: str) -> None:
     assert msgspec.json.encode(verdict)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_several_wrong_values_the_first_is_explained(turned: bool) -> None:
+    own = Action("b", "backup", "backup", parameters={"type": "object"})
+    said = (Given("b", {"city": "Paris"}, 0), Handover("a", "b", "code", 1))
+    problem = case(*(reversed(said) if turned else said), names="ab", values={"a": {"code": ("K1",)}})
+    problem = msgspec.structs.replace(problem, actions=(problem.actions[0], own))
+    both = checked(problem, "a", ("b", {"city": "Rome", "code": "K9"}))
+    assert (both.error, both.step, both.violated, both.core) == ("parameter", 2, (0, 1), (int(not turned),))
+    assert both.explanation == (
+        'Step 2, the backup, was given "K9" as its code, which is not what the audit returned.'
+        " Sentence 2 says so: “So it is.”"
+    )
+    one = checked(problem, "a", ("b", {"city": "Rome", "code": "K1"}))
+    assert (one.violated, one.core) == ((int(turned),), (int(turned),))
+    assert 'was called with city = "Rome": it has to be "Paris".' in one.explanation
+
+
+def test_a_stand_in_with_arguments_of_its_own_is_handed_values_too() -> None:
+    own = Action("c", "cleaning", "cleaning", parameters={"type": "object"})
+    said = (Given("c", {"city": "Paris"}), StandIn("b", "c"), Handover("a", "b", "code"))
+    problem = case(*said, names="abc", values={"a": {"code": ("K1",)}}, broken=("b",))
+    problem = msgspec.structs.replace(problem, actions=(*problem.actions[:2], own))
+    verdict = checked(problem, "a", ("b", {"code": "K1"}), ("c", {"city": "Rome", "code": "K9"}))
+    assert (verdict.error, verdict.violated, verdict.core) == ("parameter", (0, 2), (2,))
+    assert verdict.explanation.startswith('Step 3, the cleaning, was given "K9" as its code')
+
+
 @pytest.mark.parametrize(
     ("call", "reason"),
     [

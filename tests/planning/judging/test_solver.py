@@ -93,6 +93,31 @@ def test_verification_passes_what_is_right_and_stops_at_what_is_not() -> None:
         verify(problem, transcript, Verdict("x", "failed", "order", violated=(0,)))
 
 
+def test_verification_stops_at_a_false_failure() -> None:
+    problem = case("ab", "cb")
+    right = Transcript("x", tuple(Call(name) for name in "acbd"))
+    verify(problem, right, Verdict("x", "passed"))
+    for error in ("order", "lost", "parameter", "act"):
+        with pytest.raises(InternalError, match="disagree on case x"):
+            verify(problem, right, Verdict("x", "failed", error))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("calls", ["acb", "acbdd", "acbdx"])
+def test_verification_stops_at_a_false_pass(calls: str) -> None:
+    transcript = Transcript("x", tuple(Call(name) for name in calls))
+    verify(case("ab"), transcript, check(case("ab"), transcript))
+    with pytest.raises(InternalError, match="disagree on case x"):
+        verify(case("ab"), transcript, Verdict("x", "passed"))
+
+
+def test_verification_knows_that_turns_may_be_shared_or_not() -> None:
+    transcript = Transcript("x", tuple(Call(name, turn=1) for name in "abcd"))
+    for parallel in ("ordered", "forbid"):
+        verify(case("ab"), transcript, check(case("ab"), transcript, parallel))  # type: ignore[arg-type]
+    late = msgspec.structs.replace(transcript, ended="timeout")
+    verify(case("ab"), late, check(case("ab"), late))
+
+
 def ruled(*constraints: Constraint, **world: Any) -> Case:
     return msgspec.structs.replace(case(), constraints=constraints, world=World(**world))
 

@@ -90,15 +90,21 @@ def the_one(sentence: str) -> Reading:
             "There is a choice between the drill and the audit; exactly one of them happens.",
             Choice(("drill", "audit")),
         ),
+        ("One, and only one, of the drill and the audit occurs.", Choice(("drill", "audit"))),
         (
             "If the audit reports a problem, the drill has to be carried out afterwards;"
             " otherwise, the drill must be left out.",
             Condition("audit", "a problem", "drill"),
         ),
         (
-            "In the event that the audit turns up an error, the drill must take place afterwards;"
+            "In the event that the audit turns up a flaw, the drill must take place afterwards;"
             " in all other cases, the exam has to happen afterwards.",
-            Condition("audit", "an error", "drill", "exam"),
+            Condition("audit", "a flaw", "drill", "exam"),
+        ),
+        (
+            "If it emerges that the audit identifies a risk, the drill has to happen afterwards;"
+            " otherwise, the drill must be omitted.",
+            Condition("audit", "a risk", "drill"),
         ),
         ("The audit has to be carried out exactly twice.", Repeat("audit", 2)),
         ("The audit must take place three times in all.", Repeat("audit", 3)),
@@ -108,14 +114,15 @@ def the_one(sentence: str) -> Reading:
         ("The audit may be preceded by twelve other tasks at most.", Limit("audit", 12)),
         ("In total, no more than 250 euros may be spent.", Spend(250)),
         ("The overall budget of 1200 euros must not be exceeded.", Spend(1200)),
+        ("All the tasks that are carried out must not cost more than 60 euros together.", Spend(60)),
         (
             "The audit returns a reference code, which has to be passed on to the drill.",
             Handover("audit", "drill", "reference_code"),
         ),
         ("The drill needs the head count that the audit returns.", Handover("audit", "drill", "head_count")),
         (
-            "The invoice total that comes from the audit has to be passed to the drill.",
-            Handover("audit", "drill", "invoice_total"),
+            "The order quantity that comes from the audit has to be passed to the drill.",
+            Handover("audit", "drill", "order_quantity"),
         ),
         (
             "If the tool for the audit is out of service, the drill has to be carried out instead.",
@@ -129,6 +136,7 @@ def the_one(sentence: str) -> Reading:
             'For the audit, `city` is `"Paris"` and `days` is `3`.',
             Given("audit", {"city": "Paris", "days": 3}),
         ),
+        ("When it comes to the audit, `days` is `3`.", Given("audit", {"days": 3})),
     ],
 )
 def test_sentences_as_people_write_them(sentence: str, demand: Constraint) -> None:
@@ -749,14 +757,14 @@ SENTENCES = [
     "As the very next task after the drill, the audit is conducted.",
     "The audit has to come before everything else.",
     "Exactly one of the audit and the drill must be carried out.",
-    "Supposing that the audit exposes a risk, the drill must take place afterwards;"
+    "If it should turn out that the audit exposes a risk, the drill must take place afterwards;"
     " without such a finding, the drill must not take place.",
     "The audit must be carried out a total of two times.",
     "Ahead of the audit, not more than two other tasks may take place.",
     "The total cost must not exceed 5 euros.",
-    "The drill must receive the unit price that the audit yields.",
+    "The drill must receive the shelf number that the audit yields.",
     "The drill has to be carried out instead of the audit if the tool for the latter is out of service.",
-    "As far as the audit is concerned, `a` is `1`.",
+    "When it comes to the audit, `a` is `1`.",
 ]
 
 

@@ -36,11 +36,13 @@ SAID = {
     "error_unknown": ({"tool": "fly"}, "Error: there is no tool named 'fly'."),
     "error_arguments": (
         {"tool": "runway_sweep", "reason": "'start_time' is missing"},
-        "Error: the arguments of 'runway_sweep' do not fit: 'start_time' is missing.",
+        "Error: the arguments of 'runway_sweep' do not fit: 'start_time' is missing. "
+        "Nothing has been carried out.",
     ),
     "error_no_time": (
         {"given": "noon"},
-        "Error: 'noon' is not a time of day, which is written as HH:MM, for example 09:30.",
+        "Error: 'noon' is not a time of day. Write it as HH:MM, for example 09:30. "
+        "Nothing has been carried out.",
     ),
     "error_outside": (
         {"begin": "08:00", "end": "18:00"},
@@ -52,7 +54,12 @@ SAID = {
         {"parameter": "release_key"},
         "Error: the value of 'release_key' is not the one that has to be passed. Nothing has been carried out.",
     ),
-    "error_attempts": ({}, "Error: this is the last attempt."),
+    "error_attempts": ({}, "Error: this is already the last attempt."),
+    "error_no_arguments": ({"tool": "runway_sweep"}, "Error: the tool 'runway_sweep' takes no arguments."),
+    "error_not_empty": (
+        {"tool": "runway_sweep"},
+        "Error: the arguments of 'runway_sweep' have to be an empty JSON object: {}.",
+    ),
 }
 
 

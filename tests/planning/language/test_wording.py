@@ -235,13 +235,13 @@ def test_given_arguments() -> None:
         (End("last", A), "The stock count must come after all the other tasks."),
         (Alternative((A, B)), "Either the stock count or the till check takes place, but not both."),
         (
-            Conditional(A, "an error", B),
-            "If the stock count reports an error, the till check must take place afterwards; "
+            Conditional(A, "a flaw", B),
+            "If the stock count reports a flaw, the till check must take place afterwards; "
             "otherwise, the till check must be left out.",
         ),
         (
-            Conditional(A, "an error", B, C),
-            "In the event that the stock count reveals an error, the till check has to be carried out "
+            Conditional(A, "a flaw", B, C),
+            "In the event that the stock count reveals a flaw, the till check has to be carried out "
             "afterwards; otherwise, the price update must take place afterwards.",
         ),
         (Repeated(A, 2), "The stock count has to be carried out exactly twice."),
@@ -249,8 +249,8 @@ def test_given_arguments() -> None:
         (Limited(A, 1), "Before the stock count, at most one other task may be carried out."),
         (Spending(95), "In total, no more than 95 euros may be spent."),
         (
-            Passing(A, B, "invoice total"),
-            "The stock count returns an invoice total, which has to be passed on to the till check.",
+            Passing(A, B, "order quantity"),
+            "The stock count returns an order quantity, which has to be passed on to the till check.",
         ),
         (
             Replacing(A, B),
@@ -287,7 +287,9 @@ def remarks() -> list[Remark]:
     every += [Repeated(action, times) for action in (A, B) for times in (2, 3)]
     every += [Limited(action, most) for action in (A, B) for most in (1, 2)]
     every += [Spending(100), Spending(105)]
-    every += [Passing(*pair, noun) for pair in pairs for noun in ("release key", "head count")]
+    every += [
+        Passing(*pair, noun) for pair in pairs for noun in ("release key", "head count", "order quantity")
+    ]
     every += [Replacing(*pair) for pair in pairs]
     every += [Duty((A, B))]
     every += [Giving(A, {"x": 1}), Giving(A, {"x": "1"}), Giving(B, {"x": 1}), Giving(A, {"x": 1, "y": 2})]
@@ -309,7 +311,7 @@ def test_all_sentences_are_well_formed() -> None:
             assert text.endswith(".")
             assert text.count(".") == 1
             assert not re.search(r"[{}]|  | [,;.]|,,", text)
-            assert not re.search(r"\ba [aeio]\w+ (token|total)|\ban [^aeiou]", text)
+            assert not re.search(r"\ba [aeio]|\ban [^aeiou]", text)
             assert "the the" not in text
 
 

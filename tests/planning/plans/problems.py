@@ -40,6 +40,8 @@ def random_case(seed: int, size: int = 4) -> Case:
         otherwise = free.pop() if random.random() < 0.4 else ""
         constraints.append(Condition(asks, "a problem", then, otherwise))
         findings[asks] = random.random() < 0.5
+        if random.random() < 0.3:
+            constraints.append(Repeat(then, 2))
     elif random.random() < 0.4:
         action, by = free.pop(), free.pop()
         constraints.append(StandIn(action, by))
@@ -71,6 +73,7 @@ def random_case(seed: int, size: int = 4) -> Case:
         for _ in range(random.randrange(1, 3)):
             edge, bound = random.choice([("start", "after"), ("start", "before"), ("end", "before")])
             constraints.append(Window(random.choice(ids), edge, bound, 540 + 30 * random.randrange(1, 10)))  # type: ignore[arg-type]
+    random.shuffle(constraints)
     actions = tuple(Action(action, f"task {action}", action) for action in ids)
     return Case(CASE_VERSION, "x", 0, "t", "q", actions, tuple(constraints), world=world)
 

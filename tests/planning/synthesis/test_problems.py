@@ -1,18 +1,24 @@
 """Problems of every family and of mixtures: sound, readable, solvable by what is told."""
 
+import os
+import subprocess
+import sys
 from itertools import combinations
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from misstep.core.agent import Tool
 from misstep.core.case import Case
 from misstep.core.constraint import FAMILIES, Before, Constraint, Family, family_of
 from misstep.core.transcript import Call, Transcript
 from misstep.errors import UsageError
-from misstep.planning.admission import admit
+from misstep.planning.admission.wall import admit
 from misstep.planning.judging.check import judge
 from misstep.planning.language.hearing import read_rules
 from misstep.planning.language.reader import read
+from misstep.planning.plans.survey import survey
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
@@ -144,10 +150,13 @@ def test_distractors_are_tools_that_the_request_does_not_name() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"families": ("order", "time"), "high": 13}, "actions 3-13 is out of range"),
+        ({"families": ("order", "time"), "high": 11}, "actions 3-11 is out of range"),
         ({"families": ("choice",), "low": 2}, "actions 2-5 is out of range"),
         ({"distractors": 12, "high": 9}, "actions 3-9 is out of range"),
-        ({"families": ("order", "time", "data"), "recipe": Recipe(sentences=2)}, "too few for 3 families"),
+        (
+            {"families": ("order", "time", "data"), "recipe": Recipe(sentences=2)},
+            "too few for order, time, data",
+        ),
         ({"families": ("time",), "exhaustive": True}, "every order there is"),
     ],
 )
@@ -155,3 +164,98 @@ def test_what_can_t_be_made_is_refused(changes: dict[str, object], message: str)
     asked = msgspec.structs.replace(Suite(0, 3, 5), **changes)
     with pytest.raises(UsageError, match=message):
         asked.validate()
+
+
+@pytest.mark.parametrize("families", [m for m in MIXTURES if len(m) < 6])
+def test_there_are_no_more_sentences_than_allowed(families: tuple[Family, ...]) -> None:
+    most = len(families) + 2
+    for index in range(20):
+        case = make_case(suite(families, recipe=Recipe(sentences=most)), index)
+        assert len(case.sentences) <= most
+
+
+def test_redundant_sentences_say_nothing_new() -> None:
+    repeated = 0
+    for index in range(60):
+        case = make_case(suite(("order", "data"), recipe=Recipe(redundancy=1.0)), index)
+        for number in case.redundant:
+            said = [c for c in case.constraints if c.sentence != number]
+            ids = [action.id for action in case.actions]
+            assert survey(ids, said, case.world).chance == pytest.approx(case.chance)
+            repeated += 1
+    assert repeated > 20
+
+
+TOOLS = (
+    Tool(
+        "search",
+        "Search.",
+        {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+    ),
+    Tool("ping", "Ping.", {"type": "object", "properties": {}}),
+    Tool("add", "Add.", {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}),
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"families": ()}, "no family was named"),
+        ({"exhaustive": True, "distractors": 15, "low": 2, "high": 7}, "with 15 distractors"),
+        ({"tools": (*TOOLS, Tool("ask_price", "", {})), "high": 4}, "a name that misstep needs itself"),
+        (
+            {"tools": (*TOOLS, Tool("odd", "", {"required": ["x"], "properties": {"x": False}})), "high": 4},
+            "tool odd",
+        ),
+    ],
+)
+def test_what_would_break_later_is_refused_at_once(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        msgspec.structs.replace(Suite(0, 3, 5), **changes).validate()
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_largest_problems_can_be_made(family: Family) -> None:
+    for index in range(3):
+        assert len(make_case(Suite(7, 10, 10, families=(family,)), index).actions) == 10
+
+
+SCRIPT = """
+import hashlib, msgspec
+from misstep.core.agent import Tool
+from misstep.core.constraint import FAMILIES
+from misstep.planning.synthesis.paragraphs import Recipe
+from misstep.planning.synthesis.suite import Suite, make_case
+digest = hashlib.sha256()
+schema = {"type": "object", "properties": {"city": {"type": "string"}, "n": {"type": "integer"}}, "required": ["city"]}
+tools = tuple(Tool(f"tool_{number}", "", schema) for number in range(6))
+mixtures = [("order",), *((family,) for family in FAMILIES[1:]), ("order", "time"), FAMILIES]
+for families in mixtures:
+    suite = Suite(2024, 5, 7, families=families, distractors=2, recipe=Recipe(redundancy=0.2, relative=0.4))
+    for index in range(20):
+        digest.update(msgspec.json.encode(make_case(suite, index)))
+for index in range(20):
+    suite = Suite(1, 4, 4, families=("order", "choice"), tools=tools, distractors=1)
+    digest.update(msgspec.json.encode(make_case(suite, index)))
+print(digest.hexdigest())
+"""
+
+
+def test_same_bytes_in_every_process() -> None:
+    """Pinned, so that a change of the bytes is a decision; hash randomisation must not matter."""
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("0", "1", "random")
+    }
+    assert len(digests) == 1
+    path = Path(__file__).parent / "golden_families.sha256"
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.write_text(f"{min(digests)}\n")
+    assert digests == {path.read_text().strip()}

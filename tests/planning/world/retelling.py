@@ -9,7 +9,7 @@ import msgspec
 from misstep.core.case import Action, Case
 from misstep.core.constraint import Constraint, Given, Handover, Repeat, StandIn
 from misstep.core.transcript import Call
-from misstep.planning.world.schema import fits
+from misstep.planning.schemas.schema import fits
 
 
 class Event(msgspec.Struct):
@@ -55,8 +55,12 @@ class Retelling:
             if self._is_deed(event)
         ]
 
-    def acts(self) -> list[tuple[int, str]]:
-        return [(event.step, event.act) for event in self.last() if event.act]
+    def acts(self) -> list[tuple[int, str, str]]:
+        return [
+            (event.step, event.act, event.action if event.act == "repeated" else "")
+            for event in self.last()
+            if event.act
+        ]
 
     def slips(self) -> list[tuple[int, str, str, str]]:
         return [
@@ -96,10 +100,10 @@ class Retelling:
         return [action.tool for action in self.case.actions if action.id in self.case.world.costs]
 
     def _does_fit(self, call: Call, action: Action | None) -> bool:
-        if action is not None and action.parameters is not None:
-            return fits(action.parameters, call.arguments) is None
         if not isinstance(call.arguments, dict):
             return False
+        if action is not None and action.parameters is not None:
+            return fits(action.parameters, call.arguments) is None
         wanted: dict[str, type] = {}
         if action is None:
             wanted = {"task": str} if call.tool == "ask_price" else {}

@@ -33,7 +33,10 @@ def test_arguments_are_refused(make_cases: CaseMaker) -> None:
 @pytest.mark.parametrize("arguments", [None, 0, "", [], "{"])
 def test_arguments_have_to_be_an_object(make_cases: CaseMaker, arguments: Any) -> None:
     (case,) = make_cases(1, 3, 3)
-    assert "have to be a JSON object" in MockWorld(case).answer(case.actions[0].tool, arguments)
+    tool = case.actions[0].tool
+    assert MockWorld(case).answer(tool, arguments) == (
+        f"Error: the arguments of '{tool}' have to be an empty JSON object: {{}}."
+    )
 
 
 def world(*constraints: Constraint, distractors: str = "", **rest: Any) -> MockWorld:
@@ -106,14 +109,17 @@ def test_unavailable() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (("audit", {"start_time": "soon"}), "'soon' is not a time of day"),
+        (("audit", {"start_time": "soon"}), "'soon' is not a time of day. Write it as HH:MM, for example 09:30."),
         (("audit", {"start_time": "s" * 500}), f"'{'s' * 80}…' is not a time of day"),
         (("audit", {"start_time": "07:00"}), "begins at 08:00 and ends at 12:00"),
         (("audit", {"start_time": "11:30"}), "begins at 08:00 and ends at 12:00"),
         (("audit", {"start_time": "08:00"}), "has not ended by then"),
         (("cleaning", {"start_time": "09:00", "code": "K1"}), "the value of 'code' is not the one"),
-        (("cleaning", {"start_time": "09:00"}), "the arguments of 'cleaning' do not fit: 'code' is missing."),
-        (("start_over", {}), "this is the last attempt"),
+        (
+            ("cleaning", {"start_time": "09:00"}),
+            "the arguments of 'cleaning' do not fit: 'code' is missing. Nothing has been carried out.",
+        ),
+        (("start_over", {}), "this is already the last attempt."),
         (("start_over", {"x": 1}), "the tool 'start_over' takes no arguments"),
         (("ask_price", {"task": "cooking"}), "'task' has to be one of audit, backup"),
         (("ask_price", []), "they have to be a JSON object"),

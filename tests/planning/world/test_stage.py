@@ -61,7 +61,7 @@ def test_cases_of_all_kinds_are_played_as_they_are_retold(part: int) -> None:
             calls = random_transcript(drawn, random).calls
             history, told = replay(drawn, calls), Retelling(drawn, calls)
             assert [(d.action, d.step, d.start, d.end, d.by) for d in history.deeds] == told.deeds()
-            assert [(slip.step, slip.fault) for slip in history.acts] == told.acts()
+            assert [(slip.step, slip.fault, slip.action) for slip in history.acts] == told.acts()
             slips = [(s.step, s.fault, s.action, s.parameter) for s in history.parameters]
             assert slips == told.slips()
             worked = Counter(event.action for event in told.last() if event.came == "done" and event.role)
@@ -80,7 +80,7 @@ def test_plain_calls() -> None:
     assert [scene.kind for scene in scenes] == ["done", "done", "done", "refused", "refused", "refused"]
     assert stage.history.deeds == (Deed("a", 1), Deed("b", 2))
     assert stage.history.acts == (
-        ActSlip(3, "repeated"),
+        ActSlip(3, "repeated", "a"),
         ActSlip(4, "unknown"),
         ActSlip(5, "arguments"),
         ActSlip(6, "arguments"),
@@ -367,6 +367,16 @@ def test_arguments_that_are_told(arguments: Any, fault: str | None) -> None:
     stage = Stage(own)
     stage.play("own", arguments)
     assert faults(stage) == ([] if fault is None else [(1, fault)])
+
+
+@pytest.mark.parametrize("arguments", [[], None, "", 0, [["city", "Paris"]]])
+@pytest.mark.parametrize("schema", [{}, {"type": "array"}, OWN])
+def test_arguments_of_an_own_tool_are_an_object_too(schema: dict[str, Any], arguments: Any) -> None:
+    own = Case(CASE_VERSION, "x", 0, "t", "q", (Action("own", "own", "own", parameters=schema),), ())
+    stage = Stage(own)
+    assert stage.play("own", arguments).reason == "they have to be a JSON object"
+    assert stage.skip("own", arguments)
+    assert faults(stage) == [(1, "arguments"), (2, "arguments")]
 
 
 def nested(depth: int) -> Any:

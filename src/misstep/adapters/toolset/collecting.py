@@ -28,9 +28,12 @@ def collect(value: Any, where: str, deep: int = 0) -> Iterator[Found]:
         raise UsageError("lists within lists, without end", where=where)
     if isinstance(value, Mapping):
         yield from _in_mapping(value, where, deep)
-    elif isinstance(value, list | tuple | set | frozenset):
+    elif isinstance(value, list | tuple):
         for place, each in enumerate(value):
             yield from collect(each, f"{where}[{place}]", deep + 1)
+    elif isinstance(value, set | frozenset):
+        unsorted = [tool for each in value for tool in collect(each, where, deep + 1)]
+        yield from sorted(unsorted, key=lambda tool: tool.name)  # sets have another order every time
     elif inspect.isclass(value):
         yield from _in_class(value, where, deep)
     elif found := tool_of_object(value, where):
@@ -82,7 +85,11 @@ def _held(value: Any) -> Iterable[Any] | None:
 
 
 def _no_tool(value: Any, where: str) -> UsageError:
-    return UsageError(f"a {type(value).__name__} is no tool that has a schema", *_expected(), where=where)
+    return UsageError(
+        f"something of the type {type(value).__name__} is no tool that has a schema",
+        *_expected(),
+        where=where,
+    )
 
 
 def _expected() -> list[str]:

@@ -8,9 +8,12 @@ from typing import Any
 
 import msgspec
 
+from misstep.adapters.toolset.keywords import find_misused
 from misstep.core.agent import Tool
+from misstep.core.references import find_reference
 from misstep.errors import UsageError
 
+MOST_REFERENCES = 20  # that lead to each other
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -46,28 +49,48 @@ def admitted(found: Sequence[Found], spec: str) -> list[Tool]:
 def _schema(tool: Found) -> dict[str, Any]:
     """The tool's schema as a copy of ours: a JSON object that describes an object."""
     if not isinstance(tool.parameters, Mapping | None):
-        raise _wrong(tool, f"is a {type(tool.parameters).__name__}")
+        raise _wrong(tool, f"is of the type {type(tool.parameters).__name__}")
     try:
         schema: dict[str, Any] = json.loads(json.dumps(dict(tool.parameters or {}), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise _wrong(tool, f"is no JSON: {error}") from None
+    _check_keywords(tool, schema)
     schema = _opened(schema)
     if schema.setdefault("type", "object") != "object":
-        raise _wrong(tool, f"is that of a {schema['type']}")
-    if not isinstance(schema.setdefault("properties", {}), dict):
-        raise _wrong(tool, "has properties that are no object")
-    if not isinstance(schema.get("required", []), list):
-        raise _wrong(tool, "says what is required in something that is no list")
+        raise _wrong(tool, f"is not that of an object: its type is {json.dumps(schema['type'])}")
+    _check_names(tool, [*schema.setdefault("properties", {}), *schema.get("required", ())])
     return schema
+
+
+def _check_keywords(tool: Found, schema: dict[str, Any]) -> None:
+    try:
+        misused = find_misused(schema)
+    except RecursionError:
+        raise _wrong(tool, "is nested too deeply") from None
+    if misused is not None:
+        *outer, keyword = misused
+        inside = f", in {'.'.join(outer)!r}" if outer else ""
+        raise _wrong(tool, f"has a value for '{keyword}' that makes no sense{inside}")
+
+
+def _check_names(tool: Found, names: Sequence[str]) -> None:
+    for name in names:
+        if not name.strip() or not name.isprintable() or "`" in name:
+            raise UsageError(
+                f"the parameter {name!r} of the tool '{tool.name}' can't be spoken of in a request",
+                "expected a name on one line that has no backtick in it",
+                where=tool.where,
+            )
 
 
 def _opened(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema with its definition in the place of a reference to it, which nobody follows there."""
-    area, _, name = str(schema.get("$ref", "")).removeprefix("#/").partition("/")
-    target = schema.get(area, {}).get(name) if area in ("$defs", "definitions") else None
-    if not isinstance(target, dict):
-        return schema
-    return {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+    for _ in range(MOST_REFERENCES):
+        target = find_reference(schema.get("$ref"), schema)
+        if not isinstance(target, dict) or target is schema:
+            break
+        schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+    return schema
 
 
 def _wrong(tool: Found, what: str) -> UsageError:

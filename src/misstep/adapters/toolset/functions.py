@@ -62,7 +62,8 @@ class _Reader:
         try:
             schema = self._definitions.schema(hint)
         except Inexpressible:
-            message = f"'{parameter.name}' is a {inspect.formatannotation(hint)}, which JSON can't hold"
+            kind = inspect.formatannotation(hint)
+            message = f"'{parameter.name}' is of the type {kind}, which JSON can't hold"
             hint = "give it another type, or wrap the function in one that a model can call"
             raise UsageError(f"the tool '{self._name}': {message}", hint, where=self._where) from None
         if _is_field(parameter.default):

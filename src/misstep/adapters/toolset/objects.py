@@ -24,7 +24,7 @@ def tool_of_object(value: Any, where: str) -> Found | None:
         return None
     name, description, schema = told
     if not isinstance(name, str):
-        raise UsageError(f"a {type(value).__name__} has no name", where=where)
+        raise UsageError(f"a tool of the type {type(value).__name__} has no name", where=where)
     return Found(where, _spoken(value, name), str(description or ""), schema)
 
 

@@ -11,6 +11,7 @@ from misstep.adapters.toolset.found import Found, admitted
 from misstep.adapters.toolset.json_files import tools_in_file
 from misstep.adapters.toolset.mcp_entries import server_of
 from misstep.adapters.toolset.mcp_servers import tools_of_servers
+from misstep.adapters.toolset.printing import printing_aside
 from misstep.adapters.toolset.waiting import settled
 from misstep.core.agent import Tool
 from misstep.errors import UsageError
@@ -42,6 +43,11 @@ def _find(spec: str) -> list[Found]:
         return tools_of_servers([server_of(spec.removeprefix(MCP))])
     if spec.endswith(".json"):
         return tools_in_file(spec)
+    with printing_aside():
+        return _find_in_code(spec)
+
+
+def _find_in_code(spec: str) -> list[Found]:
     location = spec.removesuffix(CALLED)
     value = load_object(location)
     with blaming(location.rpartition(":")[0]):

@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import Any
 
 from misstep.core.agent import Tool
+from misstep.core.references import find_reference
 from misstep.core.transcript import storable
 
 MOST_REPEATS = 200  # larger bounds are left open: they make a grammar slow
@@ -98,7 +99,7 @@ class _Rules:
         if reference not in self._references:
             name = self._references[reference] = self._name("")
             outer, self._unopened = self._unopened, self._unopened | {reference}
-            self.named[name] = self._value(_resolve(self._root, reference))
+            self.named[name] = self._value(find_reference(reference, self._root))
             self._unopened = outer
         return self._references[reference]
 
@@ -180,16 +181,6 @@ def _bounds(schema: dict[str, Any], least: str, most: str) -> tuple[int, int | N
     low, high = schema.get(least), schema.get(most)
     low = low if isinstance(low, int) and 0 < low <= MOST_REPEATS else 0
     return low, high if isinstance(high, int) and low <= high <= MOST_REPEATS else None
-
-
-def _resolve(root: Any, reference: str) -> Any:
-    """What a reference within the schema leads to; True, which is any value, where it leads nowhere."""
-    place, found = reference.removeprefix("#/").split("/"), root
-    if not reference.startswith("#/"):
-        return root if reference == "#" else True
-    for step in place:
-        found = _mapping(found).get(step.replace("~1", "/").replace("~0", "~"), True)
-    return found
 
 
 def _either(options: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.planning.world.history import History
+from misstep.planning.world.history import History, ParameterSlip
 
 _COUNTING = frozenset([Repeat, Choice, Condition, StandIn])
 _WRONG_VALUES = frozenset(["value", "stale", "swapped"])
@@ -121,11 +121,19 @@ class View:
                 return self._step(self._firsts((constraint.by,)))
             case Repeat():
                 return self._too_often(constraint)
-            case Handover():
-                return self._mistaken(self._tools(constraint.taker), (constraint.parameter,))
-            case Given():
-                return self._mistaken((constraint.action,), constraint.arguments)
+            case Handover() | Given():
+                slips = [slip.step for slip in self.history.parameters if self._is_failed(constraint, slip)]
+                return slips[0] if slips else 0
         assert_never(constraint)
+
+    def broken_by(self, slip: ParameterSlip) -> tuple[int, ...]:
+        """The one constraint, by index, that asks for another value; none where the value was a time."""
+        failed = [
+            index
+            for index, constraint in enumerate(self.case.constraints)
+            if isinstance(constraint, Handover | Given) and self._is_failed(constraint, slip)
+        ]
+        return tuple(failed[:1])
 
     def _step(self, places: Sequence[int]) -> int:
         """The call of the first of these places, if there is any."""
@@ -196,14 +204,17 @@ class View:
     def _too_often(self, constraint: Repeat) -> int:
         if self.history.calls_of.get(constraint.action, 0) <= constraint.times:
             return 0
-        return next(slip.step for slip in self.history.acts if slip.fault == "repeated")
+        acts = self.history.acts
+        return next(s.step for s in acts if s.fault == "repeated" and s.action == constraint.action)
 
     def _tools(self, action: str) -> list[str]:
         """The actions whose tools may carry an action out."""
         return [action, *[by for by, replaced in self.replaces.items() if replaced == action]]
 
-    def _mistaken(self, actions: Container[str], parameters: Container[str]) -> int:
-        for slip in self.history.parameters:
-            if slip.action in actions and slip.parameter in parameters and slip.fault in _WRONG_VALUES:
-                return slip.step
-        return 0
+    def _is_failed(self, constraint: Handover | Given, slip: ParameterSlip) -> bool:
+        """Whether the value of this slip is not the one that the constraint asks for."""
+        if slip.fault not in _WRONG_VALUES:
+            return False
+        if isinstance(constraint, Given):
+            return slip.action == constraint.action and slip.parameter in constraint.arguments
+        return slip.parameter == constraint.parameter and slip.action in self._tools(constraint.taker)

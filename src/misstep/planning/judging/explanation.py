@@ -2,27 +2,26 @@
 
 import msgspec
 
-from misstep.core.case import Case
+from misstep.core.case import Case, plain_order
 from misstep.core.constraint import Choice, Repeat
 from misstep.core.transcript import Call, Transcript, storable
 from misstep.core.verdict import Verdict
 from misstep.planning.judging.breaches import View
-from misstep.planning.judging.check import Parallel, judge, replay
-from misstep.planning.judging.plain import plain_order
+from misstep.planning.judging.check import Parallel, judge_history, replay
+from misstep.planning.judging.plain import judge_plain, retrace
 from misstep.planning.judging.reasons import Reasons
 from misstep.planning.language.figures import how_often
 from misstep.planning.plans import nearest
-from misstep.planning.plans.order import Order, nearest_order
+from misstep.planning.plans.order import nearest_order, order_of
 from misstep.planning.world.cast import START_OVER, Cast
 from misstep.planning.world.history import ActSlip, History
 
 
 def check(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
     """Judge a transcript and give the reasons."""
-    verdict = judge(case, transcript, parallel)
+    verdict, history = _judged(case, transcript, parallel)
     if verdict.verdict == "passed":
         return verdict
-    history = replay(case, transcript.calls, parallel)
     return msgspec.structs.replace(
         verdict,
         nearest=nearest_plan(case, history) if verdict.error else (),
@@ -30,16 +29,29 @@ def check(case: Case, transcript: Transcript, parallel: Parallel = "ordered") ->
     )
 
 
+def _judged(case: Case, transcript: Transcript, parallel: Parallel) -> tuple[Verdict, History]:
+    """The bare verdict, and as much of the history as its reasons need."""
+    order = plain_order(case)
+    if order is None:
+        history = replay(case, transcript.calls, parallel)
+        return judge_history(case, transcript, history), history
+    trace = retrace(case, transcript.calls, parallel == "forbid")
+    verdict = judge_plain(case, order, transcript, trace)
+    if verdict.error is None:
+        return verdict, History()
+    is_act = verdict.error == "act"  # what was wrong with a call takes more than a trace
+    return verdict, replay(case, transcript.calls, parallel) if is_act else trace.history
+
+
 def nearest_plan(case: Case, history: History) -> tuple[str, ...]:
     """The correct plan, as action ids, that changes the agent's own least."""
     wished = [deed.action for deed in history.deeds]
     constraints = plain_order(case)
+    ids = [action.id for action in case.actions]
     if constraints is None:
-        ids = [action.id for action in case.actions]
         return nearest.nearest_plan(ids, case.constraints, case.world, wished)
-    numbers = {action.id: number for number, action in enumerate(case.actions)}
-    order = Order(len(numbers), [(numbers[c.first], numbers[c.then]) for c in constraints])
-    return tuple([case.actions[i].id for i in nearest_order(order, [numbers[i] for i in wished])])
+    order = order_of(ids, [(constraint.first, constraint.then) for constraint in constraints])
+    return tuple([ids[i] for i in nearest_order(order, [ids.index(action) for action in wished])])
 
 
 def _explain(case: Case, transcript: Transcript, verdict: Verdict, history: History) -> str:

@@ -1,37 +1,32 @@
 """The quick way to a verdict for cases that speak of nothing but order, which are judged by the thousand."""
 
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple
 
-from misstep.core.case import Case, World
+from misstep.core.case import Case
 from misstep.core.constraint import Before
-from misstep.core.transcript import Transcript
+from misstep.core.transcript import Call, Transcript
 from misstep.core.verdict import Verdict
-
-_PLAIN = World()
-
-
-def plain_order(case: Case) -> Sequence[Before] | None:
-    """The constraints of a case that has nothing else to heed; None where there is more to it.
-
-    Every action is due once, and no tool takes anything.
-    """
-    plain = (
-        all([type(constraint) is Before and not constraint.announced for constraint in case.constraints])
-        and case.world == _PLAIN
-        and not case.distractors
-        and all([action.parameters is None for action in case.actions])
-    )
-    return cast("Sequence[Before]", case.constraints) if plain else None
+from misstep.planning.world.history import Deed, History
 
 
-def judge_plain(
-    case: Case, order: Sequence[Before], transcript: Transcript, forbids_parallel: bool
-) -> Verdict:
-    """What `check.judge_history` would say of a plain case."""
+class Trace(NamedTuple):
+    """Numbers of calls: those that carried actions out, and the first that should not be there, or 0."""
+
+    places: dict[str, int]
+    unfit: int
+
+    @property
+    def history(self) -> History:
+        """What was carried out; of calls that should not have been made it does not tell."""
+        return History(tuple([Deed(action, step) for action, step in self.places.items()]))
+
+
+def judge_plain(case: Case, order: Sequence[Before], transcript: Transcript, trace: Trace) -> Verdict:
+    """What `check.judge_history` would say of a case that `plain_order` has an order of."""
     if transcript.ended == "error":
         return Verdict(case.id, "errored")
-    places, unfit = _trace(case, transcript, forbids_parallel)
+    places, unfit = trace
     violated = _violations(order, places)
     missing: tuple[str, ...] = ()
     if len(places) < len(case.actions):
@@ -48,13 +43,13 @@ def judge_plain(
     return Verdict(case.id, "passed")
 
 
-def _trace(case: Case, transcript: Transcript, forbids_parallel: bool) -> tuple[dict[str, int], int]:
-    """The call that carried each action out, and the first that should not have been made, or 0."""
+def retrace(case: Case, calls: Sequence[Call], forbids_parallel: bool) -> Trace:
+    """What came of the calls in a plain case."""
     ids = {action.tool: action.id for action in case.actions}
     places: dict[str, int] = {}
     unfit = 0
     turn: int | None = None
-    for step, call in enumerate(transcript.calls, 1):
+    for step, call in enumerate(calls, 1):
         action = ids.get(call.tool)
         if action is None or call.arguments != {}:
             unfit = unfit or step
@@ -67,7 +62,7 @@ def _trace(case: Case, transcript: Transcript, forbids_parallel: bool) -> tuple[
             if forbids_parallel and turn is not None and call.turn == turn:
                 unfit = unfit or step
         turn = call.turn
-    return places, unfit
+    return Trace(places, unfit)
 
 
 def _violations(order: Sequence[Before], places: dict[str, int]) -> tuple[int, ...]:

@@ -5,11 +5,10 @@ from functools import cache
 from types import ModuleType
 from typing import Any, Literal
 
-from misstep.core.case import Case
+from misstep.core.case import Case, plain_order
 from misstep.core.constraint import Before
 from misstep.errors import MissingExtra, MisstepError
 from misstep.planning.judging.encoding import Encoding
-from misstep.planning.judging.plain import plain_order
 from misstep.planning.world.history import History
 
 Answer = Literal["yes", "no", "unknown"]
@@ -32,13 +31,20 @@ def _z3() -> ModuleType:
 
 
 def satisfiable(case: Case) -> Answer:
-    """Whether any plan meets all constraints of the case, carried out in one attempt with the world known."""
+    """Whether any plan meets all constraints of the case, carried out in one attempt with the world known.
+
+    No verdict rests on it: tests hold our own searches for plans against it.
+    """
     solver, labels = _encode(case)
     return _answer(solver.check(*labels))
 
 
 def contradiction(case: Case) -> tuple[int, ...]:
-    """A minimal set of constraints, by index, that no plan meets; empty where there is none."""
+    """A minimal set of constraints, by index, that no plan meets; empty where there is none.
+
+    Tests hold the cycles that we name to users against it. Where no plan can be carried out whatever is asked
+    of it, no constraint is to blame, and the set is empty too.
+    """
     solver, labels = _encode(case)
     return _core(solver, labels)
 
@@ -54,7 +60,10 @@ def violated_by(case: Case, plan: Plan) -> tuple[int, ...]:
 
 
 def conflict(case: Case, plan: Plan) -> tuple[int, ...]:
-    """A minimal set of constraints that contradicts a plan; empty where none does."""
+    """A minimal set of constraints that contradicts a plan; empty where none does.
+
+    Tests hold the `core` of a verdict against it, in which one broken constraint suffices.
+    """
     solver, labels = _encode(case, plan)
     return _core(solver, labels)
 

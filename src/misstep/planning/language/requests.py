@@ -88,6 +88,7 @@ def write_rules(
     own = own_tools or Given in kinds
     if kinds <= {Before} and world == World() and not distractors and not own:
         return ()
+    takes_something = own or Handover in kinds or world.day is not None or bool(world.costs)
     applying = {
         "once": True,
         "order": Before in kinds,
@@ -95,9 +96,9 @@ def write_rules(
         "repeat": Repeat in kinds,
         "choice": Choice in kinds,
         "condition": Condition in kinds,
+        "optional": bool(kinds & {Choice, Condition}),
         "stand_in": StandIn in kinds,
         "own_arguments": own and StandIn in kinds,
-        "optional": bool(kinds & {Choice, Condition}),
         "data": Handover in kinds,
         "data_again": _gives_again(constraints),
         "time": world.day is not None,
@@ -105,7 +106,7 @@ def write_rules(
         "retry": world.retries > 0,
         "announce": bool(world.announcements),
         "over": world.attempts > 1,
-        "refused": world.attempts == 1 and (own or Handover in kinds or world.day is not None),
+        "refused": world.attempts == 1 and takes_something,
         "distractors": distractors > 0,
         "arguments": own,
         "no_arguments": not own and world.day is None and Handover not in kinds,

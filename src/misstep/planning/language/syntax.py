@@ -28,8 +28,8 @@ from misstep.planning.language.remarks import (
     Timed,
     TimedRelative,
 )
+from misstep.planning.language.remarks import Direction as Direction
 
-Direction = Literal["<", ">"]
 Form = Literal["verb", "preposition", "fronted preposition", "conjunction", "fronted conjunction"]
 RelativeForm = Literal["verb", "preposition"]
 Join = Literal[";", ", and", ", but", ", yet", ", while", ", whereas"]

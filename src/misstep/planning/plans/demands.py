@@ -28,8 +28,6 @@ from misstep.core.constraint import (
 )
 from misstep.planning.plans.order import bits
 
-NEVER = 1 << 30  # later than any day
-
 
 class Timing(msgspec.Struct, frozen=True):
     """For each unit how long it takes, when it may start at the earliest and at the latest."""
@@ -38,6 +36,18 @@ class Timing(msgspec.Struct, frozen=True):
     earliest: tuple[int, ...]
     latest: tuple[int, ...]
     begin: int
+
+    def allows(self, unit: int, start: int) -> bool:
+        return self.earliest[unit] <= start <= self.latest[unit]
+
+    def has_room(self, units: Sequence[int], clock: int) -> bool:
+        """Whether units can follow one another from some time on."""
+        for unit in units:
+            start = max(clock, self.earliest[unit])
+            if start > self.latest[unit]:
+                return False
+            clock = start + self.durations[unit]
+        return True
 
 
 class Demands:
@@ -71,6 +81,15 @@ class Demands:
         """The units of an action; none if it is not due."""
         return self._units.get(role, ())
 
+    def assign(self, roles: Sequence[str]) -> dict[int, int]:
+        """The place of each unit among these actions; what is not due, or not so often, has none."""
+        places: dict[int, int] = {}
+        for place, role in enumerate(roles):
+            unit = next((unit for unit in self.units(role) if unit not in places), None)
+            if unit is not None:
+                places[unit] = place
+        return places
+
     @cached_property
     def is_plain(self) -> bool:
         """Whether there is nothing to heed but what comes before what."""
@@ -82,17 +101,21 @@ class Demands:
         same.timing = None
         return same
 
-    @cached_property
-    def urgency(self) -> list[int]:
-        """The units, those first that must start soonest, or that something waits for which must."""
-        if self.timing is None:
+    def by_urgency(self, clock: int) -> list[int]:
+        """The units in the order in which they should be tried: nobody waits while there is something to do.
+
+        Among those that can start, and among those that can't yet, the ones come first that must start
+        soonest, or that something waits for which must.
+        """
+        timing = self.timing
+        if timing is None:
             return list(range(self.size))
-        latest = list(self.timing.latest)
+        latest = list(timing.latest)
         for _ in range(self.size):  # far enough for the longest chain
             for unit, mask in enumerate(self.before):
                 for earlier in bits(mask):
                     latest[earlier] = min(latest[earlier], latest[unit])
-        return sorted(range(self.size), key=latest.__getitem__)
+        return sorted(range(self.size), key=lambda unit: (timing.earliest[unit] > clock, latest[unit]))
 
     @property
     def sequences(self) -> int:
@@ -120,11 +143,12 @@ def _due(
 ) -> list[tuple[str, str]]:
     """Role and tool of every unit, in the order of the actions."""
     times = dict.fromkeys(actions, 1)
+    times |= {
+        constraint.action: constraint.times for constraint in constraints if isinstance(constraint, Repeat)
+    }
     tools = {action: action for action in actions}
     for constraint in constraints:
         match constraint:
-            case Repeat(action, number):
-                times[action] = number
             case Choice(options):
                 times |= {option: 0 for option in options if option not in chosen}
             case Condition(asks, _, then, otherwise):

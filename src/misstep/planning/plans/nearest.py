@@ -19,15 +19,23 @@ def nearest_plan(
     Empty where there is none, or too many had to be looked at.
     """
     found: list[tuple[int, tuple[str, ...]]] = []
+    left = MOST_STATES
     for demands in selections(actions, constraints, world):
-        nearest = _nearest(demands, wished)
+        nearest, looked_at = _nearest(demands, wished, left)
+        left -= looked_at
         if nearest:
             found.append(nearest)
+        if left <= 0:
+            return ()
     return min(found, key=lambda pair: pair[0])[1] if found else ()
 
 
-def _nearest(demands: Demands, wished: Sequence[str]) -> tuple[int, tuple[str, ...]] | None:
-    places, ignored = _places(demands, wished)
+def _nearest(
+    demands: Demands, wished: Sequence[str], most: int
+) -> tuple[tuple[int, tuple[str, ...]] | None, int]:
+    """Price and plan, if there is one, and how many states were looked at."""
+    places = demands.assign(wished)
+    ignored = len(wished) - len(places)
     ahead = [
         sum(1 << other for other in places if places[other] < places[unit]) if unit in places else 0
         for unit in range(demands.size)
@@ -36,10 +44,10 @@ def _nearest(demands: Demands, wished: Sequence[str]) -> tuple[int, tuple[str, .
     price = (ignored + demands.size - len(places)) * demands.size**2
     queue: list[tuple[int, int, int, int, int, tuple[int, ...]]] = [(price, 0, 0, -1, begin, ())]
     seen = set[tuple[int, int, int]]()
-    while queue and len(seen) < MOST_STATES:
+    while queue and len(seen) < most:
         cost, _, done, forced, clock, path = heappop(queue)
         if len(path) == demands.size:
-            return cost, tuple(demands.tools[unit] for unit in path)
+            return (cost, tuple(demands.tools[unit] for unit in path)), len(seen)
         if (done, forced, clock) in seen:
             continue
         seen.add((done, forced, clock))
@@ -47,14 +55,4 @@ def _nearest(demands: Demands, wished: Sequence[str]) -> tuple[int, tuple[str, .
             overtaken = (ahead[unit] & ~done).bit_count()
             further = (done | 1 << unit, demands.next.get(unit, -1), end, (*path, unit))
             heappush(queue, (cost + overtaken, -len(further[3]), *further))
-    return None
-
-
-def _places(demands: Demands, wished: Sequence[str]) -> tuple[dict[int, int], int]:
-    """Where the agent had each unit, and how much of what it did is not due."""
-    places: dict[int, int] = {}
-    for place, role in enumerate(wished):
-        unit = next((unit for unit in demands.units(role) if unit not in places), None)
-        if unit is not None:
-            places[unit] = place
-    return places, len(wished) - len(places)
+    return None, len(seen)

@@ -61,6 +61,12 @@ class Order:
         return sum([mask.bit_count() for mask in self.after]) * 2 == self.size * (self.size - 1)
 
 
+def order_of(names: Sequence[str], pairs: Iterable[tuple[str, str]]) -> Order:
+    """The order that pairs of names demand; names are numbered as they stand."""
+    numbers = {name: number for number, name in enumerate(names)}
+    return Order(len(numbers), [(numbers[first], numbers[then]) for first, then in pairs])
+
+
 def find_cycle(relations: Sequence[tuple[int, int]]) -> list[int]:
     """Indices of a smallest set of relations that contradict each other; empty where none do."""
     best: list[int] = []

@@ -30,8 +30,20 @@ def count_plans(demands: Demands) -> int:
     """How many orders of all units are correct, given the best times for each."""
     if demands.is_plain:
         return _count_plain(demands)
-    search = _Search(demands)
-    return search.count(0, -1, demands.timing.begin if demands.timing else 0)
+    begin = demands.timing.begin if demands.timing else 0
+    layer: dict[tuple[int, int, int], int] = {(0, -1, begin): 1}
+    seen = 0
+    for _ in range(demands.size):
+        further: dict[tuple[int, int, int], int] = {}
+        for (done, forced, clock), ways in layer.items():
+            for unit, end in steps(demands, done, forced, clock):
+                state = (done | 1 << unit, demands.next.get(unit, -1), end)
+                further[state] = further.get(state, 0) + ways
+        layer = further
+        seen += len(layer)
+        if seen > MOST_STATES:
+            raise _too_many()
+    return sum(layer.values())
 
 
 def steps(
@@ -81,7 +93,6 @@ class _Search:
         self._ranked = ranked
         self._whole = (1 << demands.size) - 1
         self._hopeless: dict[tuple[int, int], int] = {}  # from which time on nothing leads to the end
-        self._counts: dict[tuple[int, int, int], int] = {}
 
     def finish(self, done: int, forced: int, clock: int, path: list[int]) -> bool:
         """Extend the path to the end; False, with the path as it was, where that can't be done."""
@@ -101,22 +112,6 @@ class _Search:
             raise _too_many()
         return False
 
-    def count(self, done: int, forced: int, clock: int) -> int:
-        if done == self._whole:
-            return 1
-        key = (done, forced, clock)
-        known = self._counts.get(key)
-        if known is None:
-            demands = self._demands
-            known = sum(
-                self.count(done | 1 << unit, demands.next.get(unit, -1), end)
-                for unit, end in steps(demands, done, forced, clock)
-            )
-            self._counts[key] = known
-            if len(self._counts) > MOST_STATES:
-                raise _too_many()
-        return known
-
 
 def _too_many() -> TooManyPlans:
-    return TooManyPlans(f"no plan found among {MOST_STATES:,} beginnings", "take fewer actions")
+    return TooManyPlans(f"there are more than {MOST_STATES:,} ways to begin", "take fewer actions")

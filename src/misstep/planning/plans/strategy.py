@@ -62,7 +62,7 @@ class Strategist:
         """The next move; None when everything is done, or nothing more can be."""
         for action in self._unpriced():
             return Move("ask price", action)
-        found = self._course if self._holds() else self._plan()
+        found = self._course or (None if self._spoilt else self._plan())
         self._course = found
         if found is None and self._attempt < self._brief.attempts:
             self._begin()
@@ -80,13 +80,13 @@ class Strategist:
         match news.outcome:
             case "done":
                 role = self._role(action)
-                self._done.append(role)
+                self._done.append((role, move.start))
                 self._clock = move.start + news.minutes
-                self._go_on(news)
+                self._go_on(move, news)
                 self._durations[action] = news.minutes
                 self._values |= {(role, name): value for name, value in news.values.items()}
                 if news.finding is not None:
-                    self._findings[action] = news.finding
+                    self._findings[role] = news.finding
                 self._constraints += [new for new in news.announced if new not in self._constraints]
             case "broken":
                 self._course = None
@@ -95,38 +95,33 @@ class Strategist:
                 self._costs[action] = news.cost
             case "refused":
                 self._course = None
-                self._done.append(self._role(action))  # or it would be asked for again and again
+                self._spoilt = True
+                if self._brief.day:  # it would have lasted beyond the end of the day, which tells something
+                    self._durations.setdefault(action, self._brief.day[1] - move.start + 1)
+                self._done.append((self._role(action), move.start))  # or it would be tried again and again
             case _:
                 pass
 
     def _begin(self) -> None:
         """Nothing that was done counts any more; what was learnt does."""
         self._course = None
-        self._done: list[str] = []
+        self._spoilt = False  # by a call that was refused, which can't be undone
+        self._done: list[tuple[str, int]] = []
         self._values: dict[tuple[str, str], str | int] = {}
         self._clock = self._brief.day[0] if self._brief.day else 0
 
-    def _go_on(self, news: News) -> None:
-        """Keep to the course, unless there is more to think about than time."""
+    def _go_on(self, move: Move, news: News) -> None:
+        """Keep to the course, unless there is something to think about."""
         if self._course is None or news.finding is not None or news.announced:
             self._course = None
-        else:
-            self._course[1].pop(0)
-
-    def _holds(self) -> bool:
-        """Whether the course can still be kept to."""
-        if self._course is None:
-            return False
-        (demands, units), clock = self._course, self._clock
-        timing = demands.timing
-        if timing is None:
-            return True
-        for unit in units:
-            start = max(clock, timing.earliest[unit])
-            if start > timing.latest[unit]:
-                return False
-            clock = start + timing.durations[unit]
-        return True
+            return
+        demands, units = self._course
+        unit, timing = units.pop(0), demands.timing
+        if timing:
+            # On the safe side: what is later than that may still be in time, but has to be thought over.
+            latest = timing.latest[unit] - (news.minutes - timing.durations[unit])
+            if move.start > latest or not timing.has_room(units, self._clock):
+                self._course = None
 
     def _unpriced(self) -> Iterator[str]:
         if any(isinstance(constraint, Spend) for constraint in self._constraints):
@@ -153,7 +148,7 @@ class Strategist:
                 if begun is not None:
                     done, last = begun
                     wanted = demands.untimed() if late else demands
-                    rest = find_plan(wanted, done, last, self._clock, demands.urgency)
+                    rest = find_plan(wanted, done, last, self._clock, demands.by_urgency(self._clock))
                     if rest is not None:
                         return demands, rest
         return None
@@ -178,9 +173,11 @@ class Strategist:
     def _begun(self, demands: Demands) -> tuple[int, int] | None:
         """The units that are done and the last of them; None where what has been done does not fit."""
         mask, last = 0, -1
-        for role in self._done:
+        for role, start in self._done:
             unit = next((unit for unit in demands.units(role) if not mask >> unit & 1), None)
             if unit is None or not may_follow(demands, mask, demands.next.get(last, -1), unit):
+                return None
+            if demands.timing and not demands.timing.allows(unit, start):
                 return None
             mask, last = mask | 1 << unit, unit
         return mask, last
@@ -188,7 +185,7 @@ class Strategist:
     def _rest(self) -> tuple[Demands, list[int]] | tuple[None, list[int]]:
         """What is left, in any order, when nothing is right any more."""
         for demands in selections(self._brief.actions, self._constraints, self._world()):
-            left = list(self._done)
+            left = [role for role, _ in self._done]
             units = list[int]()
             for unit, role in enumerate(demands.roles):
                 if role in left:

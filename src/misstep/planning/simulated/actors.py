@@ -19,16 +19,8 @@ class Wanderer(Strategist):
         demands, units = self._rest()
         if demands is None:
             return None
-        places = self._places(demands)
+        places = demands.assign(self._own)
         return demands, sorted([unit for unit in units if unit in places], key=places.__getitem__)
-
-    def _places(self, demands: Demands) -> dict[int, int]:
-        places: dict[int, int] = {}
-        for place, role in enumerate(self._own):
-            unit = next((unit for unit in demands.units(role) if unit not in places), None)
-            if unit is not None:
-                places[unit] = place
-        return places
 
 
 class HardOfHearing(Strategist):

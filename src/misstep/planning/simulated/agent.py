@@ -7,7 +7,8 @@ from misstep.core.dice import Dice
 from misstep.planning.language.hearing import read_result
 from misstep.planning.language.results import clock
 from misstep.planning.plans.strategy import Move, News
-from misstep.planning.simulated.understanding import ASK_PRICE, START_OVER, Understanding, announced_by
+from misstep.planning.simulated.understanding import Understanding, announced_by
+from misstep.planning.world.cast import ASK_PRICE, START_OVER, START_TIME, TASK
 
 MOST_CALLS = 500  # nothing that misstep asks for takes as many
 
@@ -48,7 +49,7 @@ def _call(move: Move, understood: Understanding) -> tuple[str, dict[str, Any]]:
         case "start over":
             return START_OVER, {}
         case "ask price":
-            return ASK_PRICE, {"task": understood.tools[move.action].name}
+            return ASK_PRICE, {TASK: understood.tools[move.action].name}
         case "carry out":
             tool = understood.tools[move.action]
             return tool.name, {**_arguments(tool, move), **understood.arguments.get(move.action, {})}
@@ -57,7 +58,7 @@ def _call(move: Move, understood: Understanding) -> tuple[str, dict[str, Any]]:
 def _arguments(tool: Tool, move: Move) -> dict[str, Any]:
     """What the tool asks for; made up where nobody has said it."""
     properties, required = tool.parameters.get("properties", {}), tool.parameters.get("required", [])
-    known = {"start_time": clock(move.start), **move.values}
+    known = {START_TIME: clock(move.start), **move.values}
     return {name: known.get(name, _made_up(properties.get(name, {}).get("type"))) for name in required}
 
 

@@ -9,10 +9,9 @@ from misstep.core.agent import Tool
 from misstep.core.constraint import Before, Constraint, Given
 from misstep.planning.language.hearing import read_rules
 from misstep.planning.language.reader import Reading, Relation, read
-from misstep.planning.plans.order import Order
+from misstep.planning.plans.order import Order, order_of
 from misstep.planning.plans.strategy import Brief
 
-START_OVER, ASK_PRICE = "start_over", "ask_price"
 _BETWEEN = re.compile(r"(?<=\.) (?=[A-Z])")
 _QUOTED = re.compile(r"`[^`]*`")
 
@@ -61,8 +60,7 @@ class Understanding:
 
     @property
     def order(self) -> Order:
-        numbers = {activity: number for number, activity in enumerate(self.activities)}
-        return Order(len(numbers), [(numbers[r.first], numbers[r.then]) for r in self.relations])
+        return order_of(self.activities, [(relation.first, relation.then) for relation in self.relations])
 
     def brief(
         self, relations: Sequence[Relation] | None = None, demands: Sequence[Constraint] | None = None

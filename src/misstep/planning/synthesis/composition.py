@@ -94,6 +94,9 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
         chance=problem.survey.chance,
         skeleton=skeleton(paragraph),
         sentences=sentences,
+        redundant=tuple(
+            [i for i, said in enumerate(paragraph) if any(said is one for one in plot.redundant)]
+        ),
         world=world,
         distractors=setting.distractors,
         solution=_name_tools(problem, setting.actions),

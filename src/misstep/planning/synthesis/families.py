@@ -25,6 +25,7 @@ from misstep.planning.synthesis.plot import IDS, UNSAID, Announcement, Plot, pla
 from misstep.planning.synthesis.values import draw_values
 
 RETRIES = 3
+MOST_REPEATED = 2  # actions that are due more than once
 COSTS = tuple(range(10, 105, 5))
 NEIGHBOUR_FORMS = ("verb", "preposition", "fronted preposition")
 ENDS = ("first", "last")
@@ -143,7 +144,7 @@ def add_adjacent(plot: Plot) -> bool:
     direction = plot.dice.pick(DIRECTIONS)
     subject, object_ = (first, then) if direction == "<" else (then, first)
     remark = Neighbours(plot.dice.pick(NEIGHBOUR_FORMS), direction, subject, object_)  # type: ignore[arg-type]
-    if plot.order.after[then] >> first & 1 or not _is_news(plot, remark):
+    if plot.order.after[then] >> first & 1 or not _say_if_news(plot, remark):
         return False
     plot.relate(first, then)
     plot.mention(drawn)
@@ -158,7 +159,7 @@ def _add_end(plot: Plot) -> bool:
     action = drawn[0]
     place = plot.dice.pick(ENDS)
     bound = plot.order.before[action] if place == "first" else plot.order.after[action]
-    if bound or not _is_news(plot, End(place, action)):  # type: ignore[arg-type]
+    if bound or not _say_if_news(plot, End(place, action)):  # type: ignore[arg-type]
         return False
     for other in range(plot.cast):
         if other != action:
@@ -174,17 +175,20 @@ def add_repeat(plot: Plot) -> bool:
     if drawn is None:
         return False
     action = drawn[0]
-    if plot.cast < 4 or plot.dice.chance(0.5):
-        plot.say(Repeated(action, 2 + plot.dice.below(2)), action)
+    again = plot.cast < 4 or plot.dice.chance(0.5)
+    if again and plot.repeated.bit_count() == MOST_REPEATED:
+        return False
+    if again:
+        plot.say(Repeated(action, 2 + plot.dice.below(2)))
         plot.repeated |= 1 << action
-    elif not _is_news(plot, Limited(action, 1 + plot.dice.below(plot.cast - 2))):
+    elif not _say_if_news(plot, Limited(action, 1 + plot.dice.below(plot.cast - 2))):
         return False
     plot.mention(drawn)
     plot.fixed |= 1 << action
     return True
 
 
-def _is_news(plot: Plot, remark: Remark) -> bool:
+def _say_if_news(plot: Plot, remark: Remark) -> bool:
     """Say it if it rules out some plans and not all of them."""
     before = plot.survey().chance
     plot.say(remark)
@@ -207,19 +211,20 @@ def add_announcement(plot: Plot) -> bool:
     if drawn is None:
         return False
     voice, first, then = drawn
-    plot.sure |= 1 << voice | 1 << first | 1 << then
     if IDS[voice] in plot.world.announcements:
         return False
     related = plot.order.after[first] | plot.order.before[first]
     if related >> then & 1 or plot.order.after[then] >> voice & 1:
         return False
+    plot.relate(first, then)
+    plot.sure |= 1 << voice | 1 << first | 1 << then
     direction = plot.dice.pick(DIRECTIONS)
     subject, object_ = (first, then) if direction == "<" else (then, first)
     plot.announcements.append(
         Announcement(voice, plain_clause(plot.dice.pick(FORMS), direction, subject, object_))
     )
     plot.change(announcements={**plot.world.announcements, IDS[voice]: UNSAID})
-    return plot.relate(first, then)
+    return True
 
 
 def add_failures(plot: Plot) -> bool:

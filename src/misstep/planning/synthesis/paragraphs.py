@@ -106,6 +106,8 @@ def continue_draft(order: Order, unmentioned: int, recipe: Recipe, dice: Dice) -
     for left in range(count, 0, -1):
         if not writer.add_sentence(newcomers=-(-writer.unmentioned.bit_count() // left)):
             break
+        if writer.length + left <= recipe.sentences and dice.chance(recipe.redundancy):
+            writer.add_redundant_sentence()
     return writer.draft()
 
 

@@ -7,9 +7,9 @@ import msgspec
 from misstep.core.case import World
 from misstep.core.constraint import Before, Constraint
 from misstep.core.dice import Dice
-from misstep.planning.language.remarks import Remark
+from misstep.planning.language.remarks import Giving, Remark
 from misstep.planning.language.semantics import constraints_of
-from misstep.planning.language.syntax import Clause, Group, Sentence
+from misstep.planning.language.syntax import MANY, Clause, Group, Sentence
 from misstep.planning.plans.order import Order, bits
 from misstep.planning.plans.survey import Survey, survey
 from misstep.planning.synthesis.paragraphs import Recipe
@@ -46,7 +46,7 @@ class Plot:
         self.dice = dice
         self.order = Order(size)
         self.sentences: list[Sentence] = []
-        self.redundant: list[int] = []
+        self.redundant: list[Sentence] = []  # those that deliberately repeat something
         self.announcements: list[Announcement] = []
         self.open = self.fixed = self.sure = self.repeated = self.mentioned = 0
         self.world = World()
@@ -75,6 +75,20 @@ class Plot:
     def change(self, **parts: object) -> None:
         """Change the world."""
         self.world = msgspec.structs.replace(self.world, **parts)
+
+    @property
+    def room(self) -> int:
+        """How many more sentences there may be, not counting those that give arguments."""
+        given = sum(isinstance(sentence.parts[0], Giving) for sentence in self.sentences)
+        return (self.recipe.sentences or MANY) - len(self.sentences) + given
+
+    @property
+    def usual_room(self) -> int:
+        """How many more there should be if nobody has said how many there may be."""
+        return self.room if self.recipe.sentences else self.size - 1 - len(self.sentences)
+
+    def shuffle(self) -> None:
+        self.sentences = self.dice.shuffled(self.sentences)
 
     @property
     def unmentioned(self) -> list[int]:

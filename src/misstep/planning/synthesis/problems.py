@@ -1,6 +1,7 @@
 """Problems of several families: each adds what it can, and only what an agent can solve is kept."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from misstep.core.dice import Dice
 from misstep.errors import UsageError
 from misstep.planning.language.remarks import Duty, Giving
 from misstep.planning.plans.order import Order
+from misstep.planning.plans.search import TooManyPlans
 from misstep.planning.plans.survey import Survey
 from misstep.planning.synthesis.families import ADDING, add_spending, add_stand_in
 from misstep.planning.synthesis.paragraphs import Recipe, continue_draft
@@ -51,16 +53,17 @@ def draft_problem(
         plot = Plot(size, recipe, dice)
         for action, arguments in given.items():
             plot.say(Giving(action, arguments))  # which does not say that the action is due
-        problem = _check(plot) if _draft(plot, families) else None
-        if problem is not None:
-            return problem
+        with suppress(TooManyPlans):
+            problem = _check(plot) if draft_plot(plot, families) else None
+            if problem is not None:
+                return problem
     raise UsageError(
         f"no problem with {size} actions was found in {TRIES} tries for {', '.join(families)}",
-        "take more actions, fewer families or more attempts",
+        "take more actions, fewer families, more sentences or more attempts",
     )
 
 
-def _draft(plot: Plot, families: Sequence[Family]) -> bool:
+def draft_plot(plot: Plot, families: Sequence[Family]) -> bool:
     """Let the families say what they have to; False where one of them finds nothing to say."""
     stands_in = "dynamic" in families and plot.dice.chance(0.4) and add_stand_in(plot)
     for family, add in ADDING.items():
@@ -72,33 +75,37 @@ def _draft(plot: Plot, families: Sequence[Family]) -> bool:
     if "budget" in families and not add_spending(plot):
         return False
     if "order" in families:
-        _add_order(plot, len(families))
+        _add_order(plot, keep="time" in families)
     if "time" in families and not add_time(plot):
         return False
     if plot.unmentioned:
         plot.say(Duty(tuple(plot.dice.shuffled(plot.unmentioned))), *plot.unmentioned)
-    plot.sentences = plot.dice.shuffled(plot.sentences)
-    return True
+    plot.shuffle()
+    return plot.room >= 0
 
 
 def _add_more(plot: Plot, families: Sequence[Family]) -> None:
     """Give some families another say, as far as there is room for sentences."""
     several = [ADDING[family] for family in SEVERAL if family in families]
-    most = plot.recipe.sentences or plot.size - 1
-    room = most - len(plot.sentences) - len({"order", "time"} & {*families})
+    room = plot.usual_room - len({"order", "time", "budget"} & {*families})
     if several and room > 0:
         for _ in range(plot.dice.below(room + 1)):
             plot.dice.pick(several)(plot)
 
 
-def _add_order(plot: Plot, families: int) -> None:
-    """Ordering clauses on all actions but those that stand in for others."""
-    most = plot.recipe.sentences or max(plot.size - 1, families)
+def _add_order(plot: Plot, keep: bool) -> None:
+    """Ordering clauses on all actions but stand-ins; `keep` leaves room for a sentence."""
     order = Order(plot.cast)
     order.after, order.before = plot.order.after[: plot.cast], plot.order.before[: plot.cast]
-    recipe = msgspec.structs.replace(plot.recipe, sentences=max(1, most - len(plot.sentences)))
+    recipe = msgspec.structs.replace(
+        plot.recipe,
+        sentences=max(1, plot.usual_room - keep),
+        # What is yet to be announced is part of the order, and must not be said before.
+        redundancy=0.0 if plot.announcements else plot.recipe.redundancy,
+    )
     left = (1 << plot.cast) - 1 & ~plot.mentioned
     draft = continue_draft(order, left, recipe, plot.dice)
+    plot.redundant += [draft.paragraph[number] for number in draft.redundant]
     plot.sentences += draft.paragraph
     plot.mentioned |= (1 << plot.cast) - 1 & ~draft.unmentioned
     plot.order.after[: plot.cast], plot.order.before[: plot.cast] = order.after, order.before

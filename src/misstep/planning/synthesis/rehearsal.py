@@ -13,6 +13,7 @@ from misstep.planning.world.cast import ASK_PRICE, START_OVER, START_TIME, TASK
 from misstep.planning.world.stage import Scene, Stage
 
 MOST_CALLS = 300
+MANY_ATTEMPTS = 3
 
 
 def rehearse(
@@ -35,10 +36,14 @@ def rehearse(
 
 
 def _play(case: Case) -> list[Planned]:
-    """The calls of a strategist that hears the results, and nothing else of the world."""
+    """The calls of a strategist that hears the results, and nothing else of the world.
+
+    Where there are many attempts, it leaves one to those who begin less well.
+    """
     announced = [c for c in case.constraints if isinstance(c, Before) and c.announced]
     known = tuple([constraint for constraint in case.constraints if constraint not in announced])
-    brief = Brief(tuple([action.id for action in case.actions]), known, case.world.day, case.world.attempts)
+    attempts = case.world.attempts - (case.world.attempts >= MANY_ATTEMPTS)
+    brief = Brief(tuple([action.id for action in case.actions]), known, case.world.day, attempts)
     strategist, stage = Strategist(brief), Stage(case)
     calls = list[Planned]()
     while len(calls) < MOST_CALLS and (move := strategist.next()):

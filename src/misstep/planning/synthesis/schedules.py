@@ -91,8 +91,8 @@ def _hidden_starts(plot: Plot, demands: Demands, plan: Sequence[int]) -> dict[in
 
 
 def _draw_windows(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[Said]:
-    wanted = 1 + plot.dice.below(max(1, plot.size - 1))
-    windows = _draw_surprise(plot, starts) if plot.dice.chance(SURPRISE_RATE) else []
+    wanted = min(1 + plot.dice.below(max(1, plot.size - 1)), max(1, plot.room))
+    windows = _draw_surprise(plot, starts) if plot.room > 1 and plot.dice.chance(SURPRISE_RATE) else []
     surprised = [said.action for said in windows]
     for action in plot.dice.shuffled([action for action in starts if action not in surprised]):
         if len(windows) >= wanted:

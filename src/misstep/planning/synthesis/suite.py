@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 import msgspec
 
 from misstep.core.agent import Tool
-from misstep.core.case import Action, Case
-from misstep.core.constraint import Family
+from misstep.core.case import MOST_ACTIONS, Action, Case
+from misstep.core.constraint import FAMILIES, Family
 from misstep.core.dice import Dice, case_seed, derive_seed
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.difficulty import Bound, measure
 from misstep.planning.language.requests import load_requests
 from misstep.planning.language.topics import Topic, load_topics
+from misstep.planning.schemas.examples import make_up
 from misstep.planning.synthesis.composition import Setting, action_for, compose_order, compose_problem
 from misstep.planning.synthesis.paragraphs import (
     ACTIONS_PER_SENTENCE,
@@ -24,10 +26,9 @@ from misstep.planning.synthesis.paragraphs import (
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.synthesis.posets import MOST_ELEMENTS, Closure, relabelled, unlabelled_orders
 from misstep.planning.synthesis.problems import draft_problem, least_actions
-from misstep.planning.world.examples import make_up
+from misstep.planning.world.cast import ASK_PRICE, START_OVER
 
-MOST_ACTIONS = 20  # activities in a topic
-MOST_MIXED = 12  # with more than order to heed: every order has to be looked at
+MOST_MIXED = 10  # with more than order to heed: every order has to be looked at
 TRIES = 1000  # for a case of the difficulty asked for
 ASSISTANT = Topic("assistant", "an assistant", ())
 BOUND_TO_OURS: tuple[Family, ...] = ("time", "data")  # they need tools that take what they are about
@@ -59,6 +60,8 @@ class Suite(msgspec.Struct, frozen=True):
 
     def validate(self) -> None:
         """Raise a `UsageError` for what can't be synthesised."""
+        if not self.families:
+            raise UsageError("no family was named", f"name one or more of {', '.join(FAMILIES)}")
         if self.exhaustive:
             self._check_exhaustive()
         if self.tools:
@@ -85,7 +88,7 @@ class Suite(msgspec.Struct, frozen=True):
 
     def _most_actions(self) -> tuple[int, str]:
         """The most actions, and what it is that can't have more."""
-        if self.exhaustive:
+        if self.exhaustive and self.distractors <= MOST_ACTIONS - MOST_ELEMENTS:
             return MOST_ELEMENTS, "an exhaustive suite"
         listed = ", ".join(self.families)
         most, kind = (MOST_ACTIONS, "a problem") if self.is_plain else (MOST_MIXED, f"a problem of {listed}")
@@ -103,10 +106,11 @@ class Suite(msgspec.Struct, frozen=True):
                 f"{self.high} actions are too many for sentences = {sentences}",
                 f"a sentence is sure to hold {ACTIONS_PER_SENTENCE} new actions: allow more sentences",
             )
-        if sentences and sentences < len(self.families):
+        least = len(self.families) + ("budget" in self.families and "choice" not in self.families)
+        if sentences and sentences < least:
             raise UsageError(
-                f"sentences = {sentences} is too few for {len(self.families)} families",
-                "each of them has at least one: allow more sentences",
+                f"sentences = {sentences} is too few for {', '.join(self.families)}",
+                f"they take at least {least}: allow more sentences",
             )
 
     def _check_exhaustive(self) -> None:
@@ -127,6 +131,10 @@ class Suite(msgspec.Struct, frozen=True):
                 )
         if self.topics:
             raise UsageError("tools of your own have no topic", "leave topic out")
+        for tool in self.tools:
+            if tool.name in (START_OVER, ASK_PRICE):
+                raise UsageError(f"tool {tool.name} has a name that misstep needs itself", "rename it")
+            _make_up(tool, Dice(self.seed))
 
 
 def make_case(suite: Suite, index: int) -> Case:
@@ -155,13 +163,21 @@ def _make(suite: Suite, index: int, seed: int) -> Case:
         return compose_order(seed, _setting(suite, draft.order.size, dice), draft, dice)
     size = _size(suite, dice)
     setting = _setting(suite, size, dice)
+    tools = {tool.name: tool for tool in suite.tools}
     given = {
         number: arguments
         for number, action in enumerate(setting.actions)
-        if action.parameters is not None and (arguments := make_up(action.parameters, dice))
+        if tools and (arguments := _make_up(tools[action.tool], dice))
     }
     problem = draft_problem(size, suite.families, suite.recipe, dice, given)
     return compose_problem(seed, setting, problem, dice)
+
+
+def _make_up(tool: Tool, dice: Dice) -> dict[str, Any]:
+    try:
+        return make_up(tool.parameters, dice)
+    except UsageError as error:
+        raise UsageError(f"tool {tool.name}: {error.message}", *error.hints) from error
 
 
 def _draft(suite: Suite, index: int, dice: Dice) -> Draft:

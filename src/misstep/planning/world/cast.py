@@ -6,7 +6,7 @@ import msgspec
 
 from misstep.core.case import Action, Case
 from misstep.core.constraint import Constraint, Given, Handover, Repeat, StandIn
-from misstep.planning.world.schema import fits
+from misstep.planning.schemas.schema import fits
 
 START_OVER, ASK_PRICE = "start_over", "ask_price"
 START_TIME, TASK = "start_time", "task"
@@ -15,6 +15,7 @@ _KINDS: dict[type, str] = {str: "a string", int: "an integer"}
 _NOTHING: dict[str, type] = {}
 _TIMED: dict[str, type] = {START_TIME: str}
 _TASK: dict[str, type] = {TASK: str}
+_NO_OBJECT = "they have to be a JSON object"
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -37,9 +38,9 @@ class Part(msgspec.Struct, frozen=True):
 
     def unfit(self, arguments: object) -> str:
         """What is wrong with the form of the arguments, in words; nothing if they fit."""
-        if self.action.parameters is not None:
-            return fits(self.action.parameters, arguments) or ""
-        return _unfit(self.takes, arguments)
+        if self.action.parameters is None:
+            return _unfit(self.takes, arguments)
+        return (fits(self.action.parameters, arguments) or "") if isinstance(arguments, dict) else _NO_OBJECT
 
 
 class Cast:
@@ -101,11 +102,17 @@ class Cast:
         part = self.parts.get(tool)
         if part is not None:
             return part.unfit(arguments)
-        if tool == START_OVER and self.starts_over:
+        if not self.is_special(tool):
+            return None
+        if tool == START_OVER:
             return _unfit(_NOTHING, arguments)
-        if tool == ASK_PRICE and self.prices:
-            return _unfit(_TASK, arguments) or self._unfit_task(arguments)
-        return None
+        return _unfit(_TASK, arguments) or self._unfit_task(arguments)
+
+    def is_special(self, tool: str) -> bool:
+        """Whether this is a tool beside the parts, which carries nothing out."""
+        if tool in self.parts:
+            return False
+        return (tool == START_OVER and self.starts_over) or (tool == ASK_PRICE and bool(self.prices))
 
     def _unfit_task(self, arguments: object) -> str:
         known = isinstance(arguments, dict) and arguments[TASK] in self.prices
@@ -123,7 +130,7 @@ def _type(case: Case, handover: Handover) -> type:
 
 def _unfit(takes: dict[str, type], arguments: object) -> str:
     if not isinstance(arguments, dict):
-        return "they have to be a JSON object"
+        return _NO_OBJECT
     if arguments.keys() != takes.keys():
         return _unfit_names(takes, arguments)
     for name, kind in takes.items():

@@ -23,10 +23,11 @@ class Deed(msgspec.Struct, frozen=True):
 
 
 class ActSlip(msgspec.Struct, frozen=True):
-    """A call that should not have been made."""
+    """A call that should not have been made; of a repeated one `action` is that whose tool it is."""
 
     step: int
     fault: ActFault
+    action: str = ""
 
 
 class ParameterSlip(msgspec.Struct, frozen=True):

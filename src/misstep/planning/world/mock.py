@@ -22,6 +22,10 @@ class MockWorld:
         self._case = case
         self._stage = Stage(case)
 
+    def renewed(self) -> "MockWorld":
+        """The same world as it was at the beginning."""
+        return type(self)(self._case)
+
     @property
     def tools(self) -> Sequence[Tool]:
         cast = self._stage.cast
@@ -91,9 +95,7 @@ def _no_call(name: str, arguments: Any, scene: Scene, part: Part | None) -> str:
     takes_nothing = name == START_OVER if part is None else part.takes_nothing
     if not takes_nothing:
         return say("error_arguments", tool=name, reason=scene.reason)
-    if isinstance(arguments, dict):
-        return f"Error: the tool '{name}' takes no arguments."
-    return f"Error: the arguments of '{name}' have to be an empty JSON object: {{}}."
+    return say("error_no_arguments" if isinstance(arguments, dict) else "error_not_empty", tool=name)
 
 
 def _tool(part: Part) -> Tool:

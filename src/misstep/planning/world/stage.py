@@ -6,9 +6,9 @@ from typing import Literal
 import msgspec
 
 from misstep.core.case import Case
+from misstep.planning.schemas.limits import same
 from misstep.planning.world.cast import ASK_PRICE, START_OVER, START_TIME, TASK, Cast, Part
 from misstep.planning.world.history import ActFault, ActSlip, Deed, History, ParameterFault, ParameterSlip
-from misstep.planning.world.limits import same
 from misstep.planning.world.values import Values
 
 Kind = Literal["done", "unavailable", "broken", "over", "price", "refused"]
@@ -96,7 +96,7 @@ class Stage:
 
     def blame_parallel(self) -> None:
         """The last call should have had a turn of its own; what else was wrong with it says more."""
-        if not (self._acts and self._acts[-1].step == self._step) and self._began <= self._step:
+        if not (self._acts and self._acts[-1].step == self._step):
             self._slip("parallel")
 
     def _play_special(self, tool: str, arguments: object) -> Scene:
@@ -150,7 +150,7 @@ class Stage:
         role = part.replaces if part.replaces in self._tried else action
         worked = self._worked[action] = self._worked.get(action, 0) + 1
         if worked > self.cast.times.get(role, 1):
-            return Scene("done", self._slip("repeated"))
+            return Scene("done", self._slip("repeated", action))
         deed = Deed(role, self._step, start, end, action if role != action else "")
         world = self._world
         announcement = self._announcement(role) if world.announcements else ""
@@ -192,8 +192,8 @@ class Stage:
                 slips.append(ParameterSlip(self._step, "value", action, name))
         return slips
 
-    def _slip(self, fault: ActFault) -> ActSlip:
-        slip = ActSlip(self._step, fault)
+    def _slip(self, fault: ActFault, action: str = "") -> ActSlip:
+        slip = ActSlip(self._step, fault, action)
         self._acts.append(slip)
         return slip
 

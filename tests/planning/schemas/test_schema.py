@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from misstep.planning.world.patterns import is_readable, matches
-from misstep.planning.world.schema import find_reference, fits
-from tests.planning.world.schema_cases import (
+from misstep.planning.schemas.patterns import is_readable, matches
+from misstep.planning.schemas.schema import fits
+from tests.planning.schemas.schema_cases import (
     WORDS,
     list_schemas,
     number_schemas,
@@ -225,13 +225,3 @@ def test_patterns_that_python_can_t_read() -> None:
 
 def test_patterns_that_python_warns_of() -> None:
     assert matches("^[[a]$", "[") is True
-
-
-def test_references() -> None:
-    root = {"$defs": {"a": {"x": [1, {"y": 2}]}}, "a b": 3}
-    assert find_reference("#", root) is root
-    assert find_reference("#/$defs/a/x/1/y", root) == 2
-    assert find_reference("#/a%20b", root) == 3
-    assert find_reference("#/$defs/b", root) is None
-    assert find_reference("other.json#/a", root) is None
-    assert find_reference(5, root) is None

@@ -7,6 +7,7 @@ from misstep.errors import UsageError
 
 DAY = 24 * 60
 MOST = 99  # attempts, retries
+HIGHEST_COST = 999_999_999  # what fits into a sentence
 
 
 def check_world(case: Case) -> None:
@@ -27,8 +28,7 @@ def check_world(case: Case) -> None:
     _check_number("world.retries", world.retries, 0)
     for action, times in world.failures.items():
         _check_number(f"world.failures.{action}", times, 0, world.retries, "world.retries")
-    for action, cost in world.costs.items():
-        _check_number(f"world.costs.{action}", cost, 0, 1_000_000_000)
+    _check_costs(world, ids)
     for action, values in world.values.items():
         for parameter, series in values.items():
             _check_series(f"world.values.{action}.{parameter}", series)
@@ -64,6 +64,14 @@ def _check_day(world: World, ids: list[str]) -> None:
         if action not in world.durations:
             raise UsageError(f"world.durations lacks {action!r}", "in a timed case every action has one")
         _check_number(f"world.durations.{action}", world.durations[action], 1, DAY)
+
+
+def _check_costs(world: World, ids: list[str]) -> None:
+    for action in ids if world.costs else ():
+        if action not in world.costs:
+            raise UsageError(f"world.costs lacks {action!r}", "where anything costs, every action has a cost")
+    for action, cost in world.costs.items():
+        _check_number(f"world.costs.{action}", cost, 0, HIGHEST_COST)
 
 
 def _check_series(what: str, series: tuple[str | int, ...]) -> None:

@@ -5,19 +5,21 @@ from math import factorial
 
 import msgspec
 
-from misstep.core.case import CASE_VERSION, Case, World
-from misstep.core.constraint import Before, StandIn
+from misstep.core.case import CASE_VERSION, MOST_ACTIONS, Case, plain_order
+from misstep.core.constraint import Before
 from misstep.core.transcript import Call, Transcript
 from misstep.errors import UsageError
+from misstep.planning.admission.constraints import NAME, check_constraints
+from misstep.planning.admission.size import check_size
+from misstep.planning.admission.world import check_world
 from misstep.planning.judging.explanation import check
-from misstep.planning.plans.nearest import nearest_plan
-from misstep.planning.plans.order import Order, count_orders, find_cycle, first_available
-from misstep.planning.plans.search import TooManyPlans
+from misstep.planning.plans.demands import Demands, selections
+from misstep.planning.plans.order import Order, bits, count_orders, find_cycle, first_available, order_of
+from misstep.planning.plans.search import TooManyPlans, steps
 from misstep.planning.plans.survey import Survey, survey
-from misstep.planning.soundness import NAME, check_constraints
-from misstep.planning.synthesis.suite import MOST_ACTIONS
 from misstep.planning.world.cast import ASK_PRICE, START_OVER
-from misstep.planning.world.soundness import check_world
+
+MOST_CONSTRAINTS = 200
 
 
 def admit(case: Case) -> Case:
@@ -27,13 +29,16 @@ def admit(case: Case) -> Case:
     if not case.id:
         raise UsageError("the case has no id")
     _check_actions(case)
+    _check_number("constraints", len(case.constraints), 0, MOST_CONSTRAINTS)
     check_world(case)
     check_constraints(case)
-    order = [c for c in case.constraints if isinstance(c, Before) and not c.announced]
-    if len(order) == len(case.constraints) and case.world == World():
+    order = plain_order(case)
+    if order is not None:
         found = _survey_order(case, order)
         _check_order_witness(case, order)
     else:
+        check_size(case)
+        _check_announcements(case)
         found = _survey(case)
         _check_witness(case)
     _check_solution(case)
@@ -41,10 +46,11 @@ def admit(case: Case) -> Case:
 
 
 def _check_actions(case: Case) -> None:
-    for kind, count, least in (("actions", len(case.actions), 1), ("distractors", len(case.distractors), 0)):
-        if not least <= count <= MOST_ACTIONS:
-            raise UsageError(f"the case has {count} {kind}", f"expected {least} to {MOST_ACTIONS}")
+    _check_number("actions", len(case.actions), 1, MOST_ACTIONS)
+    _check_number("distractors", len(case.distractors), 0, MOST_ACTIONS)
     actions = [*case.actions, *case.distractors]
+    if any([not action.id for action in actions]):
+        raise UsageError("an action of the case has no id")
     for kind, values in (
         ("action id", [action.id for action in actions]),
         ("tool", [action.tool for action in actions]),
@@ -65,17 +71,45 @@ def _check_actions(case: Case) -> None:
             )
 
 
+def _check_number(kind: str, count: int, least: int, most: int) -> None:
+    if not least <= count <= most:
+        raise UsageError(f"the case has {count} {kind}", f"expected {least} to {most}")
+
+
+def _check_announcements(case: Case) -> None:
+    """What is announced can be kept whenever that is: an agent does not know beforehand."""
+    if case.world.announcements:
+        ids = [action.id for action in case.actions]
+        for demands in selections(ids, case.constraints, case.world):
+            _check_announced(demands)
+
+
+def _check_announced(demands: Demands) -> None:
+    order = Order(demands.size)
+    for unit, mask in enumerate(demands.before):
+        if not all([order.add(earlier, unit) for earlier in bits(mask)]):
+            return  # nobody can choose so anyway
+    for voice, unit, mask in demands.announced:
+        if not all([order.add(earlier, unit) for earlier in bits(mask)]):
+            raise UsageError(
+                f"what {demands.roles[voice]!r} announces contradicts something else",
+                f"it has to be possible whenever it is announced, and binds {demands.roles[unit]!r}",
+            )
+
+
 def _survey_order(case: Case, constraints: Sequence[Before]) -> Survey:
-    numbers = {action.id: number for number, action in enumerate(case.actions)}
-    relations = [(numbers[c.first], numbers[c.then]) for c in constraints]
-    order = Order(len(numbers))
-    if all([order.add(*relation) for relation in relations]):
-        witness = tuple([case.actions[i].id for i in first_available(order.before)])
-        return Survey(witness, count_orders(tuple(order.before)) / factorial(order.size))
-    cycle = find_cycle(relations)
-    listed = ", ".join(str(index) for index in cycle)
-    said = "; ".join(f"{constraints[i].first} before {constraints[i].then}" for i in cycle)
-    raise UsageError(f"no plan can satisfy the case: constraints {listed} contradict each other", said)
+    ids, pairs = [action.id for action in case.actions], [(c.first, c.then) for c in constraints]
+    try:
+        order = order_of(ids, pairs)
+    except ValueError:
+        cycle = find_cycle([(ids.index(first), ids.index(then)) for first, then in pairs])
+        listed = ", ".join(str(index) for index in cycle)
+        said = "; ".join(f"{pairs[index][0]} before {pairs[index][1]}" for index in cycle)
+        raise UsageError(
+            f"no plan can satisfy the case: constraints {listed} contradict each other", said
+        ) from None
+    witness = tuple([ids[i] for i in first_available(order.before)])
+    return Survey(witness, count_orders(tuple(order.before)) / factorial(order.size))
 
 
 def _check_order_witness(case: Case, constraints: Sequence[Before]) -> None:
@@ -103,14 +137,24 @@ def _survey(case: Case) -> Survey:
 
 
 def _check_witness(case: Case) -> None:
-    """A correct plan is the nearest to itself."""
-    replaced = {
-        c.by: c.action for c in case.constraints if isinstance(c, StandIn) and c.action in case.world.broken
-    }
-    roles = [replaced.get(action, action) for action in case.witness]
     ids = [action.id for action in case.actions]
-    if case.witness and nearest_plan(ids, case.constraints, case.world, roles) != case.witness:
+    ways = selections(ids, case.constraints, case.world)
+    if case.witness and not any(_is_plan(case.witness, demands) for demands in ways):
         raise UsageError("the witness is not a correct plan", f"given: {', '.join(case.witness)}")
+
+
+def _is_plan(witness: Sequence[str], demands: Demands) -> bool:
+    """Whether to carry these out one after the other, each as early as can be, is all that is demanded."""
+    if sorted(witness) != sorted(demands.tools):
+        return False
+    done, forced, clock = 0, -1, demands.timing.begin if demands.timing else 0
+    for tool in witness:
+        unit = next(u for u, each in enumerate(demands.tools) if each == tool and not done >> u & 1)
+        ends = dict(steps(demands, done, forced, clock))
+        if unit not in ends:
+            return False
+        done, forced, clock = done | 1 << unit, demands.next.get(unit, -1), ends[unit]
+    return True
 
 
 def _check_solution(case: Case) -> None:

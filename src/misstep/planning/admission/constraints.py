@@ -22,8 +22,8 @@ from misstep.core.constraint import (
 )
 from misstep.errors import UsageError
 from misstep.planning.language.figures import clock
+from misstep.planning.schemas.schema import fits
 from misstep.planning.world.cast import START_TIME
-from misstep.planning.world.schema import fits
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what can be offered to a model as the name of a tool or parameter
 MOST_TIMES = 9  # that an action can be asked for
@@ -77,8 +77,8 @@ class _Checker:
         self._optional: dict[str, int] = {}
         self._seen: dict[tuple[str, ...], int] = {}
         self._repeated = [c.action for c in case.constraints if isinstance(c, Repeat)]
-        self._replacing = [c.by for c in case.constraints if isinstance(c, StandIn)]
-        replaced = [c.action for c in case.constraints if isinstance(c, StandIn)]
+        self._replacing = {c.by: c.action for c in case.constraints if isinstance(c, StandIn)}
+        replaced = self._replacing.values()
         self._out_of_service = [action for action in case.world.broken if action not in replaced]
         for index, constraint in enumerate(case.constraints):
             for action in _optional_in(constraint):
@@ -103,8 +103,8 @@ class _Checker:
                 self._check_time(index, time)
             case Handover():
                 self._check_handover(index, constraint)
-            case Given(action):
-                self._check_given(index, action)
+            case Given():
+                self._check_given(index, constraint)
             case Adjacent():
                 self._check_in_service(index, *names)
                 for action in names:
@@ -154,13 +154,17 @@ class _Checker:
             _refuse(index, f"has the parameter {parameter!r}", f"expected {expected}")
         if parameter not in self._case.world.values.get(giver, {}):
             _refuse(index, f"hands over {parameter!r}", f"world.values.{giver} has no such value")
-        self._check_once(index, "argument", taker, parameter)
+        for action in (taker, *[by for by, replaced in self._replacing.items() if replaced == taker]):
+            self._check_once(index, "argument", action, parameter)
 
-    def _check_given(self, index: int, action: str) -> None:
+    def _check_given(self, index: int, constraint: Given) -> None:
+        action = constraint.action
         own = next(each for each in self._case.actions if each.id == action)
         if own.parameters is None:
             _refuse(index, f"gives arguments to {action!r}", "its tool has no parameters of its own")
         self._check_once(index, "given", action)
+        for parameter in constraint.arguments:
+            self._check_once(index, "argument", action, parameter)
 
     def _check_condition(self, index: int, constraint: Condition) -> None:
         if not constraint.finding.strip():

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
-from urllib.parse import unquote
 
-from misstep.planning.world.limits import LIMITS, Misfit
-from misstep.planning.world.patterns import matches
+from misstep.core.references import find_reference
+from misstep.planning.schemas.limits import LIMITS, Misfit
+from misstep.planning.schemas.patterns import matches
 
 DEEPEST = 50  # references within references; only a schema that leads back to itself has more
 MOST_LOOKS = 100_000  # at parts of a value; only one that is made to take long needs more
@@ -17,30 +17,15 @@ TOO_MUCH = Misfit("is too much to look through")
 def fits(schema: Mapping[str, Any], value: object, root: Mapping[str, Any] | None = None) -> str | None:
     """None if the JSON value fits; else what is wrong, where: `days must be an integer`, `city is missing`.
 
-    The subset of JSON Schema 2020-12 that tools use, and `nullable`. Formats, unknown keywords and references
-    that lead nowhere demand nothing. `root` is what references start from, if that is not the schema itself.
+    The subset of JSON Schema 2020-12 that tools use, and `nullable`. Formats, unknown keywords, those that
+    make no sense and references that lead nowhere demand nothing. `root` is what references start from, if
+    that is not the schema itself.
     """
     try:
         misfit = _Look(schema if root is None else root).misfit(schema, value)
     except RecursionError:
         misfit = TOO_DEEP
     return None if misfit is None else misfit.text
-
-
-def find_reference(reference: object, root: Mapping[str, Any]) -> Any:
-    """What a local reference like `#/$defs/City` leads to, or None."""
-    if not isinstance(reference, str) or not reference.startswith("#"):
-        return None
-    found: Any = root
-    for part in unquote(reference).split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, Mapping) and key in found:
-            found = found[key]
-        elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
-            found = found[int(key)]
-        else:
-            return None
-    return found
 
 
 class _Look:
@@ -101,7 +86,7 @@ def _pattern_properties(look: _Look, wanted: Any, _schema: Mapping[str, Any], va
     if not isinstance(value, dict) or not isinstance(wanted, Mapping):
         return None
     for pattern, schema in wanted.items():
-        for name, each in value.items():
+        for name, each in value.items() if isinstance(pattern, str) else ():
             if matches(pattern, name) and (found := look.misfit(schema, each)) is not None:
                 return found.within(name)
     return None
@@ -110,7 +95,7 @@ def _pattern_properties(look: _Look, wanted: Any, _schema: Mapping[str, Any], va
 def _additional_properties(look: _Look, wanted: Any, schema: Mapping[str, Any], value: Any) -> Misfit | None:
     if not isinstance(value, dict) or wanted is True:
         return None
-    known, patterns = schema.get("properties") or (), schema.get("patternProperties") or ()
+    known, patterns = _names(schema, "properties"), _names(schema, "patternProperties")
     for name, each in value.items():
         # One that is too long for a pattern gets the benefit of the doubt.
         if name in known or any(matches(pattern, name) is not False for pattern in patterns):
@@ -122,10 +107,16 @@ def _additional_properties(look: _Look, wanted: Any, schema: Mapping[str, Any], 
     return None
 
 
+def _names(schema: Mapping[str, Any], keyword: str) -> list[str]:
+    named = schema.get(keyword)
+    return [name for name in named if isinstance(name, str)] if isinstance(named, Mapping) else []
+
+
 def _items(look: _Look, wanted: Any, schema: Mapping[str, Any], value: Any) -> Misfit | None:
     if isinstance(wanted, list):  # how tuples were written once
         return _prefix_items(look, wanted, schema, value)
-    first = len(schema.get("prefixItems") or ())
+    before = schema.get("prefixItems")
+    first = len(before) if isinstance(before, list) else 0
     for place, each in enumerate(value[first:] if isinstance(value, list) else (), first):
         if (found := look.misfit(wanted, each)) is not None:
             return found.within(place)

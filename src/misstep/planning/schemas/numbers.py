@@ -7,8 +7,8 @@ from typing import Any
 
 from misstep.core.dice import SEED_LIMIT as EXACT
 from misstep.core.dice import Dice
-from misstep.planning.world.limits import is_number
-from misstep.planning.world.samples import range_for
+from misstep.planning.schemas.limits import is_number
+from misstep.planning.schemas.samples import range_for
 
 DRAWS = 3  # from every range, since a schema may have more to say than its limits
 FINEST = 12  # decimals
@@ -25,7 +25,7 @@ def numbers_for(schema: Mapping[str, Any], name: str, whole: bool, dice: Dice) -
         spans = (limits.multiples(unit, *part) for part in limits.ranges(low, high, unit * REACH))
         for first, last in spans:
             for _ in range(DRAWS if first <= last else 0):
-                yield _written(unit * (first + dice.below(last - first + 1)))
+                yield _written(unit * (first + dice.below(min(last - first + 1, EXACT))))
             yield from (_written(unit * each) for each in range(first, min(last + 1, first + MOST_IN_ROW)))
     yield from (_written(edge) for edge in (limits.least, limits.most) if edge is not None)
 

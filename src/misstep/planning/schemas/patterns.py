@@ -41,7 +41,7 @@ def _prepared(pattern: str) -> tuple[re.Pattern[str] | None, int]:
         warnings.simplefilter("ignore")  # of what will mean something else one day
         try:
             return re.compile(pattern), _longest_text(pattern)
-        except (re.error, OverflowError, RecursionError):
+        except (re.error, OverflowError, RecursionError, ValueError):
             return None, 0
 
 

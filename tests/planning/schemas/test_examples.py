@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from misstep.core.dice import Dice
 from misstep.errors import UsageError
-from misstep.planning.world.examples import make_up
-from misstep.planning.world.samples import CODES, PLAIN, range_for, texts_for, words_of
-from misstep.planning.world.schema import fits
-from tests.planning.world.schema_cases import schemas
-from tests.planning.world.test_schema import opinion
+from misstep.planning.schemas.examples import make_up
+from misstep.planning.schemas.samples import CODES, PLAIN, range_for, texts_for, words_of
+from misstep.planning.schemas.schema import fits
+from tests.planning.schemas.schema_cases import schemas
+from tests.planning.schemas.test_schema import opinion
 
 seeds = st.integers(0, 2**32)
 many_seeds = pytest.mark.parametrize("seed", range(25))
@@ -199,7 +199,7 @@ def test_a_pattern_that_nobody_here_can_read_keeps_nobody_from_going_on() -> Non
         ({"type": "integer", "minimum": 5, "maximum": 4}, "x"),
         ({"type": "integer", "minimum": 10**400}, "x"),
         ({"type": "array", "items": {"const": 1}, "minItems": 2, "uniqueItems": True}, "x"),
-        ({"type": "array", "items": {"pattern": "^Z{9}$"}}, "x[]"),
+        ({"type": "array", "items": {"pattern": "^Z{9}$"}, "minItems": 1}, "x[]"),
         ({"type": "array", "minItems": 1000}, "x"),
         (of(y=of(z={"pattern": "^Z{9}$"})), "x.y.z"),
         ({"type": "object", "required": ["y"], "additionalProperties": False}, "x.y"),
@@ -276,3 +276,42 @@ def test_the_same_dice_give_the_same_on_every_python() -> None:
 
 
 PINNED = '{"city": "Toronto", "days": 1, "share": 0.1, "tags": ["weekly", "travel"]}'
+
+
+@many_seeds
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"not": {"type": "string"}},
+        {"not": {"type": ["string", "integer"]}},
+        {"not": {"type": ["string", "number", "boolean", "array", "object"]}},
+        {"not": {"type": "object"}, "properties": {"a": False}, "required": ["a"]},
+        {"allOf": [{"not": {"type": "string"}}, {"not": {"type": "integer"}}]},
+        {"type": "array", "items": {"not": {"type": "string"}}, "minItems": 2},
+    ],
+)
+def test_what_a_value_must_not_be_leaves_others(schema: dict[str, Any], seed: int) -> None:
+    value = made(schema, seed)
+    assert opinion(schema, value, {"$defs": {}})
+
+
+def test_what_is_natural_comes_first_though_something_is_ruled_out() -> None:
+    assert made({"not": {"type": "integer"}}, name="city") in texts_for("city")
+
+
+@many_seeds
+def test_lists_for_which_there_are_no_items_are_empty_if_they_may(seed: int) -> None:
+    assert made({"type": "array", "items": {"type": "string", "pattern": "^Z{9}$"}}, seed) == []
+    assert made({"type": "array", "items": False}, seed) == []
+    node = of(children={"type": "array", "items": {"$ref": "#/$defs/node"}})
+    schema = {**of(x={"$ref": "#/$defs/node"}), "$defs": {"node": node}}
+    tree = make_up(schema, Dice(seed))["x"]
+    assert 1 <= len(tree["children"]) <= 3
+    assert len(json.dumps(tree)) < 400
+
+
+@pytest.mark.parametrize("name", ["a`b", "a\nb", "", " "])
+def test_names_within_a_value_can_be_said_too(name: str) -> None:
+    with pytest.raises(UsageError):
+        made(of(**{name: {"type": "string"}}))
+    assert made({"enum": [{name: 1}, {"plain": 1}]}) == {"plain": 1}

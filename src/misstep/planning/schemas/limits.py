@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from misstep.planning.world.patterns import matches
+from misstep.planning.schemas.patterns import matches
 
 MOST_COMPARED = 500  # items that are compared each with each
 MOST_LISTED = 10  # choices in a message
@@ -93,8 +93,8 @@ def _const(wanted: Any, value: Any) -> Misfit | None:
 def _required(wanted: Any, value: Any) -> Misfit | None:
     if isinstance(value, dict) and isinstance(wanted, list):
         for name in wanted:
-            if name not in value:
-                return Misfit("is missing", (str(name),))
+            if isinstance(name, str) and name not in value:
+                return Misfit("is missing", (name,))
     return None
 
 

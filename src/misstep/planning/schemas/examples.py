@@ -5,21 +5,26 @@ from contextlib import contextmanager
 from typing import Any
 
 from misstep.core.dice import Dice
+from misstep.core.references import find_reference
 from misstep.errors import UsageError
-from misstep.planning.world.limits import is_number, same
-from misstep.planning.world.numbers import numbers_for
-from misstep.planning.world.patterns import is_readable, matches
-from misstep.planning.world.samples import CODES, PLAIN, texts_for
-from misstep.planning.world.schema import find_reference, fits
+from misstep.planning.schemas.limits import is_number, same
+from misstep.planning.schemas.numbers import numbers_for
+from misstep.planning.schemas.patterns import is_readable, matches
+from misstep.planning.schemas.samples import CODES, PLAIN, texts_for
+from misstep.planning.schemas.schema import fits
 
 DEEPEST = 12  # schemas within schemas; deeper ones have no end, or none that anybody would read
 DRAWS = 4  # at a list or an object that as a whole has to be like this or that
 MOST_WANTED = 3  # items in a list, unless the schema wants more
 MOST_ITEMS = 30
+MOST_TRIED = 10_000  # parts on the way to a value; only a schema that is made to take long has more
+DEEP = 6  # from here on lists are empty where they may be: what holds its own kind would fill pages
 LONGEST_TEXT = 400  # characters
+LARGEST = 10**9  # count that anything has to be said of
 MOST_NAMED = 4  # steps in the path of a parameter
 UNSPEAKABLE = frozenset("`'\"“”„‘’«»")
 
+KINDS = ("string", "integer", "number", "boolean", "array", "object", "null")
 ITEM = ""  # stands for the items of a list in the path of a parameter
 
 
@@ -32,8 +37,9 @@ def make_up(schema: Mapping[str, Any], dice: Dice) -> dict[str, Any]:
     arguments = {key: value for key, value in schema.items() if key not in ("default", "example", "examples")}
     try:
         made = _Maker(schema, dice).make({**arguments, "type": "object"}, ())
-    except _Impossible as problem:
-        what = f"the parameter '{problem.parameter}'" if problem.path else "the parameters together"
+    except (_Impossible, RecursionError) as problem:
+        path = problem.path if isinstance(problem, _Impossible) else ()
+        what = f"the parameter '{_shown(path)}'" if path else "the parameters together"
         raise UsageError(
             f"no value can be made up for {what}", "give it an example or a default in its schema"
         ) from None
@@ -48,17 +54,13 @@ class _Impossible(Exception):
         super().__init__(path)
         self.path = path
 
-    @property
-    def parameter(self) -> str:
-        shown = "".join(f".{name}" if name else "[]" for name in self.path[:MOST_NAMED]).removeprefix(".")
-        return f"{shown}…" if len(self.path) > MOST_NAMED else shown
-
 
 class _Maker:
     def __init__(self, root: Mapping[str, Any], dice: Dice) -> None:
         self._root = root
         self._dice = dice
         self._deep = 0
+        self._tried = 0
 
     def make(self, schema: Any, path: tuple[str, ...], others: Sequence[Any] = ()) -> Any:
         """A value that fits, unlike the others if there is such a one; `_Impossible` where nothing fits."""
@@ -75,7 +77,8 @@ class _Maker:
 
     @contextmanager
     def _deeper(self, path: tuple[str, ...]) -> Iterator[None]:
-        if self._deep >= DEEPEST:
+        self._tried += 1
+        if self._deep >= DEEPEST or self._tried > MOST_TRIED:
             raise _Impossible(path)
         self._deep += 1
         try:
@@ -91,7 +94,7 @@ class _Maker:
             yield schema["const"]
         if isinstance(schema.get("enum"), list):
             yield from sorted(self._dice.shuffled(schema["enum"]), key=_is_null)
-        if "const" in schema or "enum" in schema:
+        if "const" in schema or isinstance(schema.get("enum"), list):
             return
         if isinstance(schema.get("examples"), list):
             yield from self._dice.shuffled(schema["examples"])
@@ -104,7 +107,8 @@ class _Maker:
     def _alternatives(self, schema: dict[str, Any], path: tuple[str, ...]) -> list[dict[str, Any]]:
         """The schemas of which the value has to fit one; those of nothing at all come last."""
         for key in ("anyOf", "oneOf", "type"):
-            if not isinstance(choices := schema.get(key), list):
+            choices = schema.get(key)
+            if not isinstance(choices, list) or not choices:
                 continue
             rest = {name: value for name, value in schema.items() if name != key}
             if key == "type":
@@ -112,6 +116,8 @@ class _Maker:
             else:
                 found = [_merged(rest, self._flat(choice, path)) for choice in choices if choice is not False]
             return sorted(self._dice.shuffled(found), key=lambda each: each.get("type") == "null")
+        if "not" in schema and schema.get("type") not in KINDS:
+            return [{**schema, "type": kind} for kind in dict.fromkeys((_kind(schema), *KINDS))]
         return []
 
     def _possible(
@@ -158,11 +164,18 @@ class _Maker:
     def _list(self, schema: dict[str, Any], path: tuple[str, ...]) -> list[Any]:
         schemas = _item_schemas(schema, 1 + self._dice.below(MOST_WANTED))
         least = _count(schema, "minItems", 0)
+        if not least and self._deep >= DEEP:
+            return []
         if least > min(len(schemas), MOST_ITEMS):
             raise _Impossible(path)
         made = list[Any]()
         for each in schemas:
-            item = self.make(each, (*path, ITEM), made)
+            try:
+                item = self.make(each, (*path, ITEM), made)
+            except _Impossible:
+                if len(made) < least:
+                    raise
+                return made
             is_new = not any(same(item, other) for other in made)
             if not is_new and schema.get("uniqueItems") is True and len(made) < least:
                 raise _Impossible(path)
@@ -171,8 +184,8 @@ class _Maker:
         return made
 
     def _object(self, schema: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-        properties = schema["properties"] if isinstance(schema.get("properties"), Mapping) else {}
-        required = [name for name in schema.get("required") or () if isinstance(name, str)]
+        properties = _mapping(schema.get("properties"))
+        required = [name for name in _listed(schema.get("required")) if isinstance(name, str)]
         rest = schema.get("additionalProperties", True)
         spare = [*properties, *(PLAIN if rest is not False else ())]
         names = [name for name in properties if name in required]
@@ -190,10 +203,10 @@ class _Maker:
             if "$ref" not in flat:
                 break
             target = find_reference(flat.pop("$ref"), self._root)
-            flat = _merged(dict(target) if isinstance(target, Mapping) else {}, flat)
-        parts = flat.pop("allOf", None)
+            flat = _merged(_mapping(target), flat)
+        parts = _listed(flat.pop("allOf", None))
         with self._deeper(path):
-            for part in parts if isinstance(parts, list) else ():
+            for part in parts:
                 flat = _merged(flat, self._flat(part, path))
         return flat
 
@@ -202,16 +215,16 @@ def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Both schemas in one; where they ask for different things the second counts."""
     both = {**one, **other}
     if "properties" in one and "properties" in other:
-        both["properties"] = {**one["properties"], **other["properties"]}
+        both["properties"] = {**_mapping(one["properties"]), **_mapping(other["properties"])}
     if "required" in one and "required" in other:
-        both["required"] = [*one["required"], *other["required"]]
+        both["required"] = [*_listed(one["required"]), *_listed(other["required"])]
     return both
 
 
 def _kind(schema: dict[str, Any]) -> str:
     """The type that is asked for, or that other demands suggest."""
-    if isinstance(kind := schema.get("type"), str):
-        return kind
+    if (kind := schema.get("type")) in KINDS:
+        return str(kind)
     if "properties" in schema or "required" in schema:
         return "object"
     if "items" in schema or "prefixItems" in schema:
@@ -222,7 +235,7 @@ def _kind(schema: dict[str, Any]) -> str:
 def _item_schemas(schema: dict[str, Any], wanted: int) -> list[Any]:
     """A schema for each item of a list: `wanted` ones, or as many as there have to be."""
     rest = schema.get("items", True)
-    first = rest if isinstance(rest, list) else schema.get("prefixItems") or []
+    first = rest if isinstance(rest, list) else _listed(schema.get("prefixItems"))
     count = max(len(first) or wanted, _count(schema, "minItems", 0))
     count = min(count, _count(schema, "maxItems", count), MOST_ITEMS + 1)
     more = 0 if rest is False or isinstance(rest, list) else count - len(first)
@@ -230,7 +243,16 @@ def _item_schemas(schema: dict[str, Any], wanted: int) -> list[Any]:
 
 
 def _count(schema: dict[str, Any], key: str, default: int) -> int:
-    return int(schema[key]) if is_number(schema.get(key)) else default
+    count: Any = schema.get(key)
+    return max(0, int(count)) if is_number(count) and abs(count) < LARGEST else default
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _of_length(words: list[str], low: int, high: int) -> str:
@@ -246,6 +268,11 @@ def _name(path: tuple[str, ...]) -> str:
     return next((name for name in reversed(path) if name != ITEM), "")
 
 
+def _shown(path: tuple[str, ...]) -> str:
+    shown = "".join(f".{name}" if name else "[]" for name in path[:MOST_NAMED]).removeprefix(".")
+    return f"{shown}…" if len(path) > MOST_NAMED else shown
+
+
 def _is_null(value: object) -> bool:
     return value is None
 
@@ -256,5 +283,9 @@ def _is_sayable(value: object) -> bool:
         speakable = value.isprintable() and not UNSPEAKABLE & set(value)
         return speakable and 0 < len(value.strip()) <= LONGEST_TEXT
     if isinstance(value, dict):
-        return all(_is_sayable(each) for each in value.values())
+        return all(_is_sayable_name(name) and _is_sayable(each) for name, each in value.items())
     return not isinstance(value, list) or all(_is_sayable(each) for each in value)
+
+
+def _is_sayable_name(name: str) -> bool:
+    return name.isprintable() and "`" not in name and bool(name.strip())

@@ -1,0 +1,1 @@
+"""The wall for cases from outside, and what is looked at there."""

@@ -1,0 +1,1 @@
+"""What tools of the user's own take."""

@@ -122,7 +122,7 @@ def test_each_kind_of_constraint_brings_its_rules(constraint: Constraint, rules:
     [
         (World(day=(480, 1080), durations={"a1": 30}), {"time", "refused"}),
         (World(day=(480, 1080), durations={"a1": 30}, attempts=3), {"time", "over"}),
-        (World(costs={"a1": 30}), {"budget", "no_arguments"}),
+        (World(costs={"a1": 30}), {"budget", "no_arguments", "refused"}),
         (World(failures={"a1": 1}, retries=3), {"retry", "no_arguments"}),
         (World(announcements={"a1": "The B precedes the C."}), {"announce", "no_arguments"}),
         (World(attempts=2), {"over", "no_arguments"}),

@@ -1,5 +1,8 @@
 """Suites that several tests look at."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -20,3 +23,17 @@ def make_cases() -> CaseMaker:
         return (make_case(suite, index) for index in range(count))
 
     return make
+
+
+def printed_by(script: str) -> set[str]:
+    """What a script prints in processes of its own, each with another order of hashes."""
+    return {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("0", "1", "random")
+    }

@@ -6,10 +6,9 @@ from functools import cache
 from misstep.core.dice import Dice
 from misstep.planning.language.figures import listed
 from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.language.remarks import TimedRelative
+from misstep.planning.language.remarks import Direction, TimedRelative
 from misstep.planning.language.syntax import (
     Clause,
-    Direction,
     Free,
     Group,
     Paragraph,

@@ -21,6 +21,7 @@ from misstep.core.constraint import (
 from misstep.planning.language.remarks import (
     Alternative,
     Conditional,
+    Direction,
     Duty,
     End,
     Giving,
@@ -34,7 +35,7 @@ from misstep.planning.language.remarks import (
     Timed,
     TimedRelative,
 )
-from misstep.planning.language.syntax import Clause, Direction, Free, Group, Paragraph, Sentence, SubSentence
+from misstep.planning.language.syntax import Clause, Free, Group, Paragraph, Sentence, SubSentence
 
 Relation = tuple[int, int]
 """(first, then): the first action has to come before the second."""

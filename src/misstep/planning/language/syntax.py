@@ -15,6 +15,7 @@ from misstep.planning.language.figures import clock
 from misstep.planning.language.remarks import (
     Alternative,
     Conditional,
+    Direction,
     Duty,
     End,
     Giving,
@@ -28,7 +29,6 @@ from misstep.planning.language.remarks import (
     Timed,
     TimedRelative,
 )
-from misstep.planning.language.remarks import Direction as Direction
 
 Form = Literal["verb", "preposition", "fronted preposition", "conjunction", "fronted conjunction"]
 RelativeForm = Literal["verb", "preposition"]

@@ -9,6 +9,7 @@ from itertools import pairwise
 import msgspec
 
 from misstep.core.dice import Dice
+from misstep.planning.language.remarks import Direction
 from misstep.planning.language.syntax import (
     DIRECTIONS,
     FORMS,
@@ -16,7 +17,6 @@ from misstep.planning.language.syntax import (
     OPPOSITE,
     RELATIVE_FORMS,
     Clause,
-    Direction,
     Free,
     Group,
     Join,

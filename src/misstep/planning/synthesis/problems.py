@@ -39,7 +39,9 @@ def least_actions(families: Sequence[Family]) -> int:
     chosen = set(families)
     optional = bool(chosen & {"choice", "budget"})
     crowded = "adjacent" in chosen and bool(chosen & {"repeat", "data"})
-    return 2 + optional + crowded + ("dynamic" in chosen) + ({"budget", "data"} <= chosen)
+    needed = 2 + optional + crowded + ("dynamic" in chosen) + ({"budget", "data"} <= chosen)
+    # Neighbours and hand-overs leave two actions no order to speak of.
+    return max(needed, 3) if "order" in chosen and chosen & {"adjacent", "data"} else needed
 
 
 def draft_problem(
@@ -74,8 +76,8 @@ def draft_plot(plot: Plot, families: Sequence[Family]) -> bool:
     _add_more(plot, families)
     if "budget" in families and not add_spending(plot):
         return False
-    if "order" in families:
-        _add_order(plot, keep="time" in families)
+    if "order" in families and not _add_order(plot, keep="time" in families):
+        return False
     if "time" in families and not add_time(plot):
         return False
     if plot.unmentioned:
@@ -93,7 +95,7 @@ def _add_more(plot: Plot, families: Sequence[Family]) -> None:
             plot.dice.pick(several)(plot)
 
 
-def _add_order(plot: Plot, keep: bool) -> None:
+def _add_order(plot: Plot, keep: bool) -> bool:
     """Ordering clauses on all actions but stand-ins; `keep` leaves room for a sentence."""
     order = Order(plot.cast)
     order.after, order.before = plot.order.after[: plot.cast], plot.order.before[: plot.cast]
@@ -109,6 +111,7 @@ def _add_order(plot: Plot, keep: bool) -> None:
     plot.sentences += draft.paragraph
     plot.mentioned |= (1 << plot.cast) - 1 & ~draft.unmentioned
     plot.order.after[: plot.cast], plot.order.before[: plot.cast] = order.after, order.before
+    return bool(draft.paragraph)
 
 
 def _check(plot: Plot) -> Problem | None:

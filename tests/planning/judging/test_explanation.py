@@ -168,6 +168,12 @@ def test_money() -> None:
     )
 
 
+def test_what_would_have_been_enough_is_said() -> None:
+    costs = {"a": 30, "b": 15, "c": 10, "d": 0}
+    problem = case(Choice(("a", "b"), 0), Spend(35, 1), costs=costs)
+    assert "may be spent, and 25 euros would have been enough." in checked(problem, *"acd").explanation
+
+
 def test_stand_ins() -> None:
     stand_in = StandIn("a", "b", 0)
     assert checked(case(stand_in), *"abcd").explanation == (

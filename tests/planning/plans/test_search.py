@@ -5,11 +5,11 @@ from math import isclose
 import pytest
 
 from misstep.core.case import Case
-from misstep.core.constraint import Choice, Condition
+from misstep.core.constraint import Choice, Condition, StandIn
 from misstep.planning.plans.demands import selections
 from misstep.planning.plans.nearest import nearest_plan
 from misstep.planning.plans.search import count_plans, find_plan
-from misstep.planning.plans.survey import survey
+from misstep.planning.plans.survey import least_cost, survey
 from tests.planning.plans.problems import doable, is_correct, random_case
 
 SEEDS = range(1500)
@@ -20,8 +20,6 @@ def ids(case: Case) -> list[str]:
 
 
 def roles(case: Case, tools: tuple[str, ...]) -> tuple[str, ...]:
-    from misstep.core.constraint import StandIn
-
     replaced = {c.by: c.action for c in case.constraints if isinstance(c, StandIn)}
     return tuple(replaced.get(tool, tool) for tool in tools)
 
@@ -59,6 +57,19 @@ def test_the_nearest_plan_is_correct_and_nothing_correct_is_nearer() -> None:
             assert nearest in correct
             best = min(distance(wished, plan) for plan in correct)
             assert distance(wished, nearest) == best, (seed, wished, nearest)
+
+
+def test_the_least_cost_is_that_of_the_cheapest_correct_plan() -> None:
+    for seed in range(400):
+        case = random_case(seed)
+        replaced = {c.action: c.by for c in case.constraints if isinstance(c, StandIn)}
+        tools = [
+            [replaced[role] if role in case.world.broken and role in replaced else role for role in plan]
+            for plan in doable(case)
+            if is_correct(case, plan)
+        ]
+        costs = [sum(case.world.costs.get(tool, 0) for tool in used) for used in tools]
+        assert least_cost(ids(case), case.constraints, case.world) == min(costs, default=None), seed
 
 
 def distance(wished: tuple[str, ...], plan: tuple[str, ...]) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from misstep.core.constraint import (
 from misstep.core.transcript import storable
 from misstep.planning.judging.breaches import View
 from misstep.planning.language.figures import clock, euros, how_often, listed
+from misstep.planning.plans.survey import least_cost
 from misstep.planning.world.findings import reported
 from misstep.planning.world.history import Deed, ParameterSlip
 from misstep.planning.world.stage import minutes_of
@@ -77,12 +78,18 @@ class Reasons:
             case Spend(most):
                 costs = self._case.world.costs
                 spent = sum(costs.get(d.by or d.action, 0) for d in self._view.deeds[: place + 1])
-                return f"brought the costs to {euros(spent)}: no more than {euros(most)} may be spent."
+                return f"brought the costs to {euros(spent)}: {self._affordable(most)}."
             case StandIn(action):
                 return f"was carried out although {names[action]} had not turned out to be out of service."
             case Repeat() | Handover() | Given():
                 raise ValueError("no deed breaks this constraint, but a call that was none")
         assert_never(constraint)
+
+    def _affordable(self, most: int) -> str:
+        case = self._case
+        least = least_cost([action.id for action in case.actions], case.constraints, case.world)
+        enough = "" if least is None else f", and {euros(least)} would have been enough"
+        return f"no more than {euros(most)} may be spent{enough}"
 
     def _apart(self, first: str, then: str, place: int) -> str:
         names, deeds = self._names, self._view.deeds

@@ -1,13 +1,14 @@
 """What can be said of a problem as a whole: one correct plan, and how likely blind luck finds one."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 
 from misstep.core.case import World
 from misstep.core.constraint import Choice, Condition, Constraint
 from misstep.planning.plans.demands import selections
-from misstep.planning.plans.search import count_plans, find_plan
+from misstep.planning.plans.search import TooManyPlans, count_plans, find_plan
 
 
 class Survey(msgspec.Struct, frozen=True):
@@ -35,3 +36,14 @@ def survey(actions: Sequence[str], constraints: Sequence[Constraint], world: Wor
         elif isinstance(constraint, Condition):
             share /= 2
     return Survey(witness, share)
+
+
+def least_cost(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> int | None:
+    """What the cheapest correct plan costs; None where there is none, or finding it takes too long."""
+    best: int | None = None
+    for demands in selections(actions, constraints, world):
+        cost = sum(world.costs.get(tool, 0) for tool in demands.tools)
+        with suppress(TooManyPlans):
+            if (best is None or cost < best) and find_plan(demands) is not None:
+                best = cost
+    return best

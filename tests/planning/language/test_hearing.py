@@ -17,7 +17,7 @@ LEXICON = load_lexicon()
 
 
 def hear(text: str) -> Heard:
-    return read_result(text, NAMES)
+    return read_result(text)
 
 
 # Results.

@@ -5,8 +5,8 @@ Both are recognised by the texts of `data/requests.toml`, whatever they have bee
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterator
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -23,6 +23,7 @@ _STRING = r"\"(?:[^\"\\\x00-\x1f]|\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})){0,2000}\""
 _INTEGER = r"-?(?:0|[1-9][0-9]{0,17})"
 # What a slot may be filled with, within bounds, so that no text takes long.
 _SLOTS = {
+    "name": r"(?:[^.]|\.(?! )){1,100}?",  # whatever an activity is called, but no whole sentence
     "begin": _CLOCK,
     "end": _CLOCK,
     "attempts": _NUMBER,
@@ -65,8 +66,8 @@ def read_rules(request: str) -> Rules:
     )
 
 
-def read_result(text: str, activities: Sequence[str]) -> Heard:
-    texts = _texts(tuple(activities))
+def read_result(text: str) -> Heard:
+    texts = _texts()
     if found := texts["done"].match(text):
         return _done(text, found.end(), texts)
     if found := texts["price"].fullmatch(text):
@@ -110,12 +111,9 @@ def _rule(name: str) -> re.Pattern[str]:
     return _pattern(load_requests().rules[name], _SLOTS)
 
 
-@lru_cache(maxsize=64)
-def _texts(activities: tuple[str, ...]) -> dict[str, re.Pattern[str]]:
-    # Tools that nobody needs have names as well, but unknown ones.
-    names = [*(re.escape(name) for name in sorted(activities, key=len, reverse=True)), _ANYTHING]
-    slots = {**_SLOTS, "name": "|".join(names)}
-    return {key: _pattern(text, slots) for key, text in load_requests().results.items()}
+@cache
+def _texts() -> dict[str, re.Pattern[str]]:
+    return {key: _pattern(text, _SLOTS) for key, text in load_requests().results.items()}
 
 
 def _pattern(template: str, slots: dict[str, str]) -> re.Pattern[str]:

@@ -67,7 +67,7 @@ def _made_up(kind: object) -> Any:
 
 
 def _news(move: Move, result: str, understood: Understanding) -> News:
-    heard = read_result(result, understood.activities)
+    heard = read_result(result)
     return News(
         outcome="refused" if heard.outcome == "error" else heard.outcome,
         minutes=heard.minutes or 0,

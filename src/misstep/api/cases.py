@@ -54,22 +54,24 @@ def _families(settings: Settings) -> tuple[Family, ...]:
 
 
 def _own_tools(spec: str) -> tuple[Tool, ...]:
-    path = spec.partition(":")[0]
-    changed = os.stat(path).st_mtime_ns if os.path.exists(path) else 0
-    return _load_tools(spec, changed) if spec else ()
+    return _load_tools(spec, lasting_tools(spec)) if spec else ()
 
 
-@cache  # loading them runs code of the user's: once is enough as long as it is the same
-def _load_tools(spec: str, _: int) -> tuple[Tool, ...]:
+@cache  # loading them runs code of the user's: once is enough for one and the same place
+def _load_tools(spec: str, _: str) -> tuple[Tool, ...]:
     from misstep.adapters.toolset.spec import tools_from
 
     return tuple(tools_from(spec))
 
 
 def lasting_tools(spec: str) -> str:
-    """The same tools, to be found from any folder."""
-    path, colon, name = spec.partition(":")
-    return f"{os.path.abspath(path)}{colon}{name}" if os.path.exists(path) else spec
+    """The same tools, to be found from any folder if they are in a file."""
+    if not spec:
+        return ""
+    from misstep.adapters.toolset.spec import file_of
+
+    path = file_of(spec)
+    return os.path.abspath(path) + spec.removeprefix(path) if path else spec
 
 
 def count_cases(settings: Settings) -> tuple[int, bytes]:

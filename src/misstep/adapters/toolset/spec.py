@@ -38,6 +38,14 @@ def tools_from(spec: str) -> list[Tool]:
     return admitted(_find(spec), spec)
 
 
+def file_of(spec: str) -> str:
+    """The file that a spec names; empty where it means a module or a server."""
+    if spec.startswith(MCP):
+        return ""
+    path = spec if spec.endswith(".json") else spec.rpartition(":")[0]
+    return path if path.endswith((".json", ".py")) else ""
+
+
 def _find(spec: str) -> list[Found]:
     if spec.startswith(MCP):
         return tools_of_servers([server_of(spec.removeprefix(MCP))])

@@ -28,7 +28,6 @@ from misstep.planning.language.requests import (
     describe_parameter,
     describe_with,
     load_requests,
-    report_success,
     tool_name,
     write_request,
     write_rules,
@@ -317,10 +316,6 @@ def test_descriptions_of_parameters() -> None:
     assert "HH:MM" in describe_parameter("start_time")
     assert "tool" in describe_parameter("task")
     assert describe_parameter("release_key").startswith("The release key ")
-
-
-def test_success_is_reported() -> None:
-    assert report_success("runway sweep") == "The runway sweep has been carried out successfully."
 
 
 def test_a_tool_s_name_is_that_of_its_activity() -> None:

@@ -56,7 +56,10 @@ def lost(case: Case, history: History) -> tuple[str, ...]:
 
 
 def holds(constraint: Constraint, history: History, case: Case) -> bool:
-    """Whether nothing that was done breaks the constraint."""
+    """Whether nothing that was done breaks the constraint.
+
+    Long on purpose: the whole definition, one kind below the other, can be read at once.
+    """
     deeds = history.deeds
     match constraint:
         case Before(first, then, _, announced):

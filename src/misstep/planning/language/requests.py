@@ -159,7 +159,3 @@ def describe_parameter(name: str) -> str:
             return words.task
         case _:
             return words.value.format(value=name.replace("_", " "))
-
-
-def report_success(activity: str) -> str:
-    return load_requests().results["done"].format(name=activity)

@@ -3,10 +3,6 @@
 from functools import cache
 from string import Formatter
 
-from misstep.planning.language.figures import clock as clock
-from misstep.planning.language.figures import euros as euros
-from misstep.planning.language.figures import in_hours as in_hours
-from misstep.planning.language.figures import literal as literal
 from misstep.planning.language.requests import load_requests
 
 

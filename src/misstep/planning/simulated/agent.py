@@ -4,8 +4,8 @@ from typing import Any, Protocol
 
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.dice import Dice
+from misstep.planning.language.figures import clock
 from misstep.planning.language.hearing import read_result
-from misstep.planning.language.results import clock
 from misstep.planning.plans.strategy import Move, News
 from misstep.planning.simulated.understanding import Understanding, announced_by
 from misstep.planning.world.cast import ASK_PRICE, START_OVER, START_TIME, TASK

@@ -12,7 +12,7 @@ from misstep.core.dice import Dice
 from misstep.planning.language.rendering import render
 from misstep.planning.language.requests import describe, tool_name, write_request, write_rules
 from misstep.planning.language.semantics import relations
-from misstep.planning.language.syntax import Sentence, skeleton
+from misstep.planning.language.syntax import Paragraph, Sentence, skeleton
 from misstep.planning.language.topics import Topic
 from misstep.planning.plans.order import count_orders, first_available
 from misstep.planning.synthesis.families import COSTS
@@ -40,28 +40,19 @@ def action_for(action_id: str, activity: str, described: bool) -> Action:
 def compose_order(seed: int, setting: Setting, draft: Draft, dice: Dice) -> Case:
     """A case about nothing but order."""
     sentences = render(draft.paragraph, [action.name for action in setting.actions], dice)
-    constraints = tuple(
+    constraints: tuple[Constraint, ...] = tuple(
         [
             Before(IDS[first], IDS[then], number)
             for number, sentence in enumerate(draft.paragraph)
             for first, then in relations(sentence)
         ]
     )
-    rules = write_rules(constraints, World(), len(setting.distractors))
-    return Case(
-        version=CASE_VERSION,
-        id="",
+    return msgspec.structs.replace(
+        _set(setting, draft.paragraph, sentences, constraints, World()),
         seed=seed,
-        topic=setting.topic.name,
-        query=write_request(setting.request, setting.topic, sentences, rules),
-        actions=setting.actions,
-        constraints=constraints,
         witness=tuple([IDS[i] for i in first_available(draft.order.before)]),
         chance=count_orders(tuple(draft.order.before)) / factorial(draft.order.size),
-        skeleton=skeleton(draft.paragraph),
-        sentences=sentences,
         redundant=draft.redundant,
-        distractors=setting.distractors,
     ).identified()
 
 
@@ -80,27 +71,40 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
         values=_needed_values(plot.world, problem.constraints),
         costs=_costs(plot.world, setting.distractors, dice),
     )
+    again = [i for i, said in enumerate(paragraph) if any(said is one for one in plot.redundant)]
+    return msgspec.structs.replace(
+        _set(setting, paragraph, sentences, problem.constraints, world),
+        seed=seed,
+        witness=problem.survey.witness,
+        chance=problem.survey.chance,
+        redundant=tuple(again),
+        world=world,
+        solution=_name_tools(problem, setting.actions),
+    ).identified()
+
+
+def _set(
+    setting: Setting,
+    paragraph: Paragraph,
+    sentences: tuple[str, ...],
+    constraints: tuple[Constraint, ...],
+    world: World,
+) -> Case:
+    """A case in its setting, without its world and what is known of it as a whole."""
     own = any(action.parameters is not None for action in setting.actions)
-    rules = write_rules(problem.constraints, world, len(setting.distractors), own)
+    rules = write_rules(constraints, world, len(setting.distractors), own)
     return Case(
         version=CASE_VERSION,
         id="",
-        seed=seed,
+        seed=0,
         topic=setting.topic.name,
         query=write_request(setting.request, setting.topic, sentences, rules),
         actions=setting.actions,
-        constraints=problem.constraints,
-        witness=problem.survey.witness,
-        chance=problem.survey.chance,
+        constraints=constraints,
         skeleton=skeleton(paragraph),
         sentences=sentences,
-        redundant=tuple(
-            [i for i, said in enumerate(paragraph) if any(said is one for one in plot.redundant)]
-        ),
-        world=world,
         distractors=setting.distractors,
-        solution=_name_tools(problem, setting.actions),
-    ).identified()
+    )
 
 
 def _costs(world: World, distractors: Sequence[Action], dice: Dice) -> dict[str, int]:

@@ -1,0 +1,40 @@
+"""Why an agent failed: one cause per failure, with what speaks for it."""
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+import msgspec
+
+Cause = Literal["probability", "terminal", "topic", "structure", "constraint", "undetermined"]
+CAUSES: tuple[Cause, ...] = get_args(Cause)
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """The cause of one failure.
+
+    `confidence` is the posterior probability of the cause, `posterior` that of each; a method that gives none
+    leaves them out. `guilty` names the word, topic, sentence form or constraints at fault, as far as that is
+    known, and `sentences` the numbers (from 0) of the sentences that hold it. `evidence` says in words what
+    was seen. `agent_runs` is how often the agent was run for it.
+    """
+
+    case: str
+    cause: Cause
+    confidence: float | None
+    guilty: str
+    sentences: tuple[int, ...]
+    evidence: str
+    agent_runs: int
+    posterior: Mapping[Cause, float] = {}
+
+
+class Dissection(msgspec.Struct, frozen=True):
+    """What `plan dissect --json` prints: `run` did the reruns, `of` is the run whose failures these are."""
+
+    run: str
+    of: str
+    agent: str
+    model: str | None
+    method: str
+    failures: tuple[Diagnosis, ...]
+    causes: Mapping[Cause, int]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from misstep.api.cases import load_cases
     from misstep.api.plan import check_plans, run_agent, synthesise
+    from misstep.api.replay import replay_case
     from misstep.core.agent import Agent, Answer, Assignment, Tool, Toolbox
     from misstep.core.case import Action, Case
     from misstep.core.constraint import Before
@@ -38,6 +39,7 @@ __all__ = [
     "check",
     "check_plans",
     "load_cases",
+    "replay_case",
     "run_agent",
     "synthesise",
 ]
@@ -45,6 +47,7 @@ __all__ = [
 _HOMES = {
     "misstep.api.cases": ("load_cases",),
     "misstep.api.plan": ("check_plans", "run_agent", "synthesise"),
+    "misstep.api.replay": ("replay_case",),
     "misstep.core.agent": ("Agent", "Answer", "Assignment", "Tool", "Toolbox"),
     "misstep.core.case": ("Action", "Case"),
     "misstep.core.constraint": ("Before",),

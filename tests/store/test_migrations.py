@@ -55,6 +55,7 @@ def expectations(version: int) -> list[Expected]:
 def assert_as_expected(store: Store, expected: list[Expected]) -> None:
     for run, wanted in zip(store.list_runs()[::-1], expected, strict=True):
         assert (run.started, run.total, run.done) == (wanted.started, wanted.total, wanted.done)
+        assert run.purpose == wanted.purpose
         assert run.settings == decode_settings(bytes(wanted.settings))
         named = wanted.summary and msgspec.structs.replace(wanted.summary, run=run.id)
         assert run.summary == named
@@ -166,7 +167,8 @@ def test_a_newer_store_is_refused(store: Store, store_location: str) -> None:
             connection.execute(sa.text("PRAGMA user_version = 99"))
     for create in (False, True):
         with pytest.raises(
-            StoreError, match="a store of version 99, made by a newer misstep; this one knows 2"
+            StoreError,
+            match=f"a store of version 99, made by a newer misstep; this one knows {STORE_VERSION}",
         ):
             Store(store_location, create=create)
 

@@ -15,6 +15,7 @@ import pytest
 from misstep.core.spending import Spent
 from misstep.errors import MisstepError, StoreError
 from misstep.store.runs import Store
+from misstep.store.schema import STORE_VERSION
 from tests.store.samples import new_run, outcome
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +65,7 @@ def newer(path: Path) -> None:
     [
         (lambda path: path.write_bytes(b"Dear diary, " * 100), "it is not a SQLite file"),
         (foreign, "it is a database of some other program"),
-        (newer, "it is a store of version 99, made by a newer misstep; this one knows 2"),
+        (newer, f"it is a store of version 99, made by a newer misstep; this one knows {STORE_VERSION}"),
         (Path.mkdir, "unable to open database file"),
     ],
     ids=["text", "foreign", "newer", "directory"],
@@ -179,7 +180,7 @@ def test_an_old_store_in_a_read_only_place_says_what_to_do(open_folder: Path) ->
     path = open_folder / "store.db"
     shutil.copy(FIXTURES / "version1.db", path)
     seen = look(path)
-    assert "a store of version 1, which has to be brought to version 2 and can't be" in seen
+    assert f"a store of version 1, which has to be brought to version {STORE_VERSION} and can't be" in seen
     assert "it can't be written: file or folder is read-only" in seen
     assert "open it once where it may be changed, or open a copy of it" in seen
     assert path.read_bytes() == (FIXTURES / "version1.db").read_bytes()

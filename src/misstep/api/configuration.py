@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from misstep.core.settings import FIELDS, LISTS, Settings, parse_setting
@@ -13,9 +14,14 @@ from misstep.errors import UsageError, did_you_mean
 PREFIX = "MISSTEP_"
 
 
-def load_settings(directory: Path, environment: Mapping[str, str] = os.environ) -> Settings:
-    """Defaults under the project's file under the environment."""
-    return Settings().overlay(_from_files(directory)).overlay(_from_environment(environment))
+def load_settings(
+    directory: Path,
+    environment: Mapping[str, str] = os.environ,
+    usual: Mapping[str, Any] = MappingProxyType({}),
+) -> Settings:
+    """Defaults, with what is usual for a command, under the project's file under the environment."""
+    own = Settings().overlay(usual)
+    return own.overlay(_from_files(directory)).overlay(_from_environment(environment))
 
 
 def split_pairs(items: list[str], where: str) -> dict[str, str]:

@@ -1,43 +1,25 @@
 """Planning tests: synthesise cases, check plans, test an agent."""
 
-import asyncio
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from typing import Any
-
-import msgspec
+from collections.abc import Iterable, Iterator, Sequence
 
 from misstep.api.agents import check_agent
-from misstep.api.cases import (
-    cases_of,
-    count_cases,
-    count_suite,
-    lasting_path,
-    lasting_tools,
-    load_cases,
-    suite_of,
-)
-from misstep.api.crew import employ
-from misstep.api.estimates import estimate_rest, estimate_run, past_runs
-from misstep.api.models import refuse_blind_budget, refuse_secrets
-from misstep.api.sitting import Sitting
-from misstep.api.summaries import summarise
+from misstep.api.cases import cases_of, count_cases, count_suite, load_cases, suite_of
+from misstep.api.conduct import Work, begin, go_on, lasting
+from misstep.api.estimates import estimate_run, past_runs
+from misstep.api.models import refuse_blind_budget
 from misstep.core.agent import Agent
 from misstep.core.campaign import FixedSuite
 from misstep.core.case import Case
 from misstep.core.estimate import Estimate
-from misstep.core.event import Listener, Notice
+from misstep.core.event import Listener
 from misstep.core.outcome import Outcome
-from misstep.core.settings import BUDGETS, Settings, check_settings
+from misstep.core.settings import Settings, check_settings
 from misstep.core.summary import Summary
 from misstep.core.transcript import Transcript
-from misstep.errors import MisstepError, UsageError, did_you_mean
+from misstep.errors import UsageError, did_you_mean
 from misstep.planning.judging.explanation import check
 from misstep.planning.judging.verification import verify
 from misstep.planning.synthesis.suite import make_case
-from misstep.store.database import going_on
 from misstep.store.lines import read_lines
 from misstep.store.runs import Digest, Run, Store
 
@@ -66,64 +48,24 @@ def check_plans(settings: Settings) -> Iterator[Outcome]:
 
 def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
     """Run an agent, your own or the one that the settings name, on the cases that they describe."""
-    _refuse_running_loop()
     settings = check_settings(settings)
     total, digest = count_cases(settings)
-    refuse_blind_budget(settings)
-    refuse_secrets(settings)
-    named = {} if agent is None else {"agent": agent.name}
-    files = {name: lasting_path(getattr(settings, name)) for name in ("prices", "prompt")}
-    crew = employ(settings, agent, _teller(listeners))
-    lasting = {"cases": lasting_path(settings.cases), "tools": lasting_tools(settings.tools)}
-    settings = check_settings(settings.overlay({**named, **files, **lasting}))
-    with Store(settings.store, create=True) as store:
-        estimate = estimate_run(settings, total, cases_of(settings), store.list_runs())
-
-        async def sit() -> Summary:
-            async with crew as execute:
-                # The run is opened once the agent is known to work.
-                run = store.add_run(settings, total, time.time(), digest)
-                sitting = Sitting(store, run, estimate, listeners)
-                return await sitting.hold(FixedSuite(cases_of(settings)), execute)
-
-        return asyncio.run(sit())
+    settings = lasting(settings)
+    return begin(settings, _work(settings, cases_of(settings), total, digest), listeners, agent)
 
 
 def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
     """Go on with a stopped run under the settings it was started with, budgets and place excepted."""
-    _refuse_running_loop()
-    settings = check_settings(settings)
-    with Store(settings.store) as store:
-        run = store.find_run(settings.resume)
-        if run.summary:
-            raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
-        if store.is_held(run.id):
-            raise going_on(run.id)
-        began_on = run.settings.on
-        run = msgspec.structs.replace(run, settings=run.settings.overlay(_new_means(settings)))
-        refuse_blind_budget(run.settings)
-        done = _find_done(store, run)
-        tell = _teller(listeners)
-        crew = employ(_guarded(store, run, tell) if agent is None else run.settings, agent, tell)
-        if began_on != run.settings.on:
-            tell(f"the run was begun on {began_on}; it goes on {run.settings.on}")
-        estimate = _estimate_rest(store, run)
-        rest = cases_of(run.settings, done)
 
-        async def sit() -> Summary:
-            async with crew as execute:
-                return await Sitting(store, run, estimate, listeners).hold(FixedSuite(rest), execute)
+    def plan(store: Store, run: Run) -> Work:
+        rest = cases_of(run.settings, _find_done(store, run))
+        return _work(run.settings, rest, run.total, run.digest)
 
-        return asyncio.run(sit())
+    return go_on(check_settings(settings), "test", plan, listeners, agent)
 
 
-def _estimate_rest(store: Store, run: Run) -> Estimate:
-    """By what its own cases have come to, or else like that of a new run."""
-    rest, spent = run.total - run.done, store.spent(run.id)
-    if run.done:
-        so_far = summarise(store.tally(run.id), run.id, run.settings)
-        return estimate_rest(run.settings, rest, so_far, spent)
-    return estimate_run(run.settings, rest, cases_of(run.settings), store.list_runs())
+def _work(settings: Settings, cases: Iterable[Case], total: int, digest: bytes) -> Work:
+    return Work(lambda _: FixedSuite(cases), lambda: cases_of(settings), total, digest=digest)
 
 
 def estimate(settings: Settings) -> Estimate:
@@ -133,40 +75,6 @@ def estimate(settings: Settings) -> Estimate:
     refuse_blind_budget(settings)
     check_agent(settings)
     return estimate_run(settings, total, cases_of(settings), past_runs(settings))
-
-
-def _new_means(settings: Settings) -> dict[str, Any]:
-    """What may differ from when the run was started: how much it may use, if that is said, and where."""
-    budgets = {name: getattr(settings, name) for name in BUDGETS}
-    raised = {name: value for name, value in budgets.items() if value is not None}
-    return {**raised, "on": settings.on, "ray_address": settings.ray_address}
-
-
-def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:
-    """The settings of a run; if it may have died of the user's own agent, that is kept apart from now on."""
-    settings = run.settings
-    own = ":" in settings.agent and settings.agent.partition(":")[0] not in ("sim", "mcp")
-    if not own or settings.python or settings.on != "local" or not store.died(run.id):
-        return settings
-    tell("the run was cut off before: the agent works in a process of its own now, in case it was the agent")
-    return settings.overlay({"python": sys.executable})
-
-
-def _teller(listeners: Sequence[Listener]) -> Callable[[str], None]:
-    def tell(text: str) -> None:
-        for listener in listeners:
-            with suppress(MisstepError):  # one that can't listen will say so when there is more to hear
-                listener(Notice(text))
-
-    return tell
-
-
-def _refuse_running_loop() -> None:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise UsageError("a run can't be started inside a running event loop", "start it in a thread of its own")
 
 
 def _find_done(store: Store, run: Run) -> Sequence[int]:

@@ -146,10 +146,11 @@ class Sitting:
         )
 
     def _way_on(self) -> str:
-        settings = self._run.settings
+        run, settings = self._run, self._run.settings
         there = f" --on {settings.on}" if settings.on != "local" else ""
         address = f" --ray-address {settings.ray_address}" if settings.ray_address else ""
-        return f"go on with: misstep plan test --resume {self._run.id}{self._place}{there}{address}"
+        command = f"misstep plan {run.purpose.verb} --resume {run.id}"
+        return f"go on with: {command}{self._place}{there}{address}"
 
     @property
     def _place(self) -> str:

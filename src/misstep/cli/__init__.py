@@ -2,16 +2,19 @@
 
 import sys
 import traceback
-from importlib import import_module
 
 import click
 
+from misstep.cli.commands import Commands
 from misstep.errors import MisstepError, UsageError
 from misstep.report.text import plain_lines
 
 INTERNAL_ERROR = 70
 COMMANDS = {
+    "compare": "misstep.cli.compare:compare",
+    "export": "misstep.cli.export:export",
     "mcp": "misstep.cli.mcp:mcp_group",
+    "paper": "misstep.cli.paper:paper_group",
     "plan": "misstep.cli.plan:plan_group",
     "replay": "misstep.cli.replay:replay",
     "runs": "misstep.cli.runs:runs",
@@ -19,21 +22,11 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
-    """Commands that are loaded when they are wanted: looking at a run needs no agents."""
-
-    def list_commands(self, _: click.Context) -> list[str]:
-        return sorted(COMMANDS)
-
-    def get_command(self, _: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        module, attribute = COMMANDS[name].split(":")
-        command: click.Command = getattr(import_module(module), attribute)
-        return command
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=Commands,
+    homes=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(package_name="misstep")
 def cli() -> None:
     """Find the step where an LLM agent goes wrong.

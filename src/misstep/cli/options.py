@@ -1,8 +1,9 @@
 """Settings as command-line options: one source for names, help and checks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args
 
 import click
@@ -18,6 +19,7 @@ _METAVARS = {
     "actions": "N-M",
     "agent": "AGENT",
     "agent_args": "KEY=VALUE",
+    "beside": "RUN",
     "budget_time": "DURATION",
     "budget_usd": "DOLLARS",
     "cases": "FILE",
@@ -41,6 +43,7 @@ _METAVARS = {
     "temperature": "T",
     "tools": "SPEC",
     "topics": "NAME",
+    "width": "ACTIONS",
 }
 
 SYNTHESIS = (
@@ -82,11 +85,20 @@ AGENTS = (
 
 LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
 
-_FIXED_BY_A_RUN = (*AGENTS, *SYNTHESIS, "cases", *LIMITS)
+CURVE = ("per_pair", "most_cases", "threshold", "full", "adaptive", "width")
+
+INQUIRY = ("method", "sample", "mutations", "confidence", "most_runs")
+
+_FIXED_BY_A_RUN = (*AGENTS, *SYNTHESIS, "cases", *LIMITS, *CURVE, *INQUIRY)
 
 
-def settings_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command options for these settings, and the joined `Settings` as its first argument."""
+def settings_options(
+    *names: str, usual: Mapping[str, Any] = MappingProxyType({})
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command options for these settings, and the joined `Settings` as its first argument.
+
+    `usual` are values that are the command's own unless somebody says otherwise.
+    """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
@@ -94,11 +106,11 @@ def settings_options(*names: str) -> Callable[[Callable[..., Any]], Callable[...
             layer = {name: _parse(name, given.pop(name)) for name in names if _is_given(given, name)}
             _refuse_contradictions(layer)
             rest = {name: value for name, value in given.items() if name not in names}
-            return command(_joined(layer), **rest)
+            return command(_joined(layer, usual), **rest)
 
         decorated: Callable[..., Any] = wrapper
         for name in reversed(names):
-            decorated = _option(name)(decorated)
+            decorated = _option(name, usual)(decorated)
         return decorated
 
     return decorate
@@ -109,8 +121,8 @@ def flag(name: str) -> str:
     return _NAMES.get(name, (f"--{name.replace('_', '-')}",))[-1]
 
 
-def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    default = getattr(Settings(), name)
+def _option(name: str, usual: Mapping[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    default = usual.get(name, getattr(Settings(), name))
     nothing = default is None or default is False or default in ("", (), {})
     shown = "" if nothing else f"  [default: {', '.join(default) if name in LISTS else default}]"
     described = f"{_description(name)}{shown}"
@@ -139,12 +151,12 @@ def _description(name: str) -> str:
     return next(str(meta.description) for meta in get_args(kind)[1:] if meta.description)
 
 
-def _joined(layer: dict[str, Any]) -> Settings:
+def _joined(layer: dict[str, Any], usual: Mapping[str, Any]) -> Settings:
     """The settings with those of the command line on top; a resumed run brings a budget of its own."""
-    usual = load_settings(Path.cwd())
+    settings = load_settings(Path.cwd(), usual=usual)
     if "resume" in layer:
-        usual = usual.overlay(dict.fromkeys(BUDGETS))
-    return usual.overlay(layer)
+        settings = settings.overlay(dict.fromkeys(BUDGETS))
+    return settings.overlay(layer)
 
 
 def _is_given(given: dict[str, Any], name: str) -> bool:

@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import msgspec
@@ -13,8 +13,10 @@ from rich.console import Console
 from misstep.cli.exits import no_way_out
 from misstep.cli.screen import Diversion, Screen
 from misstep.core.agent import AGENT_THREAD
+from misstep.core.estimate import Estimate
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
+from misstep.report.estimate import estimate_table
 from misstep.report.text import plain
 
 
@@ -45,6 +47,17 @@ def ours_alone() -> Iterator[Screen]:
             diversion.end()
 
 
+def announce(settings: Settings, estimate: Callable[[Settings], Estimate]) -> int:
+    """Say what a run would come to, which is all that a dry one does."""
+    with ours_alone():
+        expected = estimate(settings)
+    if settings.json:
+        print_json(expected)
+    else:
+        Console().print(estimate_table(expected, settings))
+    return 0
+
+
 def spare_inputs(settings: Settings, result: str) -> None:
     """What is written must not go over what it was made from."""
     for name in (settings.cases, settings.plans):
@@ -53,6 +66,20 @@ def spare_inputs(settings: Settings, result: str) -> None:
             raise UsageError(
                 f"would be overwritten by the {result}", "name another file", where=f"--out {name}"
             )
+
+
+def subject(settings: Settings, run: str | None, what: str) -> str:
+    """The run that a command is about, which a run to be resumed brings along itself."""
+    if settings.resume and run:
+        raise UsageError(f"{run} can't go with --resume", "the run to be resumed knows what it is about")
+    if not settings.resume and not run:
+        raise UsageError("no run was given", f"name {what}; misstep runs lists runs")
+    return run or ""
+
+
+def to_report(settings: Settings) -> bool:
+    """Whether standard output belongs to a report."""
+    return bool(settings.report) and settings.report_dir == "-"
 
 
 def to_stdout(settings: Settings) -> bool:

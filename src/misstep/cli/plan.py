@@ -7,16 +7,25 @@ from rich.console import Console
 
 from misstep.api import plan
 from misstep.api.census import Census, SuiteSummary
+from misstep.cli.commands import Commands
 from misstep.cli.display import make_display
 from misstep.cli.options import AGENTS, LIMITS, SYNTHESIS, settings_options
-from misstep.cli.output import hint, ours_alone, print_json, quoted, spare_inputs, to_stdout
+from misstep.cli.output import (
+    announce,
+    hint,
+    ours_alone,
+    print_json,
+    quoted,
+    spare_inputs,
+    to_report,
+    to_stdout,
+)
 from misstep.cli.reports import make_reports
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
 from misstep.core.settings import BUDGETS, Settings, parse_gate, store_flag
 from misstep.core.summary import Summary, Tally
 from misstep.errors import UsageError
-from misstep.report.estimate import estimate_table
 from misstep.report.terminal import counted, failures_table, percent, summary_table
 from misstep.store.lines import write_lines
 from misstep.store.location import shown
@@ -24,12 +33,23 @@ from misstep.store.location import shown
 SHOWN_FAILURES = 3
 
 
-@click.group("plan")
+COMMANDS = {
+    "capability": "misstep.cli.capability:capability",
+    "check": "misstep.cli.plan:check",
+    "dissect": "misstep.cli.dissect:dissect",
+    "repair": "misstep.cli.repair:repair",
+    "shrink": "misstep.cli.shrink:shrink",
+    "synth": "misstep.cli.plan:synth",
+    "test": "misstep.cli.plan:test",
+}
+
+
+@click.group("plan", cls=Commands, homes=COMMANDS)
 def plan_group() -> None:
     """Does the agent do what it was asked, in the order it was asked?"""
 
 
-@plan_group.command("synth")
+@click.command("synth")
 @settings_options(*SYNTHESIS, "out", "json")
 def synth(settings: Settings) -> int:
     """Synthesise planning problems as JSON lines."""
@@ -44,7 +64,7 @@ def synth(settings: Settings) -> int:
     return 0
 
 
-@plan_group.command("check")
+@click.command("check")
 @settings_options("cases", "plans", "out", "parallel", "verify", "fail_on", "json")
 def check(settings: Settings) -> int:
     """Judge plans against their cases; the verdicts are JSON lines."""
@@ -65,7 +85,7 @@ def check(settings: Settings) -> int:
     return _exit_code(summary, settings)
 
 
-@plan_group.command("test")
+@click.command("test")
 @settings_options(
     *AGENTS,
     *SYNTHESIS,
@@ -86,7 +106,7 @@ def check(settings: Settings) -> int:
 def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
     if settings.dry_run:
-        return _announce(settings)
+        return announce(settings, plan.estimate)
     examples = _Examples()
     with (
         ours_alone() as screen,
@@ -97,19 +117,9 @@ def test(settings: Settings) -> int:
         summary = run(settings, display, examples, *reports)
     if settings.json:
         print_json(summary)
-    elif not (settings.report and settings.report_dir == "-"):
+    elif not to_report(settings):
         _show(summary, examples.outcomes, store_flag(shown(settings.store)))
     return _exit_code(summary, settings)
-
-
-def _announce(settings: Settings) -> int:
-    with ours_alone():
-        estimate = plan.estimate(settings)
-    if settings.json:
-        print_json(estimate)
-    else:
-        Console().print(estimate_table(estimate, settings))
-    return 0
 
 
 class _Examples:

@@ -1,15 +1,17 @@
-"""The reports of a run that are written while it goes on."""
+"""The reports of a run."""
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import BinaryIO
 
-from misstep.core.event import Event, Listener, RunStarted
-from misstep.core.settings import Settings
+from misstep.core.event import Event, Listener, RunFinished, RunStarted
+from misstep.core.settings import Report, Settings
 from misstep.errors import StoreError, UsageError
 from misstep.report.ndjson import NdjsonReport
+from misstep.report.page import run_page
+from misstep.store.files import write_text
 
 
 @contextmanager
@@ -22,7 +24,11 @@ def make_reports(settings: Settings, stdout: BinaryIO) -> Iterator[list[Listener
     if settings.report and settings.report_dir != "-":
         _make_folder(settings.report_dir)
     with ExitStack() as stack:
-        yield [_Late(settings.report_dir, stdout, stack) for _ in settings.report]
+        known: dict[Report, Callable[[], Listener]] = {
+            "html": lambda: _Page(settings, stdout),
+            "ndjson": lambda: _Late(settings.report_dir, stdout, stack),
+        }
+        yield [known[kind]() for kind in settings.report]
 
 
 def _make_folder(path: str) -> None:
@@ -34,6 +40,25 @@ def _make_folder(path: str) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise StoreError("the report can't be written", reason, where=path) from error
+
+
+class _Page:
+    """A page that is written when its run has ended, by what is in the store then."""
+
+    def __init__(self, settings: Settings, stdout: BinaryIO) -> None:
+        self._settings = settings
+        self._stdout = stdout
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunFinished):
+            from misstep.api.findings import gather  # which a run without a page does not need
+
+            path = _path(self._settings.report_dir, event.run, "html")
+            page = run_page(gather(self._settings, event.run))
+            if path == "-":
+                self._stdout.write(page.encode())
+            else:
+                write_text(path, page)
 
 
 class _Late:
@@ -48,7 +73,8 @@ class _Late:
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            self._report = self._stack.enter_context(NdjsonReport(self._path(event.run), self._stdout))
+            path = _path(self._folder, event.run, "ndjson")
+            self._report = self._stack.enter_context(NdjsonReport(path, self._stdout))
             for earlier in self._early:
                 self._report(earlier)
         if self._report:
@@ -56,5 +82,6 @@ class _Late:
         else:
             self._early.append(event)
 
-    def _path(self, run: str) -> str:
-        return "-" if self._folder == "-" else os.path.join(self._folder, f"{run}.ndjson")
+
+def _path(folder: str, run: str, ending: str) -> str:
+    return "-" if folder == "-" else os.path.join(folder, f"{run}.{ending}")

@@ -1,15 +1,21 @@
 """`misstep runs` and `show`: what has been run."""
 
+from importlib import import_module
+
 import click
 import msgspec
 from rich.console import Console
 
 from misstep.api import runs as api
+from misstep.api.breakdown import break_down
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, quoted
+from misstep.core.breakdown import FACETS, Facet
 from misstep.core.outcome import Outcome
+from misstep.core.purpose import Verb
 from misstep.core.settings import Settings, store_flag
 from misstep.core.summary import Summary
+from misstep.report.breakdown import breakdown_view
 from misstep.report.case import case_view
 from misstep.report.terminal import RunRow, failures_table, runs_table, summary_table
 from misstep.store.location import shown
@@ -23,6 +29,8 @@ class RunLine(msgspec.Struct, frozen=True):
     done: int
     agent: str
     model: str | None
+    verb: Verb
+    of: str
     live: bool
     summary: Summary | None
 
@@ -55,11 +63,14 @@ def runs(settings: Settings, most: int) -> int:
 
 def _line(run: Run, live: bool) -> RunLine:
     model = run.settings.model or None
-    return RunLine(run.id, run.started, run.total, run.done, run.settings.agent, model, live, run.summary)
+    agent, purpose = run.settings.agent, run.purpose
+    return RunLine(
+        run.id, run.started, run.total, run.done, agent, model, purpose.verb, purpose.run, live, run.summary
+    )
 
 
 def _row(run: Run, live: bool) -> RunRow:
-    return RunRow(run.id, run.started, run.total, run.done, run.settings, live, run.summary)
+    return RunRow(run.id, run.started, run.total, run.done, run.settings, live, run.summary, run.purpose)
 
 
 @click.command("show")
@@ -68,26 +79,61 @@ def _row(run: Run, live: bool) -> RunRow:
 @click.option(
     "--most", type=click.IntRange(0, 10**9), default=20, show_default=True, help="How many failures to list."
 )
+@click.option("--by", type=click.Choice(FACETS), help="Show the cases by what they have in common.")
 @settings_options("store", "json")
-def show(settings: Settings, run: str, case: str | None, most: int) -> int:
+def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | None) -> int:
     """Show a run, or one of its cases in full. RUN may be shortened, or be 'last'."""
     if "/" in run and case is None:
         run, case = run.split("/", 1)
     if case:
         stored, outcome = api.view_case(settings, run, case)
         _show_case(settings, outcome, stored.id)
-        return 0
-    view = api.view_run(settings, run, most)
+    elif by:
+        _show_breakdown(settings, run, by)
+    else:
+        _show_run(settings, api.view_run(settings, run, most), most)
+    return 0
+
+
+# What there is to see of runs that are no mere tests; loaded when it is wanted.
+_RESULTS: dict[Verb, str] = {
+    "capability": "misstep.cli.capability:show_stored",
+    "dissect": "misstep.cli.dissect:show_stored",
+    "shrink": "misstep.cli.shrink:show_stored",
+}
+
+
+def _show_result(settings: Settings, run: Run, most: int) -> None:
+    """What a run that is no mere test has found out."""
+    module, attribute = _RESULTS[run.purpose.verb].split(":")
+    getattr(import_module(module), attribute)(settings, run.id, most)
+
+
+def _show_breakdown(settings: Settings, run: str, by: Facet) -> None:
+    breakdown = break_down(settings, run, by)
     if settings.json:
-        print_json(view.summary)
-        return 0
+        print_json(breakdown)
+    else:
+        Console().print(breakdown_view(breakdown))
+
+
+def _show_run(settings: Settings, view: api.RunView, most: int) -> None:
+    verb, has_result = view.run.purpose.verb, view.run.purpose.verb in _RESULTS and bool(view.summary.cases)
+    if settings.json:
+        _show_result(settings, view.run, most) if has_result else print_json(view.summary)
+        return
     console, place = Console(), store_flag(shown(settings.store))
     state = "going on" if view.live else "unfinished"
     of = f" of {view.run.total}" if view.run.total else ""
     unfinished = "" if view.run.summary else f"   {state}: {view.run.done}{of} cases"
-    console.print(f"run [bold]{view.run.id}[/]{unfinished}\n", highlight=False)
+    subject = f" of {view.run.purpose.run}" if view.run.purpose.run else ""
+    kind = f"   plan {verb}{subject}" if verb != "test" else ""
+    console.print(f"run [bold]{view.run.id}[/]{kind}{unfinished}\n", highlight=False)
+    if has_result:
+        _show_result(settings, view.run, most)
+        console.print()
     console.print(summary_table(view.summary))
-    if view.failures:
+    if view.failures and not subject:  # else they are of the making of the run itself
         hidden = view.summary.cases - view.summary.passed - len(view.failures)
         console.print()
         console.print(failures_table(view.failures))
@@ -96,8 +142,7 @@ def show(settings: Settings, run: str, case: str | None, most: int) -> int:
             hint(console, f"… and {hidden} more: --most {all_of_them} lists them all", gap=False)
         hint(console, f"one in full: misstep show {view.run.id} {quoted(view.failures[0].case.id)}{place}")
     if not view.run.summary and not view.live:
-        hint(console, f"go on with:  misstep plan test --resume {view.run.id}{place}")
-    return 0
+        hint(console, f"go on with:  misstep plan {verb} --resume {view.run.id}{place}")
 
 
 def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:

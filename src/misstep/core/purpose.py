@@ -13,3 +13,6 @@ class Purpose(msgspec.Struct, frozen=True, omit_defaults=True):
     verb: Verb = "test"
     run: str = ""
     cases: tuple[str, ...] = ()
+
+
+TESTING = Purpose()

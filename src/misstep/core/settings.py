@@ -48,7 +48,8 @@ class Span:
 
 Positive = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Report = Literal["ndjson"]
+Report = Literal["html", "ndjson"]
+Method = Literal["sequential", "pdoctor"]
 
 
 def _doc(text: str) -> Meta:
@@ -108,6 +109,31 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=1, le=10**9)] | None,
         _doc("How many cases (100, or one per order if exhaustive)."),
     ] = None
+    per_pair: Annotated[
+        int, Meta(ge=1, le=10_000), _doc("Cases for each pair of actions in a capability curve.")
+    ] = 20
+    most_cases: Annotated[
+        int, Meta(ge=1, le=10**6), _doc("Most cases for one number of actions in a capability curve.")
+    ] = 300
+    threshold: Annotated[Share, _doc("Success under which a capability curve ends.")] = 0.2
+    full: Annotated[bool, _doc("Go on under the threshold, to the last number of actions.")] = False
+    adaptive: Annotated[bool, _doc("Choose numbers of actions where they tell most, and stop early.")] = False
+    width: Annotated[
+        Annotated[float, Meta(gt=0, le=20)] | None,
+        _doc("How narrow --adaptive gets the interval of the 50 % point (default: like all cases would)."),
+    ] = None
+    beside: Annotated[
+        tuple[str, ...], _doc("A capability run to show in the same figure; may be repeated.")
+    ] = ()
+    method: Annotated[Method, _doc("How causes are found.")] = "sequential"
+    sample: Annotated[int, Meta(ge=1, le=10**6), _doc("Most failures to look into.")] = 100
+    mutations: Annotated[int, Meta(ge=1, le=1000), _doc("Mutations of each kind in the method pdoctor.")] = 5
+    confidence: Annotated[
+        float, Meta(ge=0.5, le=0.9999), _doc("How sure to be of a cause, or of a step in shrinking.")
+    ] = 0.95
+    most_runs: Annotated[
+        Annotated[int, Meta(ge=1, le=10**6)] | None, _doc("Most runs of the agent for one failure.")
+    ] = None
     seed: Annotated[int, Meta(ge=0, le=2**53 - 1), _doc("Same seed, same cases.")] = 0
     sentences: Annotated[int, Meta(ge=0, le=100), _doc("Most sentences (0: actions minus one).")] = 0
     iterations: Annotated[Positive, _doc("How often a sentence is tried.")] = 50
@@ -138,7 +164,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     display: Annotated[Literal["auto", "rich", "plain", "none"], _doc("How progress is shown on stderr.")] = (
         "auto"
     )
-    report: Annotated[tuple[Report, ...], _doc("A report to write: ndjson; may be repeated.")] = ()
+    report: Annotated[tuple[Report, ...], _doc("A report to write: html or ndjson; may be repeated.")] = ()
     report_dir: Annotated[str, _doc("Where reports are written; - is standard output.")] = "misstep-report"
     fail_on: Annotated[str, _doc("When to exit with 1: any, none or threshold:RATE.")] = "any"
     json: Annotated[bool, _doc("Print one JSON object, the summary, on stdout.")] = False
@@ -154,7 +180,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
 DURATIONS = ("budget_time", "timeout")
-LISTS = ("difficulty", "family", "report", "topics")
+LISTS = ("beside", "difficulty", "family", "report", "topics")
 PASSWORD = re.compile(r"(://[^/@\s]*:)[^@\s]*@")
 
 

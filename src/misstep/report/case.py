@@ -12,7 +12,7 @@ from rich.text import Text
 from misstep.core.case import Planned
 from misstep.core.difficulty import Difficulty
 from misstep.core.outcome import Outcome
-from misstep.core.transcript import Call
+from misstep.report.call import carried_out, written
 from misstep.report.constraint import in_brief
 from misstep.report.terminal import STYLES, counted, percent
 from misstep.report.text import plain, plain_lines
@@ -24,26 +24,26 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
     parts: list[RenderableType] = [
         Text.assemble(("case ", "bold"), plain(case.id), f"   topic {plain(case.topic)}   seed {case.seed}"),
         Text(_hardness(difficulty), style="dim"),
-        _section("request", Text(plain_lines(case.query))),
-        _section("calls", _calls(outcome)),
+        section("request", Text(plain_lines(case.query))),
+        section("calls", calls_view(outcome)),
         *_said(outcome),
-        _section("verdict", Text(_headline(outcome), style=STYLES[verdict.verdict])),
+        section("verdict", Text(_headline(outcome), style=STYLES[verdict.verdict])),
     ]
     if verdict.explanation:
-        parts.append(_section("why", Text(plain(verdict.explanation))))
+        parts.append(section("why", Text(plain(verdict.explanation))))
     if verdict.violated:
-        parts.append(_section("broken constraints", _constraints(outcome)))
+        parts.append(section("broken constraints", constraints_view(outcome)))
     if verdict.nearest:
         tools = {action.id: action.tool for action in case.actions}
         parts.append(
-            _section("nearest correct plan", Text(" → ".join(tools[action] for action in verdict.nearest)))
+            section("nearest correct plan", Text(" → ".join(tools[action] for action in verdict.nearest)))
         )
     if case.solution and verdict.verdict != "passed":
-        parts.append(_section("one way to get it right", _solution(case.solution)))
+        parts.append(section("one way to get it right", _solution(case.solution)))
     return Group(*parts)
 
 
-def _section(title: str, body: RenderableType) -> RenderableType:
+def section(title: str, body: RenderableType) -> RenderableType:
     return Group(Text(f"\n{title}", style="bold"), Padding(body, (0, 0, 0, 2)))
 
 
@@ -64,7 +64,7 @@ def _hardness(difficulty: Difficulty) -> str:
     return "difficulty: " + ", ".join(measured)
 
 
-def _calls(outcome: Outcome) -> RenderableType:
+def calls_view(outcome: Outcome) -> RenderableType:
     """The calls; where results tell more than that they worked, those too."""
     calls, telling = outcome.transcript.calls, bool(outcome.case.solution)
     if not calls:
@@ -73,7 +73,8 @@ def _calls(outcome: Outcome) -> RenderableType:
     lines = list[Text]()
     for step, call in enumerate(calls, 1):
         wrong = step == outcome.verdict.step
-        line = f"{step:>{width}}  {_written(call.tool, call.arguments)}{_carried_out(call)}"
+        late = f"   {carried_out(call)}" if call.ran else ""
+        line = f"{step:>{width}}  {written(call.tool, call.arguments)}{late}"
         lines.append(Text(line + ("   ← misstep" if wrong else ""), style="red" if wrong else ""))
         if telling and call.result:
             lines.append(Text(f"{'':{width}}  {plain(call.result, 300)}", style="dim"))
@@ -81,19 +82,7 @@ def _calls(outcome: Outcome) -> RenderableType:
 
 
 def _solution(calls: Sequence[Planned]) -> RenderableType:
-    return Text("\n".join(_written(call.tool, call.arguments) for call in calls))
-
-
-def _written(tool: str, arguments: object) -> str:
-    given = "" if arguments == {} else plain(json.dumps(arguments, ensure_ascii=False), 200)
-    return f"{plain(tool, 200)}({given})"
-
-
-def _carried_out(call: Call) -> str:
-    """What there is to say about a call that was not carried out when it was asked for."""
-    if call.ran < 0:
-        return "   (never carried out)"
-    return f"   (carried out as number {call.ran})" if call.ran else ""
+    return Text("\n".join(written(call.tool, call.arguments) for call in calls))
 
 
 def _said(outcome: Outcome) -> list[RenderableType]:
@@ -101,14 +90,14 @@ def _said(outcome: Outcome) -> list[RenderableType]:
     transcript = outcome.transcript
     parts = list[RenderableType]()
     if transcript.answer:
-        parts.append(_section("answer", Text(plain_lines(transcript.answer, 2_000))))
+        parts.append(section("answer", Text(plain_lines(transcript.answer, 2_000))))
     if transcript.misread:
-        parts.append(_section("unreadable", Text(f"{counted(transcript.misread, 'turn')} of the model")))
+        parts.append(section("unreadable", Text(f"{counted(transcript.misread, 'turn')} of the model")))
     if transcript.usage.input or transcript.usage.output:
         tokens = f"{transcript.usage.input:,} in, {transcript.usage.output:,} out"
-        parts.append(_section("tokens", Text(tokens)))
+        parts.append(section("tokens", Text(tokens)))
     if transcript.messages:
-        parts.append(_section("messages", Text("\n".join(map(_message, transcript.messages)))))
+        parts.append(section("messages", Text("\n".join(map(_message, transcript.messages)))))
     return parts
 
 
@@ -116,7 +105,7 @@ def _message(message: Any) -> str:
     return plain(json.dumps(message, ensure_ascii=False), 4_000)
 
 
-def _constraints(outcome: Outcome) -> RenderableType:
+def constraints_view(outcome: Outcome) -> RenderableType:
     case = outcome.case
     names = {action.id: action.name for action in case.actions}
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.outcome import Outcome
+from misstep.core.purpose import TESTING, Purpose
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
 from misstep.report.text import plain
@@ -66,6 +67,7 @@ class RunRow(msgspec.Struct, frozen=True):
     settings: Settings
     live: bool
     summary: Summary | None
+    purpose: Purpose = TESTING
 
 
 def runs_table(rows: Iterable[RunRow]) -> Table:
@@ -77,7 +79,7 @@ def runs_table(rows: Iterable[RunRow]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         size = str(row.settings.actions) if not row.settings.cases else "file"
-        table.add_row(row.run, _when(row.started), _agent(row.settings), size, *_results(row))
+        table.add_row(row.run, _when(row.started), _agent(row), size, *_results(row))
     return table
 
 
@@ -97,10 +99,15 @@ def _when(started: float) -> str:
     return then.strftime("%m-%d %H:%M" if then.year == datetime.now().year else "%Y-%m-%d")
 
 
-def _agent(settings: Settings) -> Text:
-    """The agent, its model below it if it has one."""
-    text = Text(plain(settings.agent))
-    return text.append(f"\n{plain(settings.model)}", style="dim") if settings.model else text
+def _agent(row: RunRow) -> Text:
+    """The agent, below it its model if it has one, and the command if it was no mere test."""
+    text, model, purpose = Text(plain(row.settings.agent)), row.settings.model, row.purpose
+    if model:
+        text.append(f"\n{plain(model)}", style="dim")
+    if purpose.verb != "test":
+        of = f" of {purpose.run}" if purpose.run else ""
+        text.append(f"\n{purpose.verb}{of}", style="dim")
+    return text
 
 
 def failures_table(outcomes: Sequence[Outcome]) -> Table:

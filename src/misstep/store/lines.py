@@ -1,18 +1,14 @@
-"""JSON lines: reading with the place of every mistake, writing whole files or nothing."""
+"""JSON lines: reading them with the place of every mistake, writing them."""
 
 import codecs
-import os
-import stat
-import sys
-import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import IO, TypeVar
+from contextlib import suppress
+from typing import TypeVar
 
 import msgspec
 
 from misstep.errors import UsageError
+from misstep.store.files import opened
 
 T = TypeVar("T")
 
@@ -74,44 +70,6 @@ def _decode(decoder: msgspec.json.Decoder[T], line: bytes, name: str, where: str
 def write_lines(path: str, values: Iterable[msgspec.Struct]) -> None:
     """Write one value per line, `-` for standard output; a file appears whole or not at all."""
     encoder = msgspec.json.Encoder()
-    with _opened(path) as file:
+    with opened(path) as file:
         for value in values:
             file.write(encoder.encode(value) + b"\n")
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[IO[bytes]]:
-    """Standard output, a device or pipe as it is, and a file that appears only when it is complete."""
-    if path in ("", "-"):
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    target = Path(os.path.realpath(path))
-    try:
-        with open(target, "wb") if target.exists() and not target.is_file() else _whole_file(target) as file:
-            yield file
-    except OSError as error:
-        raise UsageError("can't be written", error.strerror or str(error), where=path) from error
-
-
-@contextmanager
-def _whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file under another name until it is complete; it keeps the rights of the one it replaces."""
-    rights = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(partial, stat.S_IMODE(rights))
-        os.replace(partial, path)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(partial)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

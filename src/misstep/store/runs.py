@@ -8,7 +8,9 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
+from misstep.core.case import Case
 from misstep.core.outcome import Outcome
+from misstep.core.purpose import TESTING, Purpose
 from misstep.core.settings import Settings, decode_settings, encode_settings
 from misstep.core.spending import Spent
 from misstep.core.summary import Summary, Tally
@@ -42,6 +44,7 @@ class Run(msgspec.Struct, frozen=True):
     settings: Settings
     summary: Summary | None
     digest: bytes = b""  # of all cases, where they were known beforehand
+    purpose: Purpose = TESTING
 
 
 class Store:
@@ -69,14 +72,21 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self._database.engine.dispose()
 
-    def add_run(self, settings: Settings, total: int, started: float, digest: bytes = b"") -> Run:
+    def add_run(
+        self,
+        settings: Settings,
+        total: int,
+        started: float,
+        digest: bytes = b"",
+        purpose: Purpose = TESTING,
+    ) -> Run:
         """A new run with these settings, less the password of the store."""
         settings = msgspec.structs.replace(settings, store=shown(settings.store))
         run = secrets.choice(_ALPHABET[8:]) + "".join(secrets.choice(_ALPHABET) for _ in range(5))
         row = {"id": run, "started": started, "total": total, "settings": encode_settings(settings)}
         with self._transactions.writing() as connection:
-            connection.execute(runs.insert(), {**row, "digest": digest})
-        return Run(run, started, total, 0, settings, None, digest)
+            connection.execute(runs.insert(), {**row, "digest": digest, "purpose": encode(purpose)})
+        return Run(run, started, total, 0, settings, None, digest, purpose)
 
     def change_run(self, run: str, settings: Settings) -> None:
         """Put other settings in the place of those that a run has, less the password of the store."""
@@ -183,6 +193,13 @@ class Store:
         problem = f"'{case}' could be any of several cases" if found else f"there is no case '{case}'"
         raise UsageError(f"{problem} in run {run}", f"misstep show {run} lists them", where=self.location)
 
+    def find_kept(self, run: str, case: Case) -> Outcome | None:
+        """The outcome that the run has for this very case, if it has one."""
+        same = sa.and_(outcomes.c.case_id == key_of(case.id), outcomes.c.fingerprint == fingerprint(case))
+        with self._about(run) as (connection, number):
+            found = connection.execute(queries.select_case(number, same)).first()
+        return self._decode(found.document) if found else None
+
     def _take_seat(self, hold: Hold, run: str, started: float) -> Seat:
         with self._transactions.writing() as connection:
             number = self._number(connection, run)
@@ -223,4 +240,5 @@ def _run_from(row: sa.Row[Any]) -> Run:
     summary = msgspec.json.decode(row.summary, type=Summary) if row.summary else None
     done = summary.cases if summary else row.done or 0
     settings = decode_settings(row.settings)
-    return Run(row.id, row.started, row.total, done, settings, summary, row.digest or b"")
+    purpose = msgspec.json.decode(row.purpose, type=Purpose) if row.purpose else TESTING
+    return Run(row.id, row.started, row.total, done, settings, summary, row.digest or b"", purpose)

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-STORE_VERSION = 2
+STORE_VERSION = 3
 HEAD = f"{STORE_VERSION:04}"  # the newest revision among the migrations
 
 metadata = sa.MetaData()
@@ -19,6 +19,7 @@ runs = sa.Table(
     sa.Column("settings", sa.LargeBinary, nullable=False),
     sa.Column("summary", sa.LargeBinary),
     sa.Column("digest", sa.LargeBinary),
+    sa.Column("purpose", sa.LargeBinary),
     sqlite_autoincrement=True,
 )
 

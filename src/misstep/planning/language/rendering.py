@@ -16,12 +16,17 @@ from misstep.planning.language.syntax import (
     Sentence,
     SubSentence,
 )
-from misstep.planning.language.wording import Option, Wording, Words, text_options, verb_options
+from misstep.planning.language.wording import Option, Phrases, Wording, Words, text_options, verb_options
 
 
 def render(paragraph: Paragraph, names: Sequence[str], dice: Dice) -> tuple[str, ...]:
     """The sentences of a paragraph; `names` are the activities, by action number."""
-    renderer = _Renderer([f"the {name}" for name in names], dice)
+    return write(paragraph, names, Words(dice))
+
+
+def write(paragraph: Paragraph, names: Sequence[str], words: Phrases) -> tuple[str, ...]:
+    """The sentences of a paragraph in these words; each slot asks for one, in the order of the sentences."""
+    renderer = _Renderer([f"the {name}" for name in names], words)
     return tuple([renderer.sentence(sentence) for sentence in paragraph])
 
 
@@ -43,10 +48,10 @@ def _linkers(kind: str, direction: Direction, front: bool, several: bool) -> tup
 
 
 class _Renderer:
-    def __init__(self, names: list[str], dice: Dice) -> None:
+    def __init__(self, names: list[str], words: Phrases) -> None:
         self._names = names
-        self._words = Words(dice)
-        self._wording = Wording(names, self._words)
+        self._words = words
+        self._wording = Wording(names, words)
 
     def sentence(self, sentence: Sentence) -> str:
         text = self.part(sentence.parts[0])

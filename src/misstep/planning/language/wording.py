@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, assert_never
+from typing import Any, Protocol, assert_never
 
 import msgspec
 
@@ -36,6 +36,14 @@ class Option(msgspec.Struct, frozen=True):
     sounds: tuple[str, ...]
 
 
+class Phrases(Protocol):
+    """Where the phrase for a slot comes from."""
+
+    def draw(self, options: tuple[Option, ...]) -> Option:
+        """One of the options; slots are asked for in the order in which a sentence is put into words."""
+        ...
+
+
 class Words:
     """Draws phrases so that none comes twice in a paragraph while another of its kind is left.
 
@@ -55,16 +63,6 @@ class Words:
         self._used.update(option.sounds)
         return option
 
-    def verb(self, verbs: tuple[Verb, ...], several: bool = False) -> str:
-        option = self.draw(verb_options(verbs))
-        return option.many if several else option.one
-
-    def text(self, texts: tuple[str, ...]) -> str:
-        return self.draw(text_options(texts)).one
-
-    def linker(self, linkers: tuple[Linker, ...], front: bool = False) -> str:
-        return self.text(tuple([linker.text for linker in linkers if linker.front >= front]))
-
 
 @lru_cache(maxsize=64)
 def verb_options(verbs: tuple[Verb, ...]) -> tuple[Option, ...]:
@@ -80,7 +78,7 @@ def text_options(texts: tuple[str, ...]) -> tuple[Option, ...]:
 class Wording:
     """Words remarks; `names` are the activities with their article, by action number."""
 
-    def __init__(self, names: Sequence[str], words: Words) -> None:
+    def __init__(self, names: Sequence[str], words: Phrases) -> None:
         self._names = names
         self._words = words
         self._lexicon = load_lexicon()
@@ -94,7 +92,7 @@ class Wording:
                 return self._neighbours(remark)
             case End(place, action):
                 near = self._lexicon.adjacency
-                verb = self._words.verb(near.first if place == "first" else near.last)
+                verb = self._verb(near.first if place == "first" else near.last)
                 return f"{self._names[action]} {verb}"
             case Alternative((one, other)):
                 return self._frame(self._lexicon.choices, a=one, b=other, verb=self._neutral())
@@ -112,7 +110,7 @@ class Wording:
                 return self._frame(self._lexicon.stand_ins, a=action, b=by)
             case Duty(actions):
                 subject = listed([self._names[action] for action in actions])
-                return f"{subject} {self._words.verb(self._lexicon.duties, len(actions) > 1)}"
+                return f"{subject} {self._verb(self._lexicon.duties, len(actions) > 1)}"
             case Giving(action, arguments):
                 return self._frame(self._lexicon.given, a=action, assignments=_assignments(arguments))
             case _:
@@ -122,20 +120,20 @@ class Wording:
         """`must start after 10:00`"""
         times = self._lexicon.times
         linkers = times.after if said.bound == "after" else times.before
-        return f"{self._edge(said, several)} {self._words.linker(linkers)} {clock(said.time)}"
+        return f"{self._edge(said, several)} {self._linker(linkers)} {clock(said.time)}"
 
     def _timed(self, remark: Timed) -> str:
         several = len(remark.actions) > 1
         subject = listed([self._names[action] for action in remark.actions])
         if remark.form == "verb":
             return f"{subject} {self.window(remark, several)}"
-        opening = f"{self._words.linker(self._lexicon.times.before, front=True)} {clock(remark.time)}"
+        opening = f"{self._linker(self._lexicon.times.before, front=True)} {clock(remark.time)}"
         lead = "both " if several else ""  # or the pair would sound like the rest of a list
         return f"{opening}, {lead}{subject} {self._edge(remark, several)}"
 
     def _edge(self, said: Timed | TimedRelative, several: bool) -> str:
         times = self._lexicon.times
-        return self._words.verb(times.start if said.edge == "start" else times.end, several)
+        return self._verb(times.start if said.edge == "start" else times.end, several)
 
     def _neighbours(self, remark: Neighbours) -> str:
         near, before = self._lexicon.adjacency, remark.direction == "<"
@@ -143,35 +141,35 @@ class Wording:
         prepositions = near.prepositions.before if before else near.prepositions.after
         match remark.form:
             case "verb":
-                verb = self._words.verb(near.verbs.before if before else near.verbs.after)
+                verb = self._verb(near.verbs.before if before else near.verbs.after)
                 return f"{subject} {verb} {object_}"
             case "preposition":
-                return f"{subject} {self._neutral()} {self._words.linker(prepositions)} {object_}"
+                return f"{subject} {self._neutral()} {self._linker(prepositions)} {object_}"
             case "fronted preposition":
-                opening = f"{self._words.linker(prepositions, front=True)} {object_}"
+                opening = f"{self._linker(prepositions, front=True)} {object_}"
                 return f"{opening}, {subject} {self._neutral()}"
 
     def _conditional(self, remark: Conditional) -> str:
         """The action that is to be left out is named again, since "it" could be the one that reports."""
-        words, phrases = self._words, self._lexicon.conditions
+        text, phrases = self._text, self._lexicon.conditions
         asks, then = self._names[remark.asks], self._names[remark.then]
-        told = f"{words.text(phrases.openers)} {asks} {words.text(phrases.reports)} {remark.finding}"
-        so = f"{then} {words.text(phrases.obligations)}"
-        otherwise = words.text(phrases.otherwise)
+        told = f"{text(phrases.openers)} {asks} {text(phrases.reports)} {remark.finding}"
+        so = f"{then} {text(phrases.obligations)}"
+        otherwise = text(phrases.otherwise)
         if remark.otherwise is None:
-            return f"{told}, {so}; {otherwise}, {then} {words.text(phrases.skips)}"
+            return f"{told}, {so}; {otherwise}, {then} {text(phrases.skips)}"
         other = self._names[remark.otherwise]
-        return f"{told}, {so}; {otherwise}, {other} {words.text(phrases.obligations)}"
+        return f"{told}, {so}; {otherwise}, {other} {text(phrases.obligations)}"
 
     def _repeated(self, remark: Repeated) -> str:
         repeats = self._lexicon.repeats
         counts = tuple([count.text for count in repeats.counts if count.times == remark.times])
-        verb = self._words.text(repeats.verbs)
-        return f"{self._names[remark.action]} {verb} {self._words.text(counts)}"
+        verb = self._text(repeats.verbs)
+        return f"{self._names[remark.action]} {verb} {self._text(counts)}"
 
     def _limited(self, remark: Limited) -> str:
         repeats, tasks = self._lexicon.repeats, "task" if remark.most == 1 else "tasks"
-        count = self._words.text(repeats.limit_counts).format(number=in_words(remark.most), tasks=tasks)
+        count = self._text(repeats.limit_counts).format(number=in_words(remark.most), tasks=tasks)
         return self._frame(repeats.limits, a=remark.action, count=count)
 
     def _passing(self, remark: Passing) -> str:
@@ -180,15 +178,25 @@ class Wording:
         named = {"value": remark.value, "a_value": f"{article} {remark.value}"}
         return self._frame(data.frames, giver=remark.giver, taker=remark.taker, **named)
 
+    def _verb(self, verbs: tuple[Verb, ...], several: bool = False) -> str:
+        option = self._words.draw(verb_options(verbs))
+        return option.many if several else option.one
+
+    def _text(self, texts: tuple[str, ...]) -> str:
+        return self._words.draw(text_options(texts)).one
+
+    def _linker(self, linkers: tuple[Linker, ...], front: bool = False) -> str:
+        return self._text(tuple([linker.text for linker in linkers if linker.front >= front]))
+
     def _neutral(self) -> str:
-        return self._words.verb(self._lexicon.verbs.neutral)
+        return self._verb(self._lexicon.verbs.neutral)
 
     def _frame(self, frames: tuple[str, ...], **slots: int | str) -> str:
         """A frame with its slots filled; numbers are actions."""
         filled = {
             slot: self._names[given] if isinstance(given, int) else given for slot, given in slots.items()
         }
-        return self._words.text(frames).format(**filled)
+        return self._text(frames).format(**filled)
 
 
 def _assignments(arguments: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from misstep.core.constraint import (
     family_of,
 )
 from misstep.core.dice import Dice
+from misstep.core.statistics import logistic
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.reader import Relation
@@ -191,9 +192,21 @@ class Coin(msgspec.Struct, frozen=True):
         return _right_or_wrong(understood, wrong=dice.chance(self.rate))
 
 
+class Capacity(msgspec.Struct, frozen=True):
+    """Gets everything backwards the more often the more there is to do: half the time at `half` tasks."""
+
+    half: Annotated[float, Meta(ge=0, le=1000)] = 5.0
+    spread: Annotated[float, Meta(gt=0, le=1000)] = 1.0
+
+    def act(self, understood: Understanding, dice: Dice) -> Actor:
+        success = logistic(len(understood.activities), self.half, self.spread)
+        return _right_or_wrong(understood, wrong=not dice.chance(success))
+
+
 PLANNERS: dict[
     str,
-    "type[Perfect | Random | Greedy | Idle | Terminal | Topic | Structure | Shape | Coin | Deaf | Stubborn]",
+    "type[Perfect | Random | Greedy | Idle | Terminal | Topic | Structure | Shape]"
+    "| type[Coin | Capacity | Deaf | Stubborn]",
 ] = {
     "perfect": Perfect,
     "random": Random,
@@ -204,6 +217,7 @@ PLANNERS: dict[
     "structure": Structure,
     "constraint": Shape,
     "probability": Coin,
+    "capacity": Capacity,
     "deaf": Deaf,
     "stubborn": Stubborn,
 }

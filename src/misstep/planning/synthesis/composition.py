@@ -14,7 +14,8 @@ from misstep.planning.language.requests import describe, tool_name, write_reques
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import Paragraph, Sentence, skeleton
 from misstep.planning.language.topics import Topic
-from misstep.planning.plans.order import count_orders, first_available
+from misstep.planning.plans.order import Order, count_orders, first_available
+from misstep.planning.plans.survey import Survey
 from misstep.planning.synthesis.families import COSTS
 from misstep.planning.synthesis.paragraphs import Draft
 from misstep.planning.synthesis.plot import IDS
@@ -37,6 +38,25 @@ def action_for(action_id: str, activity: str, described: bool) -> Action:
     return Action(action_id, activity, tool_name(activity), describe(activity) if described else "")
 
 
+class Told(msgspec.Struct, frozen=True):
+    """What a case says: its paragraph, in words, and what it demands, announcements included.
+
+    `redundant` are the numbers of sentences that deliberately repeat something.
+    """
+
+    paragraph: Paragraph
+    sentences: tuple[str, ...]
+    constraints: tuple[Constraint, ...]
+    redundant: tuple[int, ...] = ()
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """What is known of a problem as a whole, and calls that solve it; tools go by their actions."""
+
+    survey: Survey
+    solution: tuple[Planned, ...]
+
+
 def compose_order(seed: int, setting: Setting, draft: Draft, dice: Dice) -> Case:
     """A case about nothing but order."""
     sentences = render(draft.paragraph, [action.name for action in setting.actions], dice)
@@ -47,12 +67,17 @@ def compose_order(seed: int, setting: Setting, draft: Draft, dice: Dice) -> Case
             for first, then in relations(sentence)
         ]
     )
+    told = Told(draft.paragraph, sentences, constraints, draft.redundant)
+    return order_case(seed, setting, told, draft.order)
+
+
+def order_case(seed: int, setting: Setting, told: Told, order: Order) -> Case:
+    """A case about nothing but order."""
     return msgspec.structs.replace(
-        _set(setting, draft.paragraph, sentences, constraints, World()),
+        _set(setting, told, World()),
         seed=seed,
-        witness=tuple([IDS[i] for i in first_available(draft.order.before)]),
-        chance=count_orders(tuple(draft.order.before)) / factorial(draft.order.size),
-        redundant=draft.redundant,
+        witness=tuple([setting.actions[i].id for i in first_available(order.before)]),
+        chance=count_orders(tuple(order.before)) / factorial(order.size),
     ).identified()
 
 
@@ -68,41 +93,41 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
     world = msgspec.structs.replace(
         plot.world,
         announcements=announcements,
-        values=_needed_values(plot.world, problem.constraints),
+        values=needed_values(plot.world, problem.constraints),
         costs=_costs(plot.world, setting.distractors, dice),
     )
     again = [i for i, said in enumerate(paragraph) if any(said is one for one in plot.redundant)]
+    told = Told(paragraph, sentences, problem.constraints, tuple(again))
+    return problem_case(seed, setting, told, world, Proof(problem.survey, problem.solution))
+
+
+def problem_case(seed: int, setting: Setting, told: Told, world: World, proof: Proof) -> Case:
+    """A case of any families, whose world is complete."""
     return msgspec.structs.replace(
-        _set(setting, paragraph, sentences, problem.constraints, world),
+        _set(setting, told, world),
         seed=seed,
-        witness=problem.survey.witness,
-        chance=problem.survey.chance,
-        redundant=tuple(again),
+        witness=proof.survey.witness,
+        chance=proof.survey.chance,
         world=world,
-        solution=_name_tools(problem, setting.actions),
+        solution=_name_tools(proof.solution, told.constraints, setting.actions),
     ).identified()
 
 
-def _set(
-    setting: Setting,
-    paragraph: Paragraph,
-    sentences: tuple[str, ...],
-    constraints: tuple[Constraint, ...],
-    world: World,
-) -> Case:
+def _set(setting: Setting, told: Told, world: World) -> Case:
     """A case in its setting, without its world and what is known of it as a whole."""
     own = any(action.parameters is not None for action in setting.actions)
-    rules = write_rules(constraints, world, len(setting.distractors), own)
+    rules = write_rules(told.constraints, world, len(setting.distractors), own)
     return Case(
         version=CASE_VERSION,
         id="",
         seed=0,
         topic=setting.topic.name,
-        query=write_request(setting.request, setting.topic, sentences, rules),
+        query=write_request(setting.request, setting.topic, told.sentences, rules),
         actions=setting.actions,
-        constraints=constraints,
-        skeleton=skeleton(paragraph),
-        sentences=sentences,
+        constraints=told.constraints,
+        skeleton=skeleton(told.paragraph),
+        sentences=told.sentences,
+        redundant=told.redundant,
         distractors=setting.distractors,
     )
 
@@ -114,7 +139,7 @@ def _costs(world: World, distractors: Sequence[Action], dice: Dice) -> dict[str,
     return world.costs | {action.id: dice.pick(COSTS) for action in distractors}
 
 
-def _needed_values(
+def needed_values(
     world: World, constraints: Sequence[Constraint]
 ) -> dict[str, dict[str, tuple[str | int, ...]]]:
     """As many as can be asked for: one for each time in each attempt."""
@@ -125,15 +150,17 @@ def _needed_values(
     }
 
 
-def _name_tools(problem: Problem, actions: Sequence[Action]) -> tuple[Planned, ...]:
-    """The calls of the rehearsal, by the names of the tools, with the arguments that are given."""
+def _name_tools(
+    calls: Sequence[Planned], constraints: Sequence[Constraint], actions: Sequence[Action]
+) -> tuple[Planned, ...]:
+    """The calls of a rehearsal, by the names of the tools, with the arguments that are given."""
     tools = {action.id: action.tool for action in actions}
-    given = {c.action: c.arguments for c in problem.constraints if isinstance(c, Given)}
+    given = {c.action: c.arguments for c in constraints if isinstance(c, Given)}
     return tuple(
         [
             Planned(ASK_PRICE, {TASK: tools[call.arguments[TASK]]})
             if call.tool == ASK_PRICE
             else Planned(tools.get(call.tool, call.tool), call.arguments | given.get(call.tool, {}))
-            for call in problem.solution
+            for call in calls
         ]
     )

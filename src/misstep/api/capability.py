@@ -1,0 +1,102 @@
+"""The capability of an agent: how many actions it can plan."""
+
+from collections.abc import Iterator
+from itertools import count
+
+from misstep.api.agents import check_agent
+from misstep.api.cases import suite_of
+from misstep.api.conduct import Known, Work, begin, go_on, lasting
+from misstep.api.estimates import estimate_run, past_runs
+from misstep.api.models import name_model, refuse_blind_budget
+from misstep.core.agent import Agent
+from misstep.core.campaign import Campaign, Inquiries
+from misstep.core.capability import Capability
+from misstep.core.case import Case
+from misstep.core.estimate import Estimate
+from misstep.core.event import Listener
+from misstep.core.purpose import Purpose
+from misstep.core.settings import Settings, check_settings
+from misstep.errors import UsageError
+from misstep.planning.capability.curve import CurveTally
+from misstep.planning.capability.design import Design, adaptive_design, full_design
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.store.runs import Run, Store
+
+
+def measure_capability(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Capability:
+    """Run an agent on problems with more and more actions, as the settings say."""
+    settings = lasting(check_settings(settings))
+    summary = begin(settings, _work(settings), listeners, agent)
+    return view_capability(settings, summary.run)
+
+
+def resume_capability(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Capability:
+    """Go on with a stopped measurement."""
+    settings = check_settings(settings)
+
+    def plan(_: Store, run: Run) -> Work:
+        return _work(run.settings)
+
+    summary = go_on(settings, "capability", plan, listeners, agent)
+    return view_capability(settings, summary.run)
+
+
+def estimate_capability(settings: Settings) -> Estimate:
+    """What it will come to at the most."""
+    settings = check_settings(settings)
+    work = _work(settings)
+    refuse_blind_budget(settings)
+    check_agent(settings)
+    return estimate_run(settings, work.most, work.sample(), past_runs(settings))
+
+
+def view_capability(settings: Settings, name: str) -> Capability:
+    """The curve of a stored run, be it one of `plan capability` or any other with cases of several sizes."""
+    with Store(settings.store) as store:
+        return capability_of(store, store.find_run(name))
+
+
+def capability_of(store: Store, run: Run) -> Capability:
+    tally = CurveTally()
+    for outcome in store.outcomes(run.id):
+        tally.add(outcome)
+    model = name_model(run.settings)
+    named = str(model) if model else None
+    return tally.capability(run.id, run.settings.agent, named, run.settings.threshold)
+
+
+def _work(settings: Settings) -> Work:
+    suite, design = _suite(settings), _design(settings)
+    make = adaptive_design if settings.adaptive else full_design
+
+    def campaign(known: Known) -> Campaign:
+        return Inquiries([make(suite, design)], known)
+
+    def sample() -> Iterator[Case]:
+        return (make_case(suite, index) for index in count())
+
+    most = sum(map(design.cases_at, design.sizes))
+    return Work(campaign, sample, most=most, purpose=Purpose("capability"))
+
+
+def _suite(settings: Settings) -> Suite:
+    vain = {"cases": settings.cases, "exhaustive": settings.exhaustive, "count": settings.count}
+    for name, given in vain.items():
+        if given:
+            raise UsageError(
+                f"{name} has no place in a capability curve",
+                "the number of actions says which cases there are: leave it out",
+            )
+    return suite_of(settings)
+
+
+def _design(settings: Settings) -> Design:
+    return Design(
+        low=settings.actions.low,
+        high=settings.actions.high,
+        per_pair=settings.per_pair,
+        most=settings.most_cases,
+        threshold=settings.threshold,
+        stop=not settings.full,
+        width=settings.width,
+    )

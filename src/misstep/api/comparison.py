@@ -1,0 +1,99 @@
+"""Two stored runs, case by case."""
+
+from collections import Counter
+
+import msgspec
+
+from misstep.core.comparison import Comparison, Pairing, Step
+from misstep.core.outcome import Outcome
+from misstep.core.settings import Settings
+from misstep.core.statistics import holm, mcnemar, paired_interval
+from misstep.errors import UsageError
+from misstep.store.runs import Run, Store, fingerprint
+
+SIGNIFICANT = 0.05
+
+
+def compare_runs(settings: Settings, first: str, second: str) -> Comparison:
+    """The second run against the first, on the cases that passed or failed in both.
+
+    A case is the same only if its whole content is.
+    """
+    with Store(settings.store) as store:
+        runs = store.find_run(first), store.find_run(second)
+        if runs[0].id == runs[1].id:
+            raise UsageError(f"both are run {runs[0].id}", "name two runs; misstep runs lists them")
+        pairs = _pairs(store, *runs)
+    if not pairs:
+        raise UsageError(
+            f"runs {runs[0].id} and {runs[1].id} have no judged case in common",
+            "run both with the same seed and settings, or on the same --cases file",
+        )
+    return _compare(runs[0].id, runs[1].id, pairs)
+
+
+class _Pair(msgspec.Struct, frozen=True):
+    """A case that both have judged, and whether they passed it."""
+
+    case: str
+    actions: int
+    passed: tuple[bool, bool]
+
+
+def _pairs(store: Store, first: Run, second: Run) -> list[_Pair]:
+    """In the order of their names: that in which outcomes arrived is left to chance."""
+    known = {fingerprint(one.case): _passed(one) for one in store.outcomes(first.id) if _is_judged(one)}
+    pairs = [
+        _Pair(other.case.id, len(other.case.actions), (passed, _passed(other)))
+        for other in store.outcomes(second.id)
+        if _is_judged(other) and (passed := known.get(fingerprint(other.case))) is not None
+    ]
+    return sorted(pairs, key=lambda pair: pair.case)
+
+
+def _is_judged(outcome: Outcome) -> bool:
+    return outcome.verdict.verdict in ("passed", "failed")
+
+
+def _passed(outcome: Outcome) -> bool:
+    return outcome.verdict.verdict == "passed"
+
+
+def _compare(first: str, second: str, pairs: list[_Pair]) -> Comparison:
+    pairing = _pairing(pairs)
+    return Comparison(
+        first=first,
+        second=second,
+        pairing=pairing,
+        significant=pairing.p < SIGNIFICANT,
+        steps=_steps(pairs),
+        lost=tuple(pair.case for pair in pairs if pair.passed == (True, False)),
+        won=tuple(pair.case for pair in pairs if pair.passed == (False, True)),
+    )
+
+
+def _pairing(pairs: list[_Pair]) -> Pairing:
+    counts = Counter(pair.passed for pair in pairs)
+    both, lost, won, neither = (
+        counts[passed] for passed in ((True, True), (True, False), (False, True), (False, False))
+    )
+    return Pairing(
+        cases=len(pairs),
+        both=both,
+        first_only=lost,
+        second_only=won,
+        neither=neither,
+        difference=(won - lost) / len(pairs),
+        interval=paired_interval(both, lost, won, neither),
+        p=mcnemar(lost, won),
+    )
+
+
+def _steps(pairs: list[_Pair]) -> tuple[Step, ...]:
+    """One for each number of actions; none where there is only one."""
+    sizes = sorted({pair.actions for pair in pairs})
+    if len(sizes) == 1:
+        return ()
+    pairings = [_pairing([pair for pair in pairs if pair.actions == size]) for size in sizes]
+    corrected = holm([pairing.p for pairing in pairings])
+    return tuple(Step(size, pairing, p) for size, pairing, p in zip(sizes, pairings, corrected, strict=True))

@@ -1,0 +1,98 @@
+"""Training examples out of a stored run.
+
+`sft` gives conversations that go right, of failures and, if asked for, of passed cases too. `dpo` sets the
+correct calls against the agent's own, which only failures have to offer. Left out and counted are outcomes
+that could not be judged, cases to which no correct plan is known, and for `dpo` timeouts in which nothing
+went wrong but the time.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from misstep.adapters.paradigms.prompts import load_template
+from misstep.core.outcome import Outcome
+from misstep.core.settings import Settings
+from misstep.core.verdict import ERROR_KINDS
+from misstep.planning.training.examples import Example, demonstrate, prefer, shows_fault
+from misstep.planning.training.solutions import solve
+from misstep.store.runs import Run, Store
+
+Format = Literal["sft", "dpo"]
+LeftOut = Literal["errored", "inconclusive", "unsolved", "faultless"]
+
+_SAME_WORDS = ("tools", "responses", "assistant")  # agents whose instructions are those of `tools`
+
+
+class Exported(msgspec.Struct, frozen=True):
+    """What `misstep export --json` prints: how many examples, by kind of error, and what is not among them.
+
+    `passed` are those of cases that passed. `unsolved` have no correct plan that is known; `faultless` are
+    timeouts in which nothing went wrong but the time, and so nothing is there to be rejected.
+    """
+
+    run: str
+    format: Format
+    out: str
+    examples: int
+    kinds: dict[str, int]
+    left_out: dict[LeftOut, int]
+
+
+class Export:
+    """Makes the examples of a run one at a time, keeps none of them, and counts."""
+
+    def __init__(self, settings: Settings, run: str, form: Format, passed_too: bool = False) -> None:
+        self._settings = settings
+        self._name = run
+        self._form = form
+        self._verdicts: tuple[Literal["failed", "passed"], ...] = (
+            ("failed", "passed") if passed_too else ("failed",)
+        )
+        self._kinds = Counter[str]()
+        self._left_out = Counter[LeftOut]()
+
+    def examples(self) -> Iterator[Example]:
+        with Store(self._settings.store) as store:
+            run = store.find_run(self._name)
+            self._name = run.id
+            verdicts = store.tally(run.id).verdicts
+            self._left_out["errored"] = verdicts["errored"]
+            self._left_out["inconclusive"] = verdicts["inconclusive"]
+            instructions = _instructions(run)
+            for verdict in self._verdicts:
+                for outcome in store.outcomes(run.id, verdict):
+                    example = self._example(outcome, run, instructions)
+                    if example is not None:
+                        self._kinds[outcome.verdict.error or "passed"] += 1
+                        yield example
+
+    def summary(self) -> Exported:
+        """The counts so far."""
+        return Exported(
+            self._name,
+            self._form,
+            self._settings.out,
+            self._kinds.total(),
+            {kind: self._kinds[kind] for kind in (*ERROR_KINDS, "passed") if self._kinds[kind]},
+            {reason: count for reason, count in self._left_out.items() if count},
+        )
+
+    def _example(self, outcome: Outcome, run: Run, instructions: str) -> Example | None:
+        if self._form == "dpo" and not shows_fault(outcome, run.settings.parallel):
+            self._left_out["faultless"] += 1
+            return None
+        calls = solve(outcome)
+        if calls is None:
+            self._left_out["unsolved"] += 1
+            return None
+        make = demonstrate if self._form == "sft" else prefer
+        return make(outcome, calls, instructions)
+
+
+def _instructions(run: Run) -> str:
+    """The words that the `tools` agent puts before a request, the user's own where the run had such."""
+    own = run.settings.prompt if run.settings.agent in _SAME_WORDS else ""
+    return load_template("tools", own, ()).fill()

@@ -1,0 +1,28 @@
+"""All that is known about a stored run, for a page."""
+
+from misstep.api.breakdown import break_down
+from misstep.api.capability import view_capability
+from misstep.api.dissection import view_dissection
+from misstep.api.runs import view_run
+from misstep.core.settings import Settings, store_flag
+from misstep.report.page import Findings
+from misstep.store.location import shown
+
+MOST_FAILURES = 50
+ENOUGH = 2  # topics, for a table of them to say something
+
+
+def gather(settings: Settings, name: str) -> Findings:
+    view = view_run(settings, name, MOST_FAILURES)
+    run, verb = view.run.id, view.run.purpose.verb
+    curves = (run, *settings.beside) if verb == "capability" else ()
+    of_its_own = bool(view.run.purpose.run)
+    topics = () if of_its_own else (break_down(settings, run, "topic"),)
+    return Findings(
+        summary=view.summary,
+        failures=() if of_its_own else view.failures,
+        capabilities=tuple(view_capability(settings, curve) for curve in curves),
+        dissections=(view_dissection(settings, run),) if verb == "dissect" else (),
+        breakdowns=tuple(each for each in topics if len(each.portions) >= ENOUGH),
+        place=store_flag(shown(settings.store)),
+    )

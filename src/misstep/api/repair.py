@@ -1,0 +1,192 @@
+"""A plan for a request in the wild, by way of two readings of it."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+
+from misstep.adapters.paradigms.prompts import Template
+from misstep.adapters.toolset.spec import tools_from
+from misstep.api.budgets import FLAGS, left_of
+from misstep.api.estimates import CHARACTERS
+from misstep.api.models import Tell, open_model, price_agent, refuse_blind_budget
+from misstep.core.agent import Tool
+from misstep.core.model import Assistant, Chat, LanguageModel, Message, ModelError, User
+from misstep.core.settings import Settings
+from misstep.core.spending import AGENT, Spent
+from misstep.core.transcript import Usage, storable
+from misstep.core.words import cut
+from misstep.engine.deadline import Deadline
+from misstep.errors import BudgetExceeded, UsageError
+from misstep.planning.repair.forms import FORMS, Form
+from misstep.planning.repair.outcome import Conflict, Repair, examine
+from misstep.planning.repair.reading import Reading
+from misstep.planning.repair.wall import read_answer
+from misstep.report.constraint import in_brief
+from misstep.report.repair import ConflictLine, RepairReport, RuleLine, SaidBy, ToolLine, formally
+
+TRIES = 3
+MOST_REQUEST = 50_000  # characters
+DESCRIPTION = 500  # characters of it that a model is told of a tool
+REPEATED = 20_000  # characters of a bad answer that a model is shown again
+EXPECTED = 400  # tokens of an answer, roughly
+
+_READINGS: tuple[SaidBy, SaidBy] = ("first", "second")
+
+
+def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
+    """Let the model read the request twice, each time in another form, and plan for what both readings say.
+
+    The tools are looked at and never called. A model that gives no answer in the form asked for is a
+    `ModelError`; what the readings disagree on, and what contradicts itself, is in the report.
+    """
+    settings = settings.overlay({"agent": ""})  # it has no part in this, nor its price
+    request = _checked(request)
+    if not settings.tools:
+        raise UsageError("no tools were given", "name them with --tools: tools.json, file.py:name, mcp:…")
+    refuse_blind_budget(settings)
+    desk = _Desk(settings, open_model(settings, tell), tools_from(settings.tools), request)
+    one, other = asyncio.run(desk.read_twice())
+    price = price_agent(settings)
+    usd = None if price is None else round(price.of(desk.usage), 6)
+    return _report(examine(one, other), desk, usd)
+
+
+def _checked(request: str) -> str:
+    request = storable(request).replace("\0", "\ufffd").strip()
+    if not request:
+        raise UsageError("the request is empty", where="--request")
+    if len(request) > MOST_REQUEST:
+        raise UsageError(
+            f"the request has {len(request):,} characters",
+            f"expected at most {MOST_REQUEST:,}",
+            where="--request",
+        )
+    return request
+
+
+class _Desk:
+    """Asks a model for readings, and counts what that takes."""
+
+    def __init__(self, settings: Settings, model: LanguageModel, tools: Sequence[Tool], request: str) -> None:
+        self._settings = settings
+        self._model = model
+        self._tools = tools
+        self._request = request
+        self._deadline = Deadline(settings.timeout)
+        self.model = model.name
+        self.requests = 0
+        self.usage = Usage()
+
+    def spend(self, usage: Usage) -> None:
+        self.usage += usage
+
+    def wait(self, seconds: float) -> None:
+        self._deadline.extend(seconds)
+
+    async def read_twice(self) -> tuple[Reading, Reading]:
+        """Two readings, neither of which knows of the other."""
+        try:
+            return await self._read(FORMS[0], _READINGS[0]), await self._read(FORMS[1], _READINGS[1])
+        finally:
+            await self._model.close()
+
+    async def _read(self, form: Form, which: str) -> Reading:
+        names = [tool.name for tool in self._tools]
+        messages: list[Message] = [User(_prompt(form, self._tools, self._request))]
+        wrong = ""
+        for _ in range(TRIES):
+            text = await self._ask(messages)
+            reading = read_answer(form, text, names, self._request)
+            if isinstance(reading, Reading):
+                return reading
+            wrong = reading.text
+            messages += [Assistant(cut(text, REPEATED)), User(_again(wrong))]
+        raise ModelError(
+            f"{self.model} gave no usable constraints in {TRIES} tries",
+            f"in the {which} reading, the last time: {cut(wrong, 500)}",
+            "take another model with --model, or a shorter request",
+        )
+
+    async def _ask(self, messages: Sequence[Message]) -> str:
+        self._keep_to_budget(messages)
+        self._deadline = Deadline(self._settings.timeout)
+        self.requests += 1
+        try:
+            async with self._deadline:
+                return (await self._model.chat(Chat(tuple(messages)), self)).text
+        except TimeoutError:
+            seconds = f"{self._settings.timeout:g} seconds"
+            raise ModelError(
+                f"{self.model} gave no answer in {seconds}", "allow more with --timeout"
+            ) from None
+
+    def _keep_to_budget(self, messages: Sequence[Message]) -> None:
+        """Ask for nothing that the budget might not last for."""
+        said = sum([len(message.text) for message in messages])
+        guess = self.usage + Usage(said // CHARACTERS, EXPECTED)
+        left = left_of(self._settings, Spent({AGENT: guess}))
+        lacking = [FLAGS[kind] for kind, amount in left.items() if amount < 0]
+        if lacking:
+            used = self.usage.input + self.usage.output
+            raise BudgetExceeded(
+                f"the budget has no room for another request: {used:,} tokens are used",
+                f"it takes two readings, each of a request or more: {lacking[0]} MORE",
+            )
+
+
+def _prompt(form: Form, tools: Sequence[Tool], request: str) -> str:
+    text = (files("misstep.api") / "data" / f"repair-{form}.txt").read_text("utf-8")
+    listed = [f"- {tool.name}: {cut(' '.join(tool.description.split()), DESCRIPTION)}" for tool in tools]
+    fence = "-" * 20
+    while fence in request:  # or the request could end itself
+        fence += "-"
+    return Template(text).fill(tools="\n".join(listed), request=request, fence=fence)
+
+
+def _again(complaint: str) -> str:
+    return f"{cut(complaint, REPEATED)} Give the whole JSON object once more, mended, and nothing else."
+
+
+def _report(found: Repair, desk: _Desk, usd: float | None) -> RepairReport:
+    tools = [*found.common.needs, *[doubt.need for doubt in found.doubts]]
+    ids = {need.tool: f"a{number}" for number, need in enumerate(tools, 1)}
+    rules = tuple(_rule_lines(found, ids))
+    return RepairReport(
+        desk.model,
+        found.common.agrees,
+        not found.conflicts,
+        tuple(_tool_lines(found, ids)),
+        rules,
+        tuple(dict.fromkeys([*found.readings[0].beyond, *found.readings[1].beyond])),
+        tuple([_conflict_line(conflict, rules) for conflict in found.conflicts]),
+        found.plan,
+        desk.requests,
+        desk.usage,
+        usd,
+    )
+
+
+def _tool_lines(found: Repair, ids: Mapping[str, str]) -> Iterator[ToolLine]:
+    for need in found.common.needs:
+        yield ToolLine(ids[need.tool], need.tool, need.quote, "both")
+    for doubt in found.doubts:
+        need, who = doubt.need, _READINGS[doubt.reading]
+        yield ToolLine(ids[need.tool], need.tool, need.quote, who, doubt.instead)
+
+
+def _rule_lines(found: Repair, ids: Mapping[str, str]) -> Iterator[RuleLine]:
+    names = {tool: tool for tool in ids}
+    for rule in found.common.rules:
+        words, formula = in_brief(rule.constraint, names), formally(rule.constraint, ids)
+        yield RuleLine(words, formula, rule.quote, "both", rule.constraint)
+    for dispute in found.disputes:
+        rule, who = dispute.rule, _READINGS[dispute.reading]
+        words, formula = in_brief(rule.constraint, names), formally(rule.constraint, ids)
+        yield RuleLine(words, formula, rule.quote, who, rule.constraint, dispute.effect, dispute.instead)
+
+
+def _conflict_line(conflict: Conflict, rules: Sequence[RuleLine]) -> ConflictLine:
+    who: SaidBy = "both" if conflict.reading is None else _READINGS[conflict.reading]
+    guilty = {rule.constraint for rule in conflict.rules}
+    listed = [index for index, rule in enumerate(rules) if rule.constraint in guilty]
+    return ConflictLine(who, tuple(listed), conflict.confirmed)

@@ -1,0 +1,76 @@
+"""`misstep plan capability`: how far an agent gets."""
+
+import click
+from rich.console import Console
+
+from misstep.api import capability as api
+from misstep.cli.display import make_display
+from misstep.cli.options import AGENTS, CURVE, LIMITS, SYNTHESIS, settings_options
+from misstep.cli.output import announce, hint, ours_alone, print_json, to_report
+from misstep.cli.reports import make_reports
+from misstep.core.capability import Capability
+from misstep.core.settings import BUDGETS, Settings, Span, store_flag
+from misstep.report.plot import capability_plot, capability_table, error_table, how_far_table
+from misstep.store.location import shown
+
+USUAL = {"actions": Span(2, 9)}
+SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
+
+
+@click.command("capability")
+@settings_options(
+    *AGENTS,
+    *SIZES,
+    *CURVE,
+    "beside",
+    *LIMITS,
+    *BUDGETS,
+    "dry_run",
+    "on",
+    "ray_address",
+    "resume",
+    "store",
+    "report",
+    "report_dir",
+    "display",
+    "json",
+    usual=USUAL,
+)
+def capability(settings: Settings) -> int:
+    """Find out how many actions an agent can plan: success as their number grows."""
+    if settings.dry_run:
+        return announce(settings, api.estimate_capability)
+    others = [api.view_capability(settings, run) for run in settings.beside]
+    with (
+        ours_alone() as screen,
+        make_display(settings, screen) as display,
+        make_reports(settings, screen.stdout) as reports,
+    ):
+        measure = api.resume_capability if settings.resume else api.measure_capability
+        measured = measure(settings, display, *reports)
+    if settings.json:
+        print_json(measured)
+    elif not to_report(settings):
+        show_capability(Console(), measured, others, store_flag(shown(settings.store)))
+    return 0
+
+
+def show_stored(settings: Settings, run: str, _: int) -> None:
+    measured = api.view_capability(settings, run)
+    if settings.json:
+        print_json(measured)
+    else:
+        show_capability(Console(), measured, [], store_flag(shown(settings.store)))
+
+
+def show_capability(console: Console, measured: Capability, others: list[Capability], place: str) -> None:
+    """The curve, alone or among others, with what follows from it."""
+    console.print(capability_plot([measured, *others]))
+    console.print()
+    console.print(capability_table(measured))
+    console.print()
+    console.print(how_far_table([measured, *others]))
+    if sum(measured.errors.values()):
+        console.print()
+        console.print(error_table([measured, *others]))
+        hint(console, f"why it fails: misstep plan dissect {measured.run}{place}")

@@ -1,0 +1,87 @@
+"""`misstep plan dissect`: why an agent fails."""
+
+import click
+from rich.console import Console
+
+from misstep.api import dissection as api
+from misstep.cli.display import make_display
+from misstep.cli.options import INQUIRY, settings_options
+from misstep.cli.output import hint, ours_alone, print_json, quoted, subject, to_report
+from misstep.cli.reports import make_reports
+from misstep.core.diagnosis import Dissection
+from misstep.core.settings import BUDGETS, Settings, store_flag
+from misstep.report.diagnosis import causes_table, diagnoses_table
+from misstep.store.location import shown
+
+SHOWN = 10
+
+
+@click.command("dissect")
+@click.argument("run", required=False)
+@click.argument("cases", nargs=-1)
+@settings_options(
+    *INQUIRY,
+    "seed",
+    *BUDGETS,
+    "on",
+    "ray_address",
+    "resume",
+    "store",
+    "report",
+    "report_dir",
+    "display",
+    "json",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(0, 10**9),
+    default=SHOWN,
+    show_default=True,
+    help="How many failures to list.",
+)
+def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: int) -> int:
+    """Find out why an agent failed, by running it again on what differs in one respect.
+
+    RUN is the run whose failures are looked into; CASES are some of them (default: a sample).
+    """
+    run = subject(settings, run, "the run whose failures are to be looked into")
+    with (
+        ours_alone() as screen,
+        make_display(settings, screen) as display,
+        make_reports(settings, screen.stdout) as reports,
+    ):
+        if settings.resume:
+            found = api.resume_dissection(settings, display, *reports)
+        else:
+            found = api.dissect(settings, run, cases, display, *reports)
+    if settings.json:
+        print_json(found)
+    elif not to_report(settings):
+        show_dissection(Console(), found, most, store_flag(shown(settings.store)))
+    return 0
+
+
+def show_stored(settings: Settings, run: str, most: int) -> None:
+    found = api.view_dissection(settings, run)
+    if settings.json:
+        print_json(found)
+    else:
+        show_dissection(Console(), found, most, store_flag(shown(settings.store)))
+
+
+def show_dissection(console: Console, found: Dissection, most: int, place: str) -> None:
+    if not found.failures:
+        console.print(f"run {found.of} has no failure to look into", style="dim", highlight=False)
+        return
+    console.print(causes_table([found]))
+    console.print()
+    console.print(diagnoses_table(found, most))
+    hidden = len(found.failures) - most
+    if hidden > 0:
+        hint(
+            console,
+            f"… and {hidden} more: misstep show {found.run} --most {len(found.failures)}{place}",
+            gap=False,
+        )
+    first = quoted(found.failures[0].case)
+    hint(console, f"as small as can be: misstep plan shrink {found.of} {first}{place}")

@@ -1,0 +1,138 @@
+"""What has been found out about a failure, in words."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import assert_never
+
+import msgspec
+
+from misstep.core.diagnosis import Cause
+from misstep.core.outcome import Outcome
+from misstep.planning.dissection.hypotheses import (
+    SAME_DEMANDS,
+    Coin,
+    Condition,
+    Guilty,
+    Hopeless,
+    Hypothesis,
+    Several,
+)
+from misstep.planning.dissection.occurrences import name_shape
+from misstep.planning.language.figures import listed
+from misstep.planning.variation.anatomy import Anatomy
+from misstep.planning.variation.elements import Element, where
+from misstep.planning.variation.shapes import SHAPES
+
+_MOST_NAMES = 3
+_WORTH_TELLING = 0.05
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A run that passed or failed, and the elements of the failed case that were in it."""
+
+    condition: Condition
+    outcome: Outcome
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome.verdict.verdict == "failed"
+
+
+def name_guilty(accused: Sequence[Hypothesis], anatomy: Anatomy, runs: Sequence[Run]) -> str:
+    """Whatever is at fault; several names where they could not be told apart."""
+    names = [_name(hypothesis, anatomy, runs) for hypothesis in accused[:_MOST_NAMES]]
+    return " or ".join([*names, "something else"] if len(accused) > _MOST_NAMES else names)
+
+
+def find_sentences(accused: Sequence[Hypothesis], anatomy: Anatomy) -> tuple[int, ...]:
+    """The numbers of the sentences that hold what is at fault."""
+    elements = [hypothesis.element for hypothesis in accused if isinstance(hypothesis, Guilty)]
+    return tuple(sorted({number for element in elements for number in _places(element, anatomy)}))
+
+
+def give_evidence(hypothesis: Hypothesis, runs: Sequence[Run], original: Condition) -> str:
+    """What was seen of it; `original` is what the failed case itself holds."""
+    match hypothesis:
+        case Guilty(element):
+            inside, outside = _parted(runs, lambda run: element in run.condition)
+            within, without = _sides(element)
+            return f"failed {_count(inside)} runs {within}, {_count(outside)} {without}"
+        case Hopeless():
+            return f"failed {_count(runs)} runs, whatever was changed"
+        case Coin() | Several():
+            same, changed = _parted(runs, lambda run: run.condition == original)
+            return f"failed {_count(same)} runs of the same case, {_count(changed)} with something changed"
+        case _:
+            assert_never(hypothesis)
+
+
+def give_odds(causes: Mapping[Cause, float], runs: int) -> str:
+    """How far a cause that is still open has been narrowed down."""
+    likely = sorted(causes.items(), key=lambda item: -item[1])
+    told = [f"{cause} {100 * share:.0f} %" for cause, share in likely if share >= _WORTH_TELLING]
+    return f"after {runs} runs: {', '.join(told)}"
+
+
+def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[Run]) -> str:
+    match hypothesis:
+        case Guilty(element):
+            return _name_element(element, anatomy, runs)
+        case Hopeless():
+            return "whatever is asked"
+        case Coin():
+            share = sum(run.failed for run in runs) / len(runs)
+            return f"fails {100 * share:.0f} % of the time, whatever is changed"
+        case Several():
+            return ""
+        case _:
+            assert_never(hypothesis)
+
+
+def _name_element(element: Element, anatomy: Anatomy, runs: Sequence[Run]) -> str:
+    match element.cause:
+        case "terminal":
+            return f"'{element.name}'"
+        case "topic":
+            return f"topic {element.name}"
+        case "structure":
+            return f"{element.name}{_in_sentences(_places(element, anatomy))}"
+        case "constraint":
+            if element.name in SHAPES:
+                same = [run.outcome for run in runs if run.failed and SAME_DEMANDS in run.condition]
+                return name_shape(element.name, anatomy, same)
+            return f"{element.name}{_in_sentences(_places(element, anatomy))}"
+        case _:
+            assert_never(element.cause)
+
+
+def _places(element: Element, anatomy: Anatomy) -> tuple[int, ...]:
+    return tuple(range(len(anatomy.paragraph))) if element == SAME_DEMANDS else where(anatomy, element)
+
+
+def _in_sentences(numbers: Sequence[int]) -> str:
+    if not numbers:
+        return ""
+    noun = "sentence" if len(numbers) == 1 else "sentences"
+    return f" ({noun} {listed([str(number + 1) for number in numbers])})"
+
+
+def _sides(element: Element) -> tuple[str, str]:
+    """Words for runs with the element, and for those without it."""
+    match element.cause:
+        case "terminal":
+            return f"with '{element.name}'", "without it"
+        case "topic":
+            return f"on topic {element.name}", "on others"
+        case "structure":
+            return f"with {element.name}", "without"
+        case "constraint":
+            return f"with {element.name}", "with others"
+        case _:
+            assert_never(element.cause)
+
+
+def _parted(runs: Sequence[Run], holds: Callable[[Run], bool]) -> tuple[list[Run], list[Run]]:
+    return [run for run in runs if holds(run)], [run for run in runs if not holds(run)]
+
+
+def _count(runs: Sequence[Run]) -> str:
+    return f"{sum(run.failed for run in runs)} of {len(runs)}"

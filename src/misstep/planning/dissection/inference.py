@@ -1,0 +1,67 @@
+"""Beliefs about the cause of a failure, brought up to date run by run."""
+
+from collections.abc import Hashable, Mapping
+
+from misstep.core.diagnosis import CAUSES, Cause
+from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Condition, Guilty, Hypothesis, hypotheses
+from misstep.planning.dissection.rates import entropy, expected
+from misstep.planning.variation.elements import Element
+
+
+class Beliefs:
+    """The posterior over all hypotheses, given that the case has failed once and what came of other runs.
+
+    That first failure is why anybody looks at the case, so it is no evidence for one cause against another:
+    the priors are those of the causes of failures. But it was seen, so it counts in what each hypothesis
+    makes of its rates. All rates have conjugate priors, and the product of the predictions of a hypothesis
+    for one run after another is its marginal likelihood.
+    """
+
+    def __init__(self, elements: frozenset[Element]) -> None:
+        self.original: Condition = elements | {SAME_DEMANDS}
+        self._weights = hypotheses(elements)
+        self._seen: dict[Hypothesis, dict[Hashable, tuple[int, int]]] = {}
+        for hypothesis in self._weights:
+            self._seen[hypothesis] = {hypothesis.group(self.original): (1, 0)}
+
+    @property
+    def weights(self) -> Mapping[Hypothesis, float]:
+        """The posterior probability of each hypothesis."""
+        return self._weights
+
+    def causes(self) -> dict[Cause, float]:
+        """The posterior probability of each cause."""
+        found = dict.fromkeys(CAUSES, 0.0)
+        for hypothesis, weight in self._weights.items():
+            found[hypothesis.cause] += weight
+        return found
+
+    def observe(self, condition: Condition, failed: bool, places: Mapping[Element, float] = {}) -> None:
+        """Take note of a run; `places` are how much more likely an element makes it where the failure shows."""
+        for hypothesis, weight in self._weights.items():
+            rate = self._predict(hypothesis, condition)
+            shown = places.get(hypothesis.element, 1.0) if isinstance(hypothesis, Guilty) else 1.0
+            self._weights[hypothesis] = weight * (rate * shown if failed else 1 - rate)
+            group = hypothesis.group(condition)
+            before = self._seen[hypothesis].get(group, (0, 0))
+            self._seen[hypothesis][group] = (before[0] + failed, before[1] + (not failed))
+        total = sum(self._weights.values())
+        self._weights = {hypothesis: weight / total for hypothesis, weight in self._weights.items()}
+
+    def gain(self, condition: Condition) -> tuple[float, float]:
+        """What a run would tell, in nats: about the cause, and about what exactly it is."""
+        causes: dict[Cause, tuple[float, float]] = {}
+        failing, passing = list[float](), list[float]()
+        for hypothesis, weight in self._weights.items():
+            fails = weight * self._predict(hypothesis, condition)
+            failing.append(fails)
+            passing.append(weight - fails)
+            sums = causes.get(hypothesis.cause, (0.0, 0.0))
+            causes[hypothesis.cause] = (sums[0] + fails, sums[1] + weight - fails)
+        about_cause = sum([entropy([*self.causes().values()]), *(-entropy(side) for side in zip(*causes.values(), strict=True))])
+        return about_cause, entropy([*self._weights.values()]) - entropy(failing) - entropy(passing)
+
+    def _predict(self, hypothesis: Hypothesis, condition: Condition) -> float:
+        """How likely a run under the condition is to fail, if the hypothesis holds."""
+        group = hypothesis.group(condition)
+        return expected(hypothesis.rate(group), *self._seen[hypothesis].get(group, (0, 0)))

@@ -1,0 +1,96 @@
+"""The cause of a failure after PDoctor's Alg. 2."""
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from typing import Literal
+
+import msgspec
+
+from misstep.core.campaign import Inquiry
+from misstep.core.case import Case
+from misstep.core.diagnosis import Cause, Diagnosis
+from misstep.core.dice import Dice, derive_seed
+from misstep.planning.dissection.attempts import attempt
+from misstep.planning.variation.anatomy import Anatomy, again, assemble, take_apart
+from misstep.planning.variation.mutations import change_topic, rephrase, substitute_words
+
+RERUNS = 3
+
+Stage = Literal["reruns", "runs with other words", "runs on another topic", "runs in other sentences"]
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """A case to be run, and what for."""
+
+    stage: Stage
+    case: Case
+
+
+def dissect(case: Case, mutations: int, seed: int) -> Inquiry[Diagnosis]:
+    """Ask for the runs of Alg. 2 with K = `mutations`, and name the cause of the failure of `case`.
+
+    A run that comes to no verdict is tried again a few times; if that doesn't help, the cause is undetermined.
+    """
+    return _carry_out(case, algorithm(case, take_apart(case), mutations, seed))
+
+
+def algorithm(case: Case, anatomy: Anatomy, mutations: int, seed: int) -> Generator[Trial, bool, Cause]:
+    """Alg. 2 itself: what it yields is run, and it is sent whether that passed.
+
+    To the letter, with its last loop: whether the first query with equivalent constraints passes or fails,
+    the algorithm returns, so that no second one is ever tried. A kind of mutation that is impossible, like
+    another topic for tools of the user's own, is left out; if that is the last one, nothing is determined.
+    """
+    for number in range(RERUNS):
+        if (yield Trial("reruns", again(case, number))):
+            return "probability"
+    for mutant in _mutants(anatomy, _substitute_all, mutations, derive_seed(seed, "terminal")):
+        if (yield Trial("runs with other words", mutant)):
+            return "terminal"
+    for mutant in _mutants(anatomy, change_topic, mutations, derive_seed(seed, "topic")):
+        if (yield Trial("runs on another topic", mutant)):
+            return "topic"
+    for mutant in _mutants(anatomy, rephrase, mutations, derive_seed(seed, "query")):
+        if (yield Trial("runs in other sentences", mutant)):
+            return "structure"
+        return "constraint"
+    return "undetermined"
+
+
+def _carry_out(case: Case, steps: Generator[Trial, bool, Cause]) -> Inquiry[Diagnosis]:
+    """Let the agent try whatever the algorithm asks for."""
+    runs = 0
+    tried, failed = Counter[Stage](), Counter[Stage]()
+    trial = next(steps)
+    while True:
+        done = yield from attempt(trial.case)
+        runs += done.runs
+        if done.failed is None:
+            return Diagnosis(case.id, "undetermined", None, "", (), done.complaint, runs)
+        tried[trial.stage] += 1
+        failed[trial.stage] += done.failed
+        try:
+            trial = steps.send(not done.failed)
+        except StopIteration as end:
+            counts = [f"{failed[stage]} of {count} {stage}" for stage, count in tried.items()]
+            guilty = f"topic {case.topic}" if end.value == "topic" else ""
+            return Diagnosis(case.id, end.value, None, guilty, (), f"failed {', '.join(counts)}", runs)
+
+
+def _mutants(
+    anatomy: Anatomy, mutate: Callable[[Anatomy, Dice], Anatomy | None], count: int, seed: int
+) -> Iterator[Case]:
+    """So many mutants, each with a seed of its own, as far as they are possible."""
+    for number in range(count):
+        own = derive_seed(seed, number)
+        mutant = mutate(anatomy, Dice(own))
+        case = assemble(msgspec.structs.replace(mutant, seed=own)) if mutant else None
+        if case:
+            yield case
+
+
+def _substitute_all(anatomy: Anatomy, dice: Dice) -> Anatomy | None:
+    """Other words in the place of all, or of as many as there are others for."""
+    words = sorted({word.one for drawn in anatomy.words for word in drawn})
+    tries = (substitute_words(anatomy, dice.sample(words, size), dice) for size in range(len(words), 0, -1))
+    return next((found for found in tries if found), None)

@@ -1,0 +1,272 @@
+"""Reads a written skeleton back into the tree that it stands for."""
+
+import re
+from collections.abc import Sequence
+from typing import NoReturn, TypeVar
+
+from misstep.core.constraint import Condition, Constraint, Given
+from misstep.errors import UsageError
+from misstep.planning.language.remarks import (
+    Alternative,
+    Bound,
+    Conditional,
+    Direction,
+    Duty,
+    Edge,
+    End,
+    Giving,
+    Limited,
+    Neighbours,
+    Passing,
+    Repeated,
+    Replacing,
+    Spending,
+    Timed,
+    TimedRelative,
+)
+from misstep.planning.language.syntax import (
+    JOINS,
+    Clause,
+    Free,
+    Group,
+    Join,
+    Paragraph,
+    Relative,
+    Sentence,
+    SubSentence,
+    skeleton,
+)
+
+DEEPEST = 20  # relative clauses inside each other: more than there are actions
+LONGEST = 50_000  # characters; no request that anybody reads has a longer skeleton
+SHOWN = 60  # of them in a message
+
+_NAMES = re.compile(r"a[1-9][0-9]?(?:\+a[1-9][0-9]?)*")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_WORD = re.compile(r"[^\s.;,]{1,100}")
+_SIGN = re.compile(r"[<>]")
+_EDGE = re.compile(r"(START|END)S")
+_CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
+_PLACE = re.compile(r" (FIRST|LAST)")
+
+K = TypeVar("K", Condition, Given)
+
+
+def read_skeleton(text: str, constraints: Sequence[Constraint] = ()) -> Paragraph:
+    """The paragraph of which `syntax.skeleton` makes this text; a `UsageError` where there is none.
+
+    What a skeleton leaves out, the finding of a condition and the arguments that are given, comes from the
+    constraints of that sentence.
+    """
+    if len(text) > LONGEST:
+        raise UsageError(f"the skeleton has {len(text):,} characters", f"expected at most {LONGEST:,}")
+    paragraph = _Reader(text, constraints).paragraph()
+    if skeleton(paragraph) != text:
+        raise UsageError("the skeleton is not written as misstep writes one", f"given: {shown(text)}")
+    return paragraph
+
+
+class _Reader:
+    """A place in the text that moves on as things are found there."""
+
+    def __init__(self, text: str, constraints: Sequence[Constraint]) -> None:
+        self._text = text
+        self._constraints = constraints
+        self._at = 0
+        self._sentence = 0
+        self._depth = 0
+
+    def paragraph(self) -> Paragraph:
+        sentences = list[Sentence]()
+        while self._at < len(self._text):
+            if sentences:
+                self._need(" ")
+            self._sentence = len(sentences)
+            sentences.append(self._read_sentence())
+        return tuple(sentences)
+
+    def _read_sentence(self) -> Sentence:
+        parts, joins = [self._part()], list[Join]()
+        while not self._take("."):
+            joins.append(self._join())
+            parts.append(self._part())
+        return Sentence(tuple(parts), tuple(joins))
+
+    def _join(self) -> Join:
+        for join in JOINS:
+            if self._take(f"{join} "):
+                return join
+        return self._refuse()
+
+    def _part(self) -> SubSentence:
+        if self._take("P"):
+            direction, object_ = self._direction(), self._group()
+            self._need(", ")
+            return Clause("fronted preposition", direction, self._happening(), object_)
+        if self._take("SC"):
+            direction, object_ = self._direction(), self._happening()
+            self._need(", ")
+            return Clause("fronted conjunction", direction, self._happening(), object_)
+        return self._opened_remark() or self._about(self._group())
+
+    def _opened_remark(self) -> SubSentence | None:
+        """A remark that doesn't begin with the action it is about."""
+        if self._take("NEXT"):
+            direction, object_ = self._direction(), self._action()
+            self._need(", ")
+            return Neighbours("fronted preposition", direction, self._alone(self._happening()), object_)
+        if self._take("BEFORE "):
+            time = self._clock()
+            self._need(", ")
+            actions = self._actions()
+            self._need(" ")
+            return Timed("fronted", self._edge(), "before", time, actions)
+        if self._take("IF "):
+            return self._conditional()
+        return Spending(self._number()) if self._take("SPEND ") else None
+
+    def _conditional(self) -> Conditional:
+        asks = self._action()
+        self._need(" THEN ")
+        then = self._action()
+        otherwise = self._action() if self._take(" ELSE ") else None
+        return Conditional(asks, self._said(Condition).finding, then, otherwise)
+
+    def _about(self, subject: Group) -> SubSentence:
+        """What is said of a group that has just been named."""
+        if self._take(" VP0"):
+            return self._predicate(subject)
+        if self._take(" VP"):
+            return Clause("verb", self._direction(), subject, self._group())
+        if self._take(" free"):
+            return Free(subject)
+        if subject.relative:
+            self._refuse()
+        return self._remark(subject.actions)
+
+    def _predicate(self, subject: Group) -> SubSentence:
+        """`VP0` and whatever comes behind it."""
+        if self._take(" P"):
+            return Clause("preposition", self._direction(), subject, self._group())
+        if self._take(" SC"):
+            return Clause("conjunction", self._direction(), subject, self._happening())
+        self._need(" NEXT")
+        return Neighbours("preposition", self._direction(), self._alone(subject), self._action())
+
+    def _remark(self, actions: tuple[int, ...]) -> SubSentence:
+        if self._take(" DUE"):
+            return Duty(actions)
+        if self._text.startswith((" STARTS", " ENDS"), self._at):
+            self._need(" ")
+            return Timed("verb", *self._window(), actions)
+        return self._single(self._only(actions))
+
+    def _single(self, action: int) -> SubSentence:
+        """A remark that is about one action."""
+        if self._take(" NEXT"):
+            return Neighbours("verb", self._direction(), action, self._action())
+        if self._take(" OR "):
+            return Alternative((action, self._action()))
+        if self._take(" TIMES "):
+            return Repeated(action, self._number())
+        if self._take(" LIMIT "):
+            return Limited(action, self._number())
+        if self._take(" FOR "):
+            return Replacing(self._action(), action)
+        if self._take(" GIVES "):
+            value = self._match(_WORD)[0].replace("_", " ")
+            self._need(" TO ")
+            return Passing(action, self._action(), value)
+        if self._take(" GIVEN "):
+            arguments = self._said(Given).arguments
+            self._need(",".join(arguments))  # names of parameters may look like anything
+            return Giving(action, arguments)
+        return End("first" if self._match(_PLACE)[1] == "FIRST" else "last", action)
+
+    def _happening(self) -> Group:
+        group = self._group()
+        self._need(" VP0")
+        return group
+
+    def _group(self) -> Group:
+        actions = self._actions()
+        if not self._take("[which "):
+            return Group(actions)
+        self._depth += 1
+        if self._depth > DEEPEST:
+            self._refuse()
+        relative = self._relative()
+        self._need("]")
+        self._depth -= 1
+        return Group(actions, relative)
+
+    def _relative(self) -> Relative | TimedRelative:
+        if self._take("VP0 P"):
+            return Relative("preposition", self._direction(), self._group())
+        if self._take("VP"):
+            return Relative("verb", self._direction(), self._group())
+        return TimedRelative(*self._window())
+
+    def _window(self) -> tuple[Edge, Bound, int]:
+        edge, sign = self._edge(), self._match(_SIGN)[0]
+        return edge, "after" if sign == ">" else "before", self._clock()
+
+    def _edge(self) -> Edge:
+        return "start" if self._match(_EDGE)[1] == "START" else "end"
+
+    def _direction(self) -> Direction:
+        sign = self._match(_SIGN)[0]
+        self._need(" ")
+        return "<" if sign == "<" else ">"
+
+    def _clock(self) -> int:
+        found = self._match(_CLOCK)
+        return int(found[1]) * 60 + int(found[2])
+
+    def _number(self) -> int:
+        return int(self._match(_NUMBER)[0])
+
+    def _action(self) -> int:
+        return self._only(self._actions())
+
+    def _actions(self) -> tuple[int, ...]:
+        return tuple([int(name[1:]) - 1 for name in self._match(_NAMES)[0].split("+")])
+
+    def _alone(self, group: Group) -> int:
+        return self._refuse() if group.relative else self._only(group.actions)
+
+    def _only(self, actions: tuple[int, ...]) -> int:
+        return actions[0] if len(actions) == 1 else self._refuse()
+
+    def _said(self, kind: type[K]) -> K:
+        """The constraint of this kind that the sentence states."""
+        for constraint in self._constraints:
+            if isinstance(constraint, kind) and constraint.sentence == self._sentence:
+                return constraint
+        return self._refuse()
+
+    def _take(self, literal: str) -> bool:
+        """Go on behind a text if it comes next."""
+        found = self._text.startswith(literal, self._at)
+        self._at += len(literal) * found
+        return found
+
+    def _need(self, literal: str) -> None:
+        if not self._take(literal):
+            self._refuse()
+
+    def _match(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        found = pattern.match(self._text, self._at) or self._refuse()
+        self._at = found.end()
+        return found
+
+    def _refuse(self) -> NoReturn:
+        raise UsageError(
+            f"the skeleton can't be read from character {self._at} on",
+            f"there: {shown(self._text[self._at :])}",
+        )
+
+
+def shown(text: str) -> str:
+    """The beginning of a text that comes from outside, on one line."""
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")

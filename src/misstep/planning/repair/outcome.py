@@ -1,0 +1,157 @@
+"""What comes of two readings of a request: a plan for what both say, and what speaks against trusting it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from misstep.core.constraint import Adjacent, Before, Constraint, Limit, Place
+from misstep.core.transcript import Call, Transcript
+from misstep.errors import InternalError
+from misstep.planning.admission.constraints import actions_of
+from misstep.planning.judging.check import judge
+from misstep.planning.repair.arrangement import find_order
+from misstep.planning.repair.comparison import Comparison, compare
+from misstep.planning.repair.conflict import confirm, find_conflict
+from misstep.planning.repair.reading import Need, Reading, Rule, problem
+from misstep.planning.repair.wall import why_senseless
+
+Effect = Literal["kept", "changes", "contradicts", "aside", "unplanned"]
+
+
+class Conflict(msgspec.Struct, frozen=True):
+    """Rules that contradict each other, in the reading of this number, or in what both say.
+
+    They are `confirmed` if Z3 says so too.
+    """
+
+    reading: int | None
+    rules: tuple[Rule, ...]
+    confirmed: bool
+
+
+class Dispute(msgspec.Struct, frozen=True):
+    """A rule that only the reading of this number has, and what it would do to the plan.
+
+    The plan has `kept` it anyway; or it `changes` the plan to what it would be `instead`; or it `contradicts`
+    what both say; or it stands `aside`, with tools that the plan has not; or there is no plan to change.
+    """
+
+    reading: int
+    rule: Rule
+    effect: Effect
+    instead: tuple[str, ...] = ()
+
+
+class Doubt(msgspec.Struct, frozen=True):
+    """A tool that only the reading of this number needs, and the plan with it, if there is one."""
+
+    reading: int
+    need: Need
+    instead: tuple[str, ...] | None
+
+
+class Repair(msgspec.Struct, frozen=True):
+    """Two readings, what they have in common, and a plan for that; None where it contradicts itself."""
+
+    readings: tuple[Reading, Reading]
+    common: Comparison
+    plan: tuple[str, ...] | None
+    conflicts: tuple[Conflict, ...]
+    disputes: tuple[Dispute, ...]
+    doubts: tuple[Doubt, ...]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether both readings say the same, and it can be done."""
+        return self.common.agrees and not self.conflicts
+
+
+def examine(one: Reading, other: Reading) -> Repair:
+    readings, common = (one, other), compare(one, other)
+    tools, said = [need.tool for need in common.needs], [rule.constraint for rule in common.rules]
+    plan = _plan(tools, said, common)
+    return Repair(
+        readings,
+        common,
+        plan,
+        tuple(_conflicts(readings, common)),
+        tuple(
+            [
+                Dispute(number, rule, *_effect(plan, tools, said, rule.constraint))
+                for number, rules in enumerate(common.own_rules)
+                for rule in rules
+            ]
+        ),
+        tuple(
+            [
+                Doubt(number, need, _plan_with(need.tool, readings[number], tools, said))
+                for number, needs in enumerate(common.own_needs)
+                for need in needs
+            ]
+        ),
+    )
+
+
+def _plan(tools: Sequence[str], said: Sequence[Constraint], common: Comparison) -> tuple[str, ...] | None:
+    """A plan for what both say, in an order that as much as possible of the rest has nothing against."""
+    kept = list(said)
+    plan = find_order(tools, kept)
+    if plan is None:
+        return None
+    for rule in (*common.own_rules[0], *common.own_rules[1]):
+        if isinstance(rule.constraint, Before | Adjacent | Place | Limit):
+            further = _find(tools, [*kept, rule.constraint])
+            if further is not None:
+                plan, kept = further, [*kept, rule.constraint]
+    if not _meets(plan, tools, said):
+        raise InternalError(
+            "the plan does not meet the constraints that it was made for",
+            "this is a bug in misstep: please report it with the request and what was read out of it",
+        )
+    return plan
+
+
+def _conflicts(readings: tuple[Reading, Reading], common: Comparison) -> Iterator[Conflict]:
+    """In what both say, or else in each reading for itself."""
+    tools = [need.tool for need in common.needs]
+    shared = find_conflict(tools, common.rules)
+    if shared:
+        yield Conflict(None, shared, confirm(tools, shared))
+        return
+    for number, reading in enumerate(readings):
+        own = find_conflict(reading.tools, reading.rules)
+        if own:
+            yield Conflict(number, own, confirm(reading.tools, own))
+
+
+def _effect(
+    plan: tuple[str, ...] | None, tools: Sequence[str], said: Sequence[Constraint], disputed: Constraint
+) -> tuple[Effect, tuple[str, ...]]:
+    if not {*actions_of(disputed)} <= {*tools}:
+        return "aside", ()
+    if plan is None:
+        return "unplanned", ()
+    instead = _find(tools, [*said, disputed])
+    if instead is None:
+        return "contradicts", ()
+    return ("kept", ()) if _meets(plan, tools, [*said, disputed]) else ("changes", instead)
+
+
+def _plan_with(
+    tool: str, reading: Reading, tools: Sequence[str], said: Sequence[Constraint]
+) -> tuple[str, ...] | None:
+    """The plan if the tool were needed too, with what its reading says of it and of those in the plan."""
+    more = [each for each in reading.tools if each == tool or each in tools]
+    about = [c for c in reading.constraints if tool in actions_of(c) and {*actions_of(c)} <= {*more}]
+    return _find(more, [*said, *about])
+
+
+def _find(tools: Sequence[str], constraints: Sequence[Constraint]) -> tuple[str, ...] | None:
+    """A plan for constraints that nobody has said together before."""
+    return None if why_senseless(tools, constraints) else find_order(tools, constraints)
+
+
+def _meets(plan: Sequence[str], tools: Sequence[str], constraints: Sequence[Constraint]) -> bool:
+    case = problem(tools, constraints)
+    return judge(case, Transcript(case.id, tuple([Call(tool) for tool in plan]))).verdict == "passed"

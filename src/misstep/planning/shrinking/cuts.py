@@ -1,0 +1,153 @@
+"""Steps that leave out something of what a problem says."""
+
+from collections.abc import Iterator, Sequence, Set
+from typing import TypeAlias
+
+import msgspec
+
+from misstep.core.case import World
+from misstep.planning.language.remarks import Duty, Giving, Timed
+from misstep.planning.language.syntax import Clause, Free, Group, SubSentence
+from misstep.planning.shrinking.editing.clarity import hoisted
+from misstep.planning.shrinking.editing.cutting import actions_in, without
+from misstep.planning.shrinking.editing.groups import groups_in, regrouped
+from misstep.planning.shrinking.editing.lines import (
+    Line,
+    actions_in_line,
+    close,
+    lines_of,
+    recast,
+    rewrite,
+    spoken,
+)
+from misstep.planning.shrinking.editing.places import Said
+from misstep.planning.variation.anatomy import Anatomy
+
+Steps: TypeAlias = Iterator[Anatomy | None]
+
+
+def drop_many_actions(anatomy: Anatomy) -> Steps:
+    for gone in _chunks(len(anatomy.actions)):
+        yield forget(anatomy, gone)
+
+
+def drop_actions(anatomy: Anatomy) -> Steps:
+    for action in range(len(anatomy.actions)):
+        yield forget(anatomy, {action})
+
+
+def forget(anatomy: Anatomy, gone: Set[int]) -> Anatomy | None:
+    """The problem without some actions: what can't be said without them is not said."""
+    left = [recast(line, [without(said, gone) for said in line.parts]) for line in lines_of(anatomy)]
+    return close(anatomy, [line for lines in left for line in lines])
+
+
+def drop_many_sentences(anatomy: Anatomy) -> Steps:
+    everything = {*range(len(anatomy.paragraph))}
+    for gone in _chunks(len(everything)):
+        yield keep_sentences(anatomy, everything - gone)
+
+
+def drop_sentences(anatomy: Anatomy) -> Steps:
+    everything = range(len(anatomy.paragraph))
+    for number in everything:
+        yield keep_sentences(anatomy, {*everything} - {number})
+
+
+def keep_sentences(anatomy: Anatomy, kept: Set[int]) -> Anatomy | None:
+    """The problem with some sentences only; those that give arguments go with their actions."""
+    lines = lines_of(anatomy)
+    return close(anatomy, [line for number, line in enumerate(lines) if number in kept or line.gives])
+
+
+def drop_parts(anatomy: Anatomy) -> Steps:
+    """One part of a joined sentence, or a clause of which the relative clauses stay."""
+    for number, place, said in spoken(anatomy):
+        if len(anatomy.paragraph[number].parts) > 1:
+            yield rewrite(anatomy, number, place, ())
+        if relatives := hoisted(said):
+            yield rewrite(anatomy, number, place, relatives)
+
+
+def drop_relatives(anatomy: Anatomy) -> Steps:
+    for number, place, said in spoken(anatomy):
+        if isinstance(said.part, Clause):
+            for at, group in groups_in(said.part):
+                if group.relative:
+                    changed = regrouped(said.part, at, Group(group.actions))
+                    yield rewrite(anatomy, number, place, [Said(changed, said.words)])
+
+
+def shorten_lists(anatomy: Anatomy) -> Steps:
+    """One action out of one list; it may well be spoken of elsewhere."""
+    for number, place, said in spoken(anatomy):
+        for shorter in _shortened(said.part):
+            yield rewrite(anatomy, number, place, [Said(shorter, said.words)])
+
+
+def _shortened(part: SubSentence) -> Iterator[SubSentence]:
+    match part:
+        case Clause():
+            for place, group in groups_in(part):
+                for actions in _one_fewer(group.actions):
+                    yield regrouped(part, place, Group(actions, group.relative))
+        case Free(group):
+            for actions in _one_fewer(group.actions):
+                yield Free(Group(actions, group.relative))
+        case Timed() | Duty():
+            for actions in _one_fewer(part.actions):
+                yield msgspec.structs.replace(part, actions=actions)
+
+
+def merely_mention(anatomy: Anatomy) -> Steps:
+    """Something is no longer demanded, though all that it speaks of stays due."""
+    lines = lines_of(anatomy)
+    for number, place, said in spoken(anatomy):
+        if isinstance(said.part, Free | Duty | Giving):
+            continue
+        line = lines[number]
+        rest = recast(line, [() if other == place else (each,) for other, each in enumerate(line.parts)])
+        others = [*lines[:number], *rest, *lines[number + 1 :]]
+        due = {action for other in others if not other.gives for action in actions_in_line(other)}
+        lost = sorted(actions_in(said.part) - due)
+        if lost:
+            yield close(anatomy, _mentioning(others, tuple(lost), _is_plain(anatomy)))
+
+
+def _mentioning(lines: Sequence[Line], actions: tuple[int, ...], free: bool) -> list[Line]:
+    """The lines, with a mention of these actions where others are merely mentioned, or at the end."""
+    for number, line in enumerate(lines):
+        part = line.parts[0].part
+        if isinstance(part, Free | Duty) and len(line.parts) == 1:
+            longer = _longer(part, actions)
+            return [*lines[:number], Line((Said(longer, line.parts[0].words),)), *lines[number + 1 :]]
+    part = Free(Group(actions)) if free else Duty(actions)
+    return [*lines, Line((Said(part, {}),))]
+
+
+def _longer(part: Free | Duty, actions: tuple[int, ...]) -> Free | Duty:
+    if isinstance(part, Duty):
+        return Duty((*part.actions, *actions))
+    return Free(Group((*part.subject.actions, *actions), part.subject.relative))
+
+
+def _is_plain(anatomy: Anatomy) -> bool:
+    """Whether it is about nothing but order; elsewhere "at any time" would say too much."""
+    parts = [part for sentence in anatomy.paragraph for part in sentence.parts]
+    return all([isinstance(part, Clause | Free) for part in parts]) and anatomy.world == World()
+
+
+def _one_fewer(actions: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """A list without each of its members; a single one can't be taken out."""
+    if len(actions) == 1:
+        return []
+    return [actions[:place] + actions[place + 1 :] for place in range(len(actions))]
+
+
+def _chunks(count: int) -> Iterator[set[int]]:
+    """Halves, quarters, … of so many things, as long as they hold more than one."""
+    size = -(-count // 2)
+    while 1 < size < count:
+        for start in range(0, count, size):
+            yield {*range(start, min(start + size, count))}
+        size = -(-size // 2)

@@ -1,0 +1,1 @@
+"""A case taken apart, opened sentence by sentence, cut, and closed again."""

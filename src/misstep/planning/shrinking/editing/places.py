@@ -1,0 +1,135 @@
+"""Which phrase stands where in a sub-sentence, so that it can be kept when the sentence changes round it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias, assert_never
+
+import msgspec
+
+from misstep.planning.language.remarks import (
+    Alternative,
+    Conditional,
+    Duty,
+    End,
+    Giving,
+    Limited,
+    Neighbours,
+    Passing,
+    Remark,
+    Repeated,
+    Replacing,
+    Spending,
+    Timed,
+    TimedRelative,
+)
+from misstep.planning.language.syntax import (
+    Clause,
+    Free,
+    Group,
+    Relative,
+    Sentence,
+    SubSentence,
+    spoken_order,
+)
+from misstep.planning.language.wording import Option
+from misstep.planning.variation.phrasing import Drawn, draw_words
+
+# The way from a sub-sentence down to a phrase, e.g. ("subject", "relative", "linker").
+Place: TypeAlias = tuple[str, ...]
+Wording: TypeAlias = Mapping[Place, Option]
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A sub-sentence with its phrases; a place that has none will get the plainest one that fits."""
+
+    part: SubSentence
+    words: Wording
+
+
+def places(part: SubSentence) -> tuple[Place, ...]:
+    """The places of a sub-sentence in the order in which phrases are found for them."""
+    match part:
+        case Clause():
+            return _clause_places(part)
+        case Free(subject):
+            return (*_group_places(subject, ("subject",)), ("verb",))
+        case _:
+            return tuple([(name,) for name in _remark_places(part)])
+
+
+def attribute(sentence: Sentence, words: Sequence[Option]) -> tuple[Said, ...]:
+    """The sub-sentences of a sentence, each with its own share of the words."""
+    left = iter(words)
+    return tuple([Said(part, {place: next(left) for place in places(part)}) for part in sentence.parts])
+
+
+def fill(sentence: Sentence, said: Sequence[Said]) -> Drawn:
+    """The words of a sentence: those that its sub-sentences have, where they fit, else the plainest."""
+    return draw_words(sentence, _Filling([each.words.get(at) for each in said for at in places(each.part)]))
+
+
+class _Filling:
+    """Gives every slot the phrase that is wanted for it, if it is one of those that fit."""
+
+    def __init__(self, wanted: Iterable[Option | None]) -> None:
+        self._wanted = iter(wanted)
+
+    def draw(self, options: tuple[Option, ...]) -> Option:
+        wanted = next(self._wanted)
+        return wanted if wanted is not None and wanted in options else options[0]
+
+
+def _clause_places(clause: Clause) -> tuple[Place, ...]:
+    """A linker stands before its object; what merely takes place has its verb right behind it."""
+    subject, object_ = _group_places(clause.subject, ("subject",)), _group_places(clause.object, ("object",))
+    if clause.form == "verb":
+        return (*subject, ("order",), *object_)
+    main = (*subject, ("verb",))
+    verb: tuple[Place, ...] = (("object", "verb"),) if clause.form.endswith("conjunction") else ()
+    one, other = spoken_order(clause.form, main, (("linker",), *object_, *verb))
+    return (*one, *other)
+
+
+def _group_places(group: Group, at: Place) -> tuple[Place, ...]:
+    relative = group.relative
+    if relative is None:
+        return ()
+    inside = (*at, "relative")
+    own = tuple([(*inside, name) for name in _relative_places(relative)])
+    if isinstance(relative, TimedRelative):
+        return own
+    return (*own, *_group_places(relative.object, (*inside, "object")))
+
+
+def _relative_places(relative: Relative | TimedRelative) -> tuple[str, ...]:
+    if isinstance(relative, TimedRelative):
+        return ("edge", "linker")
+    return ("order",) if relative.form == "verb" else ("verb", "linker")
+
+
+def _remark_places(remark: Remark) -> tuple[str, ...]:
+    match remark:
+        case Timed(form="verb"):
+            return ("edge", "linker")
+        case Timed():
+            return ("linker", "edge")
+        case Neighbours(form="preposition"):
+            return ("verb", "linker")
+        case Neighbours(form="fronted preposition"):
+            return ("linker", "verb")
+        case Neighbours() | End():
+            return ("order",)
+        case Alternative():
+            return ("verb", "frame")
+        case Conditional():
+            last = "skip" if remark.otherwise is None else "other"
+            return ("opener", "report", "obligation", "otherwise", last)
+        case Repeated():
+            return ("verb", "count")
+        case Limited():
+            return ("count", "frame")
+        case Duty():
+            return ("verb",)
+        case Spending() | Passing() | Replacing() | Giving():
+            return ("frame",)
+        case _:
+            assert_never(remark)

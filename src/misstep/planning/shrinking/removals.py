@@ -1,0 +1,102 @@
+"""Steps that take out what lies round the sentences: whole families, trouble, tools that nobody needs."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from misstep.core.case import World
+from misstep.core.constraint import FAMILIES, Family, family_of
+from misstep.planning.language.remarks import TimedRelative
+from misstep.planning.language.semantics import constraints_of
+from misstep.planning.language.syntax import Clause, Group, Sentence
+from misstep.planning.shrinking.cuts import Steps
+from misstep.planning.shrinking.editing.groups import groups_in, regrouped
+from misstep.planning.shrinking.editing.lines import close, lines_of, recast
+from misstep.planning.shrinking.editing.places import Said
+from misstep.planning.synthesis.plot import IDS
+from misstep.planning.variation.anatomy import Anatomy
+
+Item = TypeVar("Item")
+
+
+def drop_families(anatomy: Anatomy) -> Steps:
+    """Everything that one family has to say, with its part of the world."""
+    for family in FAMILIES:
+        stripped = [recast(line, [_without(s, family) for s in line.parts]) for line in lines_of(anatomy)]
+        changed = _quieted(anatomy, family)
+        lines = [line for left in stripped for line in left]
+        if changed != anatomy or lines != lines_of(anatomy):
+            yield close(changed, lines)
+
+
+def _without(said: Said, family: Family) -> tuple[Said, ...]:
+    part = said.part
+    if isinstance(part, Clause):
+        return () if family == "order" else (_timeless(said, part) if family == "time" else said,)
+    demands = constraints_of(Sentence((part,)), IDS, 0)
+    return () if any(family_of(demand) == family for demand in demands) else (said,)
+
+
+def _timeless(said: Said, clause: Clause) -> Said:
+    for place, group in groups_in(clause):
+        if isinstance(group.relative, TimedRelative):
+            clause = regrouped(clause, place, Group(group.actions))
+    return Said(clause, said.words)
+
+
+def _quieted(anatomy: Anatomy, family: Family) -> Anatomy:
+    """The case without what a family holds of the world, as far as no sentence speaks of it."""
+    if family == "time":
+        return _in_world(anatomy, day=None, durations={}, attempts=1)
+    if family == "dynamic":
+        return _in_world(_changed(anatomy, announced=()), failures={})
+    return anatomy
+
+
+def drop_all_distractors(anatomy: Anatomy) -> Steps:
+    if len(anatomy.distractors) > 1:
+        yield _closed(_changed(anatomy, distractors=()))
+
+
+def drop_distractors(anatomy: Anatomy) -> Steps:
+    for fewer in _less_one(anatomy.distractors):
+        yield _closed(_changed(anatomy, distractors=fewer))
+
+
+def ease_world(anatomy: Anatomy) -> Steps:
+    """Nothing is announced, nothing fails, nothing is out of service, and there is but one attempt."""
+    for fewer in ((), *_less_one(anatomy.announced)) if anatomy.announced else ():
+        yield _closed(_changed(anatomy, announced=fewer))
+    yield from [_closed(_in_world(anatomy, **easier)) for easier in _easier(anatomy.world)]
+
+
+def _easier(world: World) -> Iterator[dict[str, Any]]:
+    if world.failures:
+        yield {"failures": {}}
+        for action, times in world.failures.items():
+            yield {"failures": {other: often for other, often in world.failures.items() if other != action}}
+            if times > 1:
+                yield {"failures": {**world.failures, action: 1}}
+    for fewer in _less_one(world.broken):
+        yield {"broken": fewer}
+    if world.attempts > 1:
+        yield {"attempts": 1}
+
+
+def _less_one(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
+    """All but one, for each of them."""
+    for place in range(len(items)):
+        yield (*items[:place], *items[place + 1 :])
+
+
+def _changed(anatomy: Anatomy, **parts: object) -> Anatomy:
+    return msgspec.structs.replace(anatomy, **parts)
+
+
+def _in_world(anatomy: Anatomy, **parts: object) -> Anatomy:
+    return _changed(anatomy, world=msgspec.structs.replace(anatomy.world, **parts))
+
+
+def _closed(anatomy: Anatomy) -> Anatomy | None:
+    return close(anatomy, lines_of(anatomy))

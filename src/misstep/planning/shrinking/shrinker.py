@@ -1,0 +1,183 @@
+"""Looks for the smallest problem on which an agent still fails in the same way."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from math import ceil, log
+from typing import TypeAlias, TypeVar
+
+import msgspec
+
+from misstep.core.campaign import Inquiry
+from misstep.core.case import Case
+from misstep.core.outcome import Outcome
+from misstep.core.reduction import Reduction, Size
+from misstep.errors import UsageError
+from misstep.planning.shrinking.evidence import MOST_BROKEN, Trials, Yardstick
+from misstep.planning.shrinking.focus import focus
+from misstep.planning.shrinking.ledger import Ledger, OutOfRuns
+from misstep.planning.shrinking.reductions import STAGES, Stage, smaller
+from misstep.planning.variation.anatomy import Anatomy, assemble, take_apart
+
+STEADY = 3  # failures in a row, after which a case is taken to fail always
+FAILURES = 5  # that tell well enough how often a case fails
+MOST_REPEATS = 20  # runs of a case that show how often it fails, or that it does not
+REPEATS = 4  # of them at a time
+AS_OFTEN = 0.7  # of the rate of the first case: smaller ones have fewer places to go wrong in
+MOST_ABREAST = 8  # candidates that are tried at the same time
+
+Result = TypeVar("Result")
+Search: TypeAlias = Generator[Sequence[Case], Sequence[Outcome], Result]
+
+
+def shrink(outcome: Outcome, confidence: float = 0.95, most_runs: int = 500) -> Inquiry[Reduction]:
+    """The smallest problem on which the agent fails like this; a `UsageError` where that can't be looked for.
+
+    A smaller problem is kept if it fails about as often as the first one does. Of those that fail just as
+    often, no more than `1 - confidence` are missed. `most_runs` is how often the agent may be run.
+    """
+    case, verdict = outcome.case, outcome.verdict
+    if verdict.verdict != "failed" or verdict.error is None:
+        raise UsageError(f"case {case.id} has not failed", "only what fails can be made smaller")
+    ledger = Ledger(verdict.error, most_runs)
+    return _Shrinking(_Candidate(take_apart(case), case), ledger, confidence).inquire()
+
+
+class _Candidate(msgspec.Struct, frozen=True):
+    """A problem that might be the smallest, and the stage of steps that led to it."""
+
+    anatomy: Anatomy
+    case: Case
+    stage: int = 0
+
+
+class _Shrinking:
+    """A trail of ever smaller problems that fail.
+
+    As long as everything fails whenever it is expected to, one run decides about a candidate. Once something
+    does not, a sequential test does.
+    """
+
+    def __init__(self, first: _Candidate, ledger: Ledger, confidence: float) -> None:
+        self._trail = [first]
+        self._ledger = ledger
+        self._yardstick = Yardstick(1.0, confidence)
+
+    def inquire(self) -> Inquiry[Reduction]:
+        minimal = False
+        with suppress(OutOfRuns):
+            trials = yield from self._repeat(STEADY, STEADY)
+            if trials.failed == STEADY:
+                minimal = yield from self._find()
+            if not minimal and (yield from self._measure_rate()):
+                while not minimal:
+                    minimal = yield from self._find()
+        return self._reduction(minimal)
+
+    def _repeat(self, enough: int, most: int) -> Search[Trials]:
+        """Run the first case until it has failed often enough, or been tried often enough."""
+        case = self._trail[0].case
+        while True:
+            trials = self._trials(case)
+            if trials.failed >= enough or trials.tried >= most or trials.broken > MOST_BROKEN:
+                return trials
+            yield from self._ledger.run([(case, min(REPEATS, most - trials.tried))])
+
+    def _measure_rate(self) -> Search[float]:
+        """Find out how often the first case fails, and be content with what fails somewhat less often."""
+        trials = yield from self._repeat(FAILURES, MOST_REPEATS)
+        rate = AS_OFTEN * trials.failed / (trials.tried + 1)
+        self._yardstick = msgspec.structs.replace(self._yardstick, rate=rate)
+        return rate
+
+    def _find(self) -> Search[bool]:
+        """Go on to the smallest problem; False where it turns out not to fail that often."""
+        yield from self._descend()
+        return (yield from self._confirm())
+
+    def _descend(self) -> Search[None]:
+        """Go on to smaller problems until every step from the smallest has been tried and leads to none."""
+        stage, swept = 0, False
+        while not swept:
+            found = yield from self._first_failing(self._candidates(stage))
+            if found:
+                self._trail.append(found)
+            swept, stage = not found and stage == 0, found.stage if found else 0
+
+    def _candidates(self, stage: int) -> Iterator[_Candidate]:
+        """Steps from the smallest problem, from a stage on, which are not known to lead to none."""
+        smallest, seen = self._trail[-1], set[str]()
+        about: Stage = partial(focus, outcome=self._ledger.failures[smallest.case.id])
+        for number, steps in enumerate((about, *STAGES)):
+            for anatomy in smaller(smallest.anatomy, steps) if number >= stage else ():
+                case = assemble(anatomy)
+                if case and case.id not in seen and self._decide(case) is not False:
+                    seen.add(case.id)
+                    yield _Candidate(anatomy, case, number)
+
+    def _first_failing(self, candidates: Iterator[_Candidate]) -> Search[_Candidate | None]:
+        """More and more abreast: the first ones fail most often, and then the others need not be tried."""
+        width = 1
+        while window := list(islice(candidates, width)):
+            found = yield from self._race(window)
+            if found:
+                return found
+            width = min(2 * width, MOST_ABREAST)
+        return None
+
+    def _race(self, window: Sequence[_Candidate]) -> Search[_Candidate | None]:
+        while True:
+            decided = [self._decide(candidate.case) for candidate in window]
+            first = decided.index(True) if True in decided else len(window)
+            undecided = [window[place].case for place in range(first) if decided[place] is None]
+            if not undecided:
+                return window[first] if first < len(window) else None
+            yield from self._ledger.run(
+                [(case, self._yardstick.needed(self._trials(case))) for case in undecided]
+            )
+
+    def _confirm(self) -> Search[bool]:
+        """Run the smallest problem some more; where it fails too rarely after all, it is taken back."""
+        case = self._trail[-1].case
+        yield from self._ledger.run([(case, self._confirmations())])
+        if self._decide(case) is not False:
+            return True
+        if self._yardstick.rate == 1:
+            del self._trail[1:]  # one failure each is too little to go by
+            return False
+        if len(self._trail) > 1:
+            self._trail.pop()
+            return False
+        return True
+
+    def _confirmations(self) -> int:
+        """As many as it takes to see it fail again."""
+        rate, doubt = self._yardstick.rate, 1 - self._yardstick.confidence
+        return STEADY - 1 if rate == 1 else ceil(log(doubt) / log(1 - rate))
+
+    def _trials(self, case: Case) -> Trials:
+        return self._ledger.trials[case.id]
+
+    def _decide(self, case: Case) -> bool | None:
+        return self._yardstick.decide(self._trials(case))
+
+    def _reduction(self, minimal: bool) -> Reduction:
+        first, smallest = self._trail[0].case, self._trail[-1].case
+        trials, failure = self._trials(smallest), self._ledger.failures.get(smallest.id)
+        return Reduction(
+            case=failure.case if failure else smallest,
+            kind=self._ledger.kind,
+            outcome=failure,
+            before=_size(first),
+            after=_size(smallest),
+            failed=trials.failed,
+            tried=trials.tried,
+            steps=len(self._trail) - 1,
+            agent_runs=self._ledger.spent,
+            minimal=minimal,
+        )
+
+
+def _size(case: Case) -> Size:
+    return Size(len(case.actions), len(case.sentences), len(case.constraints), len(case.query.split()))

@@ -1,0 +1,1 @@
+"""Outcomes turned into examples to train models on."""

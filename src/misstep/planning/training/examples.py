@@ -1,0 +1,87 @@
+"""Examples to train a model on, made from what an agent did with a case.
+
+Each holds the conversation that our own `tools` agent would have had: its instructions, the request, one call
+in a turn with the result that the mock tools really give, and a short answer at the end. `misstep` says where
+an example comes from; whoever takes no other fields may leave it out.
+"""
+
+from typing import TypeAlias
+
+import msgspec
+
+from misstep.core.case import Case
+from misstep.core.outcome import Outcome
+from misstep.core.transcript import Call
+from misstep.core.verdict import ErrorKind
+from misstep.planning.judging.breaches import View
+from misstep.planning.judging.check import Parallel, replay
+from misstep.planning.training.chat import Message, Offered, System, User, converse, offer
+from misstep.planning.world.mock import MockWorld
+
+CLOSING = "Everything has been carried out."
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """The case that an example was made from, and how the agent failed; null where it did not."""
+
+    case: str
+    kind: ErrorKind | None
+
+
+class Demonstration(msgspec.Struct, frozen=True):
+    """A whole conversation that goes right, for supervised training."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Offered, ...]
+    misstep: Origin
+
+
+class Preference(msgspec.Struct, frozen=True):
+    """Two ways to go on, the better and the worse, for preference training."""
+
+    prompt: tuple[Message, ...]
+    chosen: tuple[Message, ...]
+    rejected: tuple[Message, ...]
+    tools: tuple[Offered, ...]
+    misstep: Origin
+
+
+Example: TypeAlias = Demonstration | Preference
+
+
+def demonstrate(outcome: Outcome, calls: tuple[Call, ...], instructions: str) -> Demonstration:
+    """How the case goes right with these calls."""
+    messages = (*_opening(outcome.case, instructions), *converse(calls, CLOSING))
+    return Demonstration(messages, offer(MockWorld(outcome.case).tools), _origin(outcome))
+
+
+def prefer(outcome: Outcome, calls: tuple[Call, ...], instructions: str) -> Preference:
+    """These calls rather than those of the agent, which keep their turns, their results and its answer."""
+    transcript = outcome.transcript
+    answer = transcript.answer if transcript.ended == "answered" else None
+    return Preference(
+        _opening(outcome.case, instructions),
+        converse(calls, CLOSING),
+        converse(transcript.calls, answer),
+        offer(MockWorld(outcome.case).tools),
+        _origin(outcome),
+    )
+
+
+def shows_fault(outcome: Outcome, parallel: Parallel) -> bool:
+    """Whether there is anything wrong to be seen in a failure.
+
+    An agent that ran out of time or turns may have begun well, and to reject that would teach the opposite.
+    """
+    if outcome.transcript.ended == "answered":
+        return True
+    history = replay(outcome.case, outcome.transcript.calls, parallel)
+    return bool(history.acts or history.parameters or View(outcome.case, history).breaches())
+
+
+def _opening(case: Case, instructions: str) -> tuple[Message, ...]:
+    return System(instructions), User(case.query)
+
+
+def _origin(outcome: Outcome) -> Origin:
+    return Origin(outcome.case.id, outcome.verdict.error)

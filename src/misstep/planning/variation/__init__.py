@@ -1,0 +1,1 @@
+"""Cases taken apart, changed in one respect, put together again."""

@@ -1,0 +1,206 @@
+"""A case taken apart into what can be changed, and put together again."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from misstep.core.case import Action, Case, World
+from misstep.core.constraint import Before, Constraint, Given
+from misstep.core.dice import derive_seed
+from misstep.errors import UsageError
+from misstep.planning.admission.wall import admit
+from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.language.remarks import Giving, Passing
+from misstep.planning.language.requests import load_requests, write_request, write_rules
+from misstep.planning.language.semantics import constraints_of, mentioned
+from misstep.planning.language.skeletons import read_skeleton, shown
+from misstep.planning.language.syntax import Paragraph
+from misstep.planning.language.topics import Topic, load_topics
+from misstep.planning.plans.order import Order
+from misstep.planning.plans.search import TooManyPlans
+from misstep.planning.plans.survey import survey
+from misstep.planning.synthesis.composition import Proof, Setting, Told, order_case, problem_case
+from misstep.planning.synthesis.rehearsal import rehearse
+from misstep.planning.synthesis.suite import ASSISTANT
+from misstep.planning.variation.announcements import Announcement, read_announcements, write_announcements
+from misstep.planning.variation.phrasing import Drawn, find_words, say
+from misstep.planning.variation.worlds import fitting_world
+
+
+class Anatomy(msgspec.Struct, frozen=True):
+    """A case taken apart: its tree, the phrase in every slot, its setting.
+
+    `request` is the name of the template of the request. Actions in the paragraph are places in `actions`.
+    `words` are those of each sentence. `announced` is what results announce; the text of it is in the world.
+    """
+
+    seed: int
+    request: str
+    topic: Topic
+    actions: tuple[Action, ...]
+    distractors: tuple[Action, ...]
+    paragraph: Paragraph
+    words: tuple[Drawn, ...]
+    world: World = World()
+    announced: tuple[Before, ...] = ()
+    redundant: tuple[int, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        return [action.name for action in self.actions]
+
+    @property
+    def has_own_tools(self) -> bool:
+        """Whether the tools are the user's own."""
+        return any([action.parameters is not None for action in self.actions])
+
+    @property
+    def announcements(self) -> list[Announcement]:
+        """What results announce, taken apart; a `UsageError` where it is not in misstep's own words."""
+        return read_announcements(self.actions, self.announced, self.world.announcements)
+
+    def announcing(self, announcements: Iterable[Announcement]) -> "Anatomy":
+        """The same with its announcements in these words, and with the names that actions have now."""
+        texts = write_announcements(announcements, self.names)
+        return msgspec.structs.replace(self, world=msgspec.structs.replace(self.world, announcements=texts))
+
+
+def take_apart(case: Case) -> Anatomy:
+    """The parts of a case that misstep has written; `assemble` makes the same case of them.
+
+    A `UsageError` where the case is not in misstep's own words, or says other than its constraints.
+    """
+    try:
+        anatomy = _dissect(admit(case))
+        whole = assemble(anatomy.announcing(anatomy.announcements))
+    except UsageError as error:
+        raise _refusal(case, error.message, *error.hints) from error
+    if whole is None:
+        raise _refusal(case, "it can't be solved by what is told, or leaves an action out")
+    for part in ("query", "constraints", "world"):
+        if getattr(whole, part) != getattr(case, part):
+            raise _refusal(case, f"its sentences come to another {part.removesuffix('s')}")
+    return anatomy
+
+
+def assemble(anatomy: Anatomy) -> Case | None:
+    """The whole case, with exactly these words; what its world holds for nobody any more is left out.
+
+    None where it contradicts itself, can't be solved by what is told, or doesn't speak of an action any more.
+    """
+    if len(spoken_of(anatomy.paragraph)) < len(anatomy.actions):
+        return None
+    constraints = tuple(demands_of(anatomy))
+    world = fitting_world(anatomy.world, constraints)
+    sentences = say(anatomy.paragraph, anatomy.names, anatomy.words)
+    told = Told(anatomy.paragraph, sentences, constraints, anatomy.redundant)
+    setting = Setting(anatomy.request, anatomy.topic, anatomy.actions, anatomy.distractors)
+    if _is_about_order(constraints, world) and not anatomy.has_own_tools:
+        order = _order(anatomy.actions, constraints)
+        return None if order is None else order_case(anatomy.seed, setting, told, order)
+    proof = _prove([action.id for action in anatomy.actions], constraints, world)
+    return None if proof is None else problem_case(anatomy.seed, setting, told, world, proof)
+
+
+def again(case: Case, number: int) -> Case:
+    """The same case for another run: nothing but its seed and its id is another."""
+    seed = derive_seed(case.seed, "again", number)
+    return msgspec.structs.replace(case, seed=seed).identified()
+
+
+def spoken_of(paragraph: Paragraph) -> set[int]:
+    """The actions of which the request says that they are due; to give arguments does not."""
+    return mentioned(tuple([said for said in paragraph if not isinstance(said.parts[0], Giving)]))
+
+
+def is_about_order(anatomy: Anatomy) -> bool:
+    """Whether nothing but order has to be heeded, with tools of ours."""
+    return _is_about_order(demands_of(anatomy), anatomy.world) and not anatomy.has_own_tools
+
+
+def demands_of(anatomy: Anatomy) -> list[Constraint]:
+    """All constraints, in the order in which they are said, those that are announced last."""
+    ids = [action.id for action in anatomy.actions]
+    said = [
+        constraint
+        for number, sentence in enumerate(anatomy.paragraph)
+        for constraint in constraints_of(sentence, ids, number)
+    ]
+    return [*said, *anatomy.announced]
+
+
+def _is_about_order(constraints: Sequence[Constraint], world: World) -> bool:
+    plain = all([type(constraint) is Before and not constraint.announced for constraint in constraints])
+    return plain and world == World()
+
+
+def _order(actions: Sequence[Action], constraints: Sequence[Constraint]) -> Order | None:
+    """The order that is demanded; None where it contradicts itself."""
+    numbers = {action.id: number for number, action in enumerate(actions)}
+    order = Order(len(actions))
+    pairs = [(c.first, c.then) for c in constraints if isinstance(c, Before)]
+    sound = all([order.add(numbers[first], numbers[then]) for first, then in pairs])
+    return order if sound else None
+
+
+def _prove(ids: Sequence[str], constraints: Sequence[Constraint], world: World) -> Proof | None:
+    """What is known of a problem; None where nobody can solve it, not by what is told, or it is too large."""
+    free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
+    with suppress(TooManyPlans):
+        found = survey(ids, constraints, world)
+        solution = rehearse(ids, free, world) if found.witness else None
+        return None if solution is None else Proof(found, solution)
+    return None
+
+
+def _dissect(case: Case) -> Anatomy:
+    paragraph = read_skeleton(case.skeleton, case.constraints)
+    if mentioned(paragraph) - {*range(len(case.actions))}:
+        raise UsageError("its skeleton speaks of more actions than there are")
+    topic = _topic(case)
+    return Anatomy(
+        seed=case.seed,
+        request=_template(case, topic),
+        topic=topic,
+        actions=case.actions,
+        distractors=case.distractors,
+        paragraph=paragraph,
+        words=tuple(_words(case, paragraph)),
+        world=case.world,
+        announced=tuple([c for c in case.constraints if isinstance(c, Before) and c.announced]),
+        redundant=case.redundant,
+    )
+
+
+def _topic(case: Case) -> Topic:
+    is_own = any(action.parameters is not None for action in case.actions)
+    topic = {ASSISTANT.name: ASSISTANT}.get(case.topic) if is_own else load_topics().get(case.topic)
+    if topic is None:
+        raise UsageError(f"its topic {shown(case.topic)} is none of misstep's")
+    return topic
+
+
+def _template(case: Case, topic: Topic) -> str:
+    rules = write_rules(case.constraints, case.world, len(case.distractors), topic is ASSISTANT)
+    for template in load_requests().templates:
+        if write_request(template, topic, case.sentences, rules) == case.query:
+            return template
+    raise UsageError("its request is not what misstep writes around its sentences")
+
+
+def _words(case: Case, paragraph: Paragraph) -> Iterator[Drawn]:
+    if len(case.sentences) != len(paragraph):
+        raise UsageError(f"it has {len(case.sentences)} sentences", f"its skeleton has {len(paragraph)}")
+    names, nouns = [action.name for action in case.actions], [v.noun for v in load_lexicon().data.values]
+    for sentence, text in zip(paragraph, case.sentences, strict=True):
+        part = sentence.parts[0]
+        is_known = not isinstance(part, Passing) or part.value in nouns
+        words = find_words(sentence, names, text) if is_known else None
+        if words is None:
+            raise UsageError(f"misstep has no words for {shown(text)}")
+        yield words
+
+
+def _refusal(case: Case, why: str, *hints: str) -> UsageError:
+    return UsageError(f"case {shown(case.id)} can't be taken apart", why, *hints)

@@ -1,0 +1,153 @@
+"""What there is in a case that could be to blame for a failure."""
+
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from typing import Literal
+
+import msgspec
+
+from misstep.core.constraint import Constraint, family_of
+from misstep.core.dice import Dice
+from misstep.planning.language.semantics import Relation, relations
+from misstep.planning.variation.anatomy import Anatomy, assemble, demands_of
+from misstep.planning.variation.announcements import Announcement
+from misstep.planning.variation.mentions import mentions, misplaced, relations_of
+from misstep.planning.variation.mutations import change_topic, substitute_words
+from misstep.planning.variation.rewriting.arrangement import arranged
+from misstep.planning.variation.rewriting.families import without_families
+from misstep.planning.variation.rewriting.reshaping import reshaped
+from misstep.planning.variation.rewriting.restructuring import restructure
+from misstep.planning.variation.shapes import SHAPES, has_any, making, shapes_of, told_order
+from misstep.planning.variation.structure import READING_ORDER, forms_of
+from misstep.planning.variation.words import Choosing, NothingLeft, Said, said_in, saying
+
+DRAFTS = 6  # among which the one is looked for that keeps most of the other elements
+DRAFTED = ("structure", "constraint")  # where one differs from another
+
+
+class Element(msgspec.Struct, frozen=True):
+    """A phrase in its singular, a topic, a form of sentences, or a shape or family of constraints."""
+
+    cause: Literal["terminal", "topic", "structure", "constraint"]
+    name: str
+
+
+def elements_of(anatomy: Anatomy) -> frozenset[Element]:
+    """All elements of a case, those of its announcements included."""
+    told = [*said_in(anatomy), *(Said(each.sentence, each.words) for each in anatomy.announcements)]
+    phrases = {word.one for said in told for word in said.words}
+    forms = {form for said in told for form in forms_of(said.sentence)}
+    if _misplaced(anatomy):
+        forms.add(READING_ORDER)
+    return frozenset(
+        [
+            Element("topic", anatomy.topic.name),
+            *(Element("terminal", phrase) for phrase in phrases),
+            *(Element("structure", form) for form in forms),
+            *(Element("constraint", name) for name in _demands(anatomy)),
+        ]
+    )
+
+
+def where(anatomy: Anatomy, element: Element) -> tuple[int, ...]:
+    """The numbers of the sentences that hold an element; announcements have none."""
+    match element.cause:
+        case "terminal":
+            found = [n for n, words in enumerate(anatomy.words) if element.name in [w.one for w in words]]
+        case "structure" if element.name == READING_ORDER:
+            found = [c.sentence for c in _misplaced(anatomy) if c.sentence is not None]
+        case "structure":
+            found = [n for n, said in enumerate(anatomy.paragraph) if element.name in forms_of(said)]
+        case "constraint" if element.name in SHAPES:
+            found = _making(anatomy, element.name)
+        case "constraint":
+            found = [
+                c.sentence
+                for c in demands_of(anatomy)
+                if family_of(c) == element.name and c.sentence is not None
+            ]
+        case "topic":
+            found = [n for n, _ in enumerate(anatomy.paragraph) if element.name == anatomy.topic.name]
+    return tuple(sorted({*found}))
+
+
+def vary(anatomy: Anatomy, avoid: Collection[Element], dice: Dice) -> Anatomy | None:
+    """A variant in which none of the elements in `avoid` occurs, changed otherwise as little as possible.
+
+    It demands exactly the same unless elements of the constraints are to be avoided: families are then left
+    out, and shapes give way to another order of about the same size and chance. None where it can't be done.
+    """
+    present = elements_of(anatomy)
+    if present.isdisjoint(avoid):
+        return anatomy
+    found = list[tuple[int, Anatomy]]()
+    for _ in range(DRAFTS if any([each.cause in DRAFTED for each in avoid]) else 1):
+        with suppress(NothingLeft):
+            variant = _varied(anatomy, avoid, dice)
+            elements = elements_of(variant)
+            if elements.isdisjoint(avoid):
+                found.append((len(elements ^ present), variant))
+    ranked = [variant for _, variant in sorted(found, key=lambda each: each[0])]
+    return next((variant for variant in ranked if assemble(variant) is not None), None)
+
+
+def _varied(anatomy: Anatomy, avoid: Collection[Element], dice: Dice) -> Anatomy:
+    """A variant that may still have some of the elements; `NothingLeft` where there is none."""
+    phrases, topics, forms, demands = (
+        {each.name for each in avoid if each.cause == cause}
+        for cause in ("terminal", "topic", "structure", "constraint")
+    )
+    choosing = Choosing(phrases, dice, [word for words in anatomy.words for word in words])
+    varied = without_families(anatomy, demands, choosing)
+    if has_any(told_order(varied.paragraph, len(varied.actions)), demands):
+        varied = reshaped(varied, demands, choosing)
+    varied = saying(varied, restructure(said_in(varied), forms, choosing))
+    varied = varied.announcing([_reformed(each, forms, choosing) for each in varied.announcements])
+    if varied.topic.name in topics:
+        varied = _found(change_topic(varied, dice, topics))
+    varied = _found(substitute_words(varied, phrases, dice))
+    if READING_ORDER in forms and _misplaced(varied):
+        varied = saying(varied, arranged(said_in(varied), _pairs(varied), choosing))
+    return varied
+
+
+def _found(varied: Anatomy | None) -> Anatomy:
+    if varied is None:
+        raise NothingLeft("there is no other topic, or no other phrase")
+    return varied
+
+
+def _reformed(announcement: Announcement, forms: Collection[str], choosing: Choosing) -> Announcement:
+    (said,) = restructure([Said(announcement.sentence, announcement.words)], forms, choosing)
+    return Announcement(announcement.voice, said.sentence, said.words)
+
+
+def _pairs(anatomy: Anatomy) -> list[Relation]:
+    ids = [action.id for action in anatomy.actions]
+    pairs = [pair for demand in demands_of(anatomy) for pair in relations_of(demand)]
+    return [(ids.index(first), ids.index(then)) for first, then in pairs]
+
+
+def _misplaced(anatomy: Anatomy) -> list[Constraint]:
+    said = zip(anatomy.paragraph, anatomy.words, strict=True)
+    order = dict.fromkeys([action for sentence, words in said for action in mentions(sentence, words)])
+    return misplaced(demands_of(anatomy), [action.id for action in anatomy.actions], list(order))
+
+
+def _demands(anatomy: Anatomy) -> Iterator[str]:
+    yield from shapes_of(told_order(anatomy.paragraph, len(anatomy.actions)))
+    for constraint in demands_of(anatomy):
+        family = family_of(constraint)
+        if family not in (None, "order"):
+            yield str(family)
+    if anatomy.world.failures:
+        yield "dynamic"
+
+
+def _making(anatomy: Anatomy, shape: str) -> list[int]:
+    order = told_order(anatomy.paragraph, len(anatomy.actions))
+    return [
+        number
+        for number, sentence in enumerate(anatomy.paragraph)
+        if making(shape, order, relations(sentence))
+    ]

@@ -1,0 +1,84 @@
+"""Changes of a case in one respect, which leave what it demands exactly as it was."""
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from misstep.core.case import Action
+from misstep.core.dice import Dice
+from misstep.planning.language.topics import Topic, load_topics
+from misstep.planning.language.wording import Words
+from misstep.planning.synthesis.composition import action_for
+from misstep.planning.variation.anatomy import Anatomy
+from misstep.planning.variation.phrasing import Replay, draw_words, slots_of
+from misstep.planning.variation.rewriting.retelling import retell
+from misstep.planning.variation.words import Choosing, NothingLeft, slots
+
+DRAFTS = 20  # before it is taken that there is one way only to say something
+
+
+def substitute_words(anatomy: Anatomy, avoid: Collection[str], dice: Dice) -> Anatomy | None:
+    """The case with another phrase in every slot whose phrase is to be avoided; all others keep theirs.
+
+    A phrase goes by its singular or its plural. None where a slot has no other.
+    """
+    announcements = anatomy.announcements
+    heard = [word for words in (*anatomy.words, *(each.words for each in announcements)) for word in words]
+    choosing = Choosing(avoid, dice, heard)
+    try:
+        words = tuple([choosing.substitute(found) for found in slots(anatomy)])
+        announcements = [
+            msgspec.structs.replace(
+                each, words=choosing.substitute(slots_of(each.sentence, Replay(each.words)))
+            )
+            for each in announcements
+        ]
+    except NothingLeft:
+        return None
+    return msgspec.structs.replace(anatomy, words=words).announcing(announcements)
+
+
+def change_topic(anatomy: Anatomy, dice: Dice, avoid: Collection[str] = ()) -> Anatomy | None:
+    """The same problem in another job, none of those to be avoided: other activities with their tools.
+
+    None where there is no other, and for tools of the user's own, which have none.
+    """
+    if anatomy.has_own_tools:
+        return None
+    old = [*anatomy.actions, *anatomy.distractors]
+    for topic in dice.shuffled(list(load_topics().values())):
+        fresh = _fresh_activities(topic, old)
+        if topic.name not in (*avoid, anatomy.topic.name) and len(fresh) >= len(old):
+            return _set_in(anatomy, topic, dice.sample(fresh, len(old)))
+    return None
+
+
+def rephrase(anatomy: Anatomy, dice: Dice) -> Anatomy:
+    """The same problem in other sentences: what they demand of the order comes to the same, all else is said
+    in another form where it has one, and all of it in fresh words.
+
+    What results announce stays as it is.
+    """
+    drafts = (retell(anatomy, dice) for _ in range(DRAFTS))
+    paragraph = next((draft for draft in drafts if draft != anatomy.paragraph), anatomy.paragraph)
+    fresh = Words(dice)
+    words = tuple([draw_words(sentence, fresh) for sentence in paragraph])
+    return msgspec.structs.replace(anatomy, paragraph=paragraph, words=words, redundant=())
+
+
+def _fresh_activities(topic: Topic, old: Sequence[Action]) -> list[str]:
+    """Activities in whose names none of the old ones can be found."""
+    return [name for name in topic.activities if not any(action.name in name for action in old)]
+
+
+def _set_in(anatomy: Anatomy, topic: Topic, names: Sequence[str]) -> Anatomy:
+    announcements = anatomy.announcements
+    old = [*anatomy.actions, *anatomy.distractors]
+    renamed = [
+        action_for(action.id, name, bool(action.description)) for action, name in zip(old, names, strict=True)
+    ]
+    size = len(anatomy.actions)
+    changed = msgspec.structs.replace(
+        anatomy, topic=topic, actions=tuple(renamed[:size]), distractors=tuple(renamed[size:])
+    )
+    return changed.announcing(announcements)

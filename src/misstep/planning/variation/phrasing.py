@@ -1,0 +1,154 @@
+"""The words of a sentence as data: which it has, which it might have, what it says in others."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, product
+
+import msgspec
+
+from misstep.core.case import MOST_ACTIONS
+from misstep.errors import UsageError
+from misstep.planning.language.rendering import write
+from misstep.planning.language.syntax import Paragraph, Sentence
+from misstep.planning.language.wording import Option, Phrases
+
+Drawn = tuple[Option, ...]
+"""The phrases of a sentence, in the order in which they are drawn."""
+
+_MARK = "\0"
+_ANYBODY = ("",) * MOST_ACTIONS
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """A place for a phrase in a sentence: those that fit, and the one that is there."""
+
+    options: tuple[Option, ...]
+    word: Option
+
+
+class Replay:
+    """Gives words that are known already, one after another; a `ValueError` for one that doesn't fit."""
+
+    def __init__(self, words: Iterable[Option]) -> None:
+        self._words = iter(words)
+
+    def draw(self, options: tuple[Option, ...]) -> Option:
+        word = next(self._words, None)
+        if word is None or word not in options:
+            raise ValueError(f"{word} is not among the {len(options)} phrases that fit, such as {options[0]}")
+        return word
+
+    @property
+    def is_over(self) -> bool:
+        return next(self._words, None) is None
+
+
+class Record:
+    """Writes down every slot that is asked for, with what another source puts there."""
+
+    def __init__(self, source: Phrases) -> None:
+        self._source = source
+        self.slots: list[Slot] = []
+
+    def draw(self, options: tuple[Option, ...]) -> Option:
+        if not options:
+            raise UsageError("there is no phrase for something that is said")
+        word = self._source.draw(options)
+        self.slots.append(Slot(options, word))
+        return word
+
+
+class _First:
+    def draw(self, options: tuple[Option, ...]) -> Option:
+        return options[0]
+
+
+class _Marks:
+    """Marks in the place of phrases; frames, which other text goes into, have to be known."""
+
+    def __init__(self, frames: Mapping[int, Option]) -> None:
+        self._frames = frames
+        self._count = 0
+
+    def draw(self, _: tuple[Option, ...]) -> Option:
+        number, self._count = self._count, self._count + 1
+        one, many = (f"{_MARK}{number}{form}{_MARK}" for form in ("one", "many"))
+        return self._frames.get(number) or Option(one, many, ())
+
+
+def say(paragraph: Paragraph, names: Sequence[str], words: Sequence[Drawn]) -> tuple[str, ...]:
+    """The sentences of a paragraph in exactly these words; a `ValueError` where they don't fit it."""
+    replay = Replay(chain.from_iterable(words))
+    sentences = write(paragraph, names, replay)
+    if not replay.is_over:
+        raise ValueError("there are more words than slots")
+    return sentences
+
+
+def draw_words(sentence: Sentence, source: Phrases) -> Drawn:
+    """Words for a sentence."""
+    return tuple([slot.word for slot in slots_of(sentence, source)])
+
+
+def slots_of(sentence: Sentence, source: Phrases) -> tuple[Slot, ...]:
+    """The slots of a sentence, filled from a source; which they are does not depend on what is drawn."""
+    record = Record(source)
+    write((sentence,), _ANYBODY, record)
+    return tuple(record.slots)
+
+
+def options_of(sentence: Sentence) -> list[tuple[Option, ...]]:
+    """The phrases that fit each slot of a sentence."""
+    return [slot.options for slot in slots_of(sentence, _First())]
+
+
+def find_words(sentence: Sentence, names: Sequence[str], text: str) -> Drawn | None:
+    """The words with which the sentence becomes this text; None if there are none."""
+    offered = options_of(sentence)
+    if any(_MARK in given for given in (text, *names)):
+        return None
+    frames = [number for number, options in enumerate(offered) if any("{" in o.one for o in options)]
+    for chosen in product(*[offered[number] for number in frames]):
+        known = dict(zip(frames, chosen, strict=True))
+        (template,) = write((sentence,), names, _Marks(known))
+        found = _fill(_pieces(template), _uncapitalised(text), offered)
+        if found is not None:
+            words = tuple([known.get(number) or found[number] for number in range(len(offered))])
+            if say((sentence,), names, (words,)) == (text,):
+                return words
+    return None
+
+
+# A text and the mark behind it: the number of its slot, and whether its phrase is in the plural.
+_Piece = tuple[str, int, bool]
+
+
+def _pieces(template: str) -> list[_Piece]:
+    texts = re.split(rf"{_MARK}(\d+)(one|many){_MARK}", _uncapitalised(template))
+    marks = zip(texts[:-1:3], texts[1::3], texts[2::3], strict=True)
+    return [*((text, int(number), form == "many") for text, number, form in marks), (texts[-1], -1, False)]
+
+
+def _fill(
+    pieces: Sequence[_Piece], text: str, offered: Sequence[tuple[Option, ...]]
+) -> dict[int, Option] | None:
+    """Phrases in the place of the marks, so that the pieces make the text; None where there are none."""
+    paths: dict[int, dict[int, Option]] = {0: {}}
+    for head, number, many in pieces:
+        onward: dict[int, dict[int, Option]] = {}
+        for at, path in paths.items():
+            if not text.startswith(head, at):
+                continue
+            if number < 0:
+                onward[at + len(head)] = path
+                continue
+            for option in offered[number]:
+                phrase = head + (option.many if many else option.one)
+                if text.startswith(phrase, at):
+                    onward.setdefault(at + len(phrase), {**path, number: option})
+        paths = onward
+    return paths.get(len(text))
+
+
+def _uncapitalised(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"

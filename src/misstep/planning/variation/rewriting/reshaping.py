@@ -1,0 +1,115 @@
+"""Another problem of about the same size, whose order lacks some shapes."""
+
+from collections.abc import Collection, Sequence
+from math import log2
+
+from misstep.core.constraint import Before, Place
+from misstep.core.dice import Dice
+from misstep.planning.language.remarks import Duty, Replacing
+from misstep.planning.language.syntax import Clause, Free
+from misstep.planning.plans.order import Order, count_orders
+from misstep.planning.synthesis.paragraphs import Recipe, draft_for_order
+from misstep.planning.variation.anatomy import Anatomy, demands_of
+from misstep.planning.variation.mentions import relations_of
+from misstep.planning.variation.phrasing import draw_words
+from misstep.planning.variation.rewriting.families import mention_left_over
+from misstep.planning.variation.rewriting.times import appointments_in, tell_time
+from misstep.planning.variation.shapes import has_any, shapes_of, told_order
+from misstep.planning.variation.words import Choosing, Keeping, Said, said_in, saying
+
+DRAWN = 12  # orders among which the one most like the first is looked for
+MOST_COUNTED = 10  # actions; the chance of larger problems takes too long to be counted so often
+
+
+def reshaped(anatomy: Anatomy, avoid: Collection[str], choosing: Choosing) -> Anatomy:
+    """The case with another order, said in as many of its phrases as fit.
+
+    It has as many relations as the first, about the same chance and the same shapes but for those to be
+    avoided, as far as that can be had. Nothing says that it can be solved with whatever else is demanded.
+    """
+    order = told_order(anatomy.paragraph, len(anatomy.actions))
+    bound, free = _bound(anatomy), _free(anatomy)
+    others = [_draw(order, bound, free, avoid, choosing.dice) for _ in range(DRAWN)]
+    target = min(others, key=lambda other: _difference(order, other, avoid))
+    return _tell(anatomy, target, choosing)
+
+
+def _bound(anatomy: Anatomy) -> Order:
+    """What is bound to come before what by more than the order that the sentences tell."""
+    ids = [action.id for action in anatomy.actions]
+    bound = Order(len(ids))
+    for constraint in demands_of(anatomy):
+        pairs = relations_of(constraint)
+        match constraint:
+            case Before(first, then):
+                pairs = [(first, then)] if constraint.announced else []
+            case Place(action, "first"):
+                pairs = [(action, other) for other in ids if other != action]
+            case Place(action):
+                pairs = [(other, action) for other in ids if other != action]
+        for first, then in pairs:
+            bound.add(ids.index(first), ids.index(then))
+    return bound
+
+
+def _free(anatomy: Anatomy) -> list[int]:
+    """The actions that may be spoken of: who stands in for another keeps to what is said of that."""
+    parts = [sentence.parts[0] for sentence in anatomy.paragraph]
+    standing_in = [part.by for part in parts if isinstance(part, Replacing)]
+    return [action for action in range(len(anatomy.actions)) if action not in standing_in]
+
+
+def _draw(order: Order, bound: Order, free: Sequence[int], avoid: Collection[str], dice: Dice) -> Order:
+    """An order with about as many relations that lacks the shapes and keeps to what is bound anyway."""
+    wanted = _count(order)
+    drawn, whole = Order(order.size), _copy(bound)
+    for first, then in dice.shuffled([(i, j) for i in free for j in free if i != j]):
+        if whole.implies(first, then) or whole.implies(then, first):
+            continue
+        longer = _copy(drawn)
+        longer.add(first, then)
+        if has_any(longer, avoid):
+            continue
+        drawn = longer
+        whole.add(first, then)
+        if _count(drawn) >= wanted:
+            break
+    return drawn
+
+
+def _difference(order: Order, other: Order, avoid: Collection[str]) -> float:
+    """How much worse than the first order another one serves to compare with."""
+    missing = len(shapes_of(order).difference(avoid) - shapes_of(other))
+    alone = max(0, _alone(other) - _alone(order))
+    chance = 0.0
+    if order.size <= MOST_COUNTED:
+        chance = abs(log2(count_orders(tuple(order.before)) / count_orders(tuple(other.before))))
+    return 2 * missing + alone + chance / 2 + abs(_count(order) - _count(other)) / 4
+
+
+def _alone(order: Order) -> int:
+    """How many actions nothing is said of."""
+    return sum([not before | after for before, after in zip(order.before, order.after, strict=True)])
+
+
+def _count(order: Order) -> int:
+    return sum([mask.bit_count() for mask in order.after])
+
+
+def _copy(order: Order) -> Order:
+    copy = Order(order.size)
+    copy.after, copy.before = order.after[:], order.before[:]
+    return copy
+
+
+def _tell(anatomy: Anatomy, order: Order, choosing: Choosing) -> Anatomy:
+    told = said_in(anatomy)
+    kept = [each for each in told if not isinstance(each.sentence.parts[0], Clause | Free | Duty)]
+    dropped = [each for each in told if each not in kept]
+    draft = draft_for_order(order, Recipe(), choosing.dice)
+    sentences = [said for said in draft.paragraph if not isinstance(said.parts[0], Free)]
+    for appointment in appointments_in([each.sentence for each in dropped]):
+        sentences = tell_time(appointment, sentences, choosing.dice)
+    keeping = Keeping([word for each in dropped for word in each.words], choosing)
+    fresh = [Said(sentence, draw_words(sentence, keeping)) for sentence in sentences]
+    return mention_left_over(saying(anatomy, choosing.dice.shuffled([*fresh, *kept])), choosing)

@@ -1,0 +1,69 @@
+"""Shapes of an order: chains, joins and forks, with the relations that make them."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from misstep.planning.language.semantics import Relation, relations
+from misstep.planning.language.syntax import Paragraph
+from misstep.planning.plans.order import Order, bits
+
+
+def told_order(paragraph: Paragraph, size: int) -> Order:
+    """What sentences demand of the plain order of so many actions."""
+    order = Order(size)
+    for sentence in paragraph:
+        for first, then in relations(sentence):
+            order.add(first, then)
+    return order
+
+
+def shapes_of(order: Order) -> set[str]:
+    """The shapes in a closed order."""
+    return {shape for shape in SHAPES if has_any(order, (shape,))}
+
+
+def has_any(order: Order, shapes: Collection[str]) -> bool:
+    """Whether a closed order has one of the shapes; other names than those of shapes count for nothing."""
+    return any([shape in shapes and next(members(order), None) is not None for shape, members in _MEMBERS])
+
+
+def making(shape: str, order: Order, pairs: Iterable[Relation]) -> list[Relation]:
+    """Those of the relations from which an order comes that have a part in a shape."""
+    members = sum([1 << action for action in dict(_MEMBERS)[shape](order)])
+    toward, away = shape in ("chain", "join"), shape in ("chain", "fork")
+    return [
+        (first, then)
+        for first, then in pairs
+        if (toward and (1 << then | order.after[then]) & members)
+        or (away and (1 << first | order.before[first]) & members)
+    ]
+
+
+def _chained(order: Order) -> Iterator[int]:
+    """The actions in the middle: something comes before them, and something after."""
+    return (i for i in range(order.size) if order.before[i] and order.after[i])
+
+
+def _joining(order: Order) -> Iterator[int]:
+    """The actions that wait for two others which are free to come in either order."""
+    return _meeting(order, order.before)
+
+
+def _forking(order: Order) -> Iterator[int]:
+    """The actions that two such others wait for."""
+    return _meeting(order, order.after)
+
+
+def _meeting(order: Order, neighbours: list[int]) -> Iterator[int]:
+    for i, mask in enumerate(neighbours):
+        for j in bits(mask):
+            if mask & ~(order.before[j] | order.after[j] | 1 << j):
+                yield i
+                break
+
+
+_MEMBERS: tuple[tuple[str, Callable[[Order], Iterator[int]]], ...] = (
+    ("chain", _chained),
+    ("join", _joining),
+    ("fork", _forking),
+)
+SHAPES = tuple(shape for shape, _ in _MEMBERS)

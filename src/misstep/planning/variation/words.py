@@ -1,0 +1,90 @@
+"""The slots of a whole case, and other words for some of them."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
+
+from misstep.core.dice import Dice
+from misstep.planning.language.syntax import Sentence
+from misstep.planning.language.wording import Option
+from misstep.planning.variation.anatomy import Anatomy
+from misstep.planning.variation.phrasing import Drawn, Replay, Slot, slots_of
+
+
+class NothingLeft(LookupError):
+    """There is no way to say something without what is to be avoided."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A sentence with its words; `redundant` tells that it deliberately repeats something."""
+
+    sentence: Sentence
+    words: Drawn
+    redundant: bool = False
+
+
+def said_in(anatomy: Anatomy) -> list[Said]:
+    """The sentences of a case."""
+    told = zip(anatomy.paragraph, anatomy.words, strict=True)
+    return [Said(*each, redundant=number in anatomy.redundant) for number, each in enumerate(told)]
+
+
+def saying(anatomy: Anatomy, said: Iterable[Said]) -> Anatomy:
+    """The case with these sentences."""
+    said = list(said)
+    return msgspec.structs.replace(
+        anatomy,
+        paragraph=tuple([each.sentence for each in said]),
+        words=tuple([each.words for each in said]),
+        redundant=tuple([number for number, each in enumerate(said) if each.redundant]),
+    )
+
+
+def slots(anatomy: Anatomy) -> list[tuple[Slot, ...]]:
+    """The slots of each sentence: the phrases that fit, and the one that is there."""
+    said = zip(anatomy.paragraph, anatomy.words, strict=True)
+    return [slots_of(sentence, Replay(words)) for sentence, words in said]
+
+
+class Choosing:
+    """Chooses phrases that are not to be avoided, and where it can none that has been heard before.
+
+    Phrases go by their singular or their plural.
+    """
+
+    def __init__(self, avoid: Collection[str], dice: Dice, heard: Iterable[Option] = ()) -> None:
+        self.dice = dice
+        self._avoid = avoid
+        self._heard = {sound for word in heard for sound in word.sounds}
+
+    def draw(self, options: tuple[Option, ...]) -> Option:
+        """One of the options; `NothingLeft` where every one is to be avoided."""
+        allowed = [option for option in options if not self.avoids(option)]
+        if not allowed:
+            raise NothingLeft(f"every phrase that fits is to be avoided, such as {options[:1]}")
+        fresh = [option for option in allowed if self._heard.isdisjoint(option.sounds)]
+        option = self.dice.pick(fresh or allowed)
+        self._heard.update(option.sounds)
+        return option
+
+    def avoids(self, option: Option) -> bool:
+        return option.one in self._avoid or option.many in self._avoid
+
+    def substitute(self, found: Sequence[Slot]) -> Drawn:
+        """The words of a sentence, with others in the place of those that are to be avoided."""
+        return tuple([self.draw(slot.options) if self.avoids(slot.word) else slot.word for slot in found])
+
+
+class Keeping:
+    """Draws phrases that were there before wherever one fits, each as often as it was there, else others."""
+
+    def __init__(self, before: Iterable[Option], choosing: Choosing) -> None:
+        self._left = list(before)
+        self._choosing = choosing
+
+    def draw(self, options: tuple[Option, ...]) -> Option:
+        for option in self._left:
+            if option in options:
+                self._left.remove(option)
+                return option
+        return self._choosing.draw(options)

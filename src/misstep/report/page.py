@@ -1,0 +1,81 @@
+"""A run as one HTML file that needs nothing else."""
+
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+import msgspec
+
+from misstep.core.breakdown import Breakdown
+from misstep.core.capability import Capability
+from misstep.core.diagnosis import Dissection
+from misstep.core.outcome import Outcome
+from misstep.core.summary import Summary
+from misstep.report.web import sections
+from misstep.report.web.failures import failures
+from misstep.report.web.markup import Markup, element, text
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # no scripts, nothing from elsewhere
+TITLE = 120
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """What is known about a run. `failures` are some that did not pass; `place` is what has to be added to a
+    command so that it finds the store."""
+
+    summary: Summary
+    failures: Sequence[Outcome] = ()
+    capabilities: Sequence[Capability] = ()
+    dissections: Sequence[Dissection] = ()
+    breakdowns: Sequence[Breakdown] = ()
+    place: str = ""
+
+
+def run_page(findings: Findings) -> str:
+    """Everything that is known about a run."""
+    summary = findings.summary
+    return page(f"{summary.agent} · run {summary.run}", tuple(_parts(findings)))
+
+
+def page(title: str, parts: Sequence[Markup]) -> str:
+    """A page with these parts below its title; it needs no scripts and no network."""
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", text(title, TITLE)),
+        Markup(f"<style>{_style()}</style>"),
+    )
+    heading = element("h1", text(title, TITLE))
+    body = element("body", element("main", heading, *parts), element("footer", "made by misstep"))
+    return f"<!doctype html>\n{element('html', head, body, lang='en').source}\n"
+
+
+def _style() -> str:
+    return (files("misstep.report") / "data" / "page.css").read_text("utf-8")
+
+
+def _parts(findings: Findings) -> Iterator[Markup]:
+    summary = findings.summary
+    if findings.dissections:  # how often changed cases pass says nothing about the agent
+        yield sections.causes(findings.dissections)
+        yield sections.counts(summary)
+        return
+    yield sections.success(summary)
+    yield sections.counts(summary)
+    if findings.capabilities:
+        yield sections.capability(findings.capabilities)
+    if summary.failed:
+        yield sections.errors(summary, findings.capabilities)
+    for breakdown in findings.breakdowns:
+        yield sections.portions(breakdown)
+    if findings.failures:
+        yield _failures(findings)
+
+
+def _failures(findings: Findings) -> Markup:
+    summary = findings.summary
+    hidden = summary.cases - summary.passed - len(findings.failures)
+    more = [element("p", f"… and {hidden:,} more.", class_="dim")] if hidden > 0 else []
+    shown = failures(findings.failures, summary.run, findings.place)
+    return sections.section("Cases that did not pass", *shown, *more)

@@ -1,0 +1,55 @@
+"""What a failure has been reduced to, as a rich renderable."""
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from misstep.core.outcome import Outcome
+from misstep.core.reduction import Reduction, Size
+from misstep.report.case import calls_view, constraints_view, section
+from misstep.report.terminal import STYLES, counted
+from misstep.report.text import plain, plain_lines
+
+
+def reduction_view(reduction: Reduction) -> RenderableType:
+    """The smallest request, the calls with the misstep marked, what they break, and what it took."""
+    if reduction.outcome is None:
+        tried = counted(reduction.tried, "further run")
+        return Text(f"The case did not fail like that again in {tried}: there is nothing to make smaller.")
+    return Group(
+        Text(_sizes(reduction.before, reduction.after), style="bold"),
+        Text(_effort(reduction), style="dim"),
+        Text(_certainty(reduction), style="dim" if reduction.minimal else STYLES["inconclusive"]),
+        *_failure(reduction.outcome),
+    )
+
+
+def _sizes(before: Size, after: Size) -> str:
+    was = (
+        counted(before.actions, "action"),
+        counted(before.sentences, "sentence"),
+        counted(before.constraints, "constraint"),
+    )
+    return f"{', '.join(was)} → {after.actions}, {after.sentences}, {after.constraints}"
+
+
+def _effort(reduction: Reduction) -> str:
+    steps, runs = counted(reduction.steps, "step"), counted(reduction.agent_runs, "run")
+    often = f"{reduction.failed} of {counted(reduction.tried, 'run')}"
+    return f"found in {steps} and {runs} of the agent; it fails {often} ({reduction.kind})"
+
+
+def _certainty(reduction: Reduction) -> str:
+    if reduction.minimal:
+        return "nothing can be left out or said more plainly: every way to do so was tried, and passed"
+    return "there may be a smaller one: not everything could be tried (--most-runs allows more)"
+
+
+def _failure(outcome: Outcome) -> list[RenderableType]:
+    parts = [
+        section("request", Text(plain_lines(outcome.case.query))),
+        section("calls", calls_view(outcome)),
+        section("why", Text(plain(outcome.verdict.explanation))),
+    ]
+    if outcome.verdict.violated:
+        parts.append(section("broken constraints", constraints_view(outcome)))
+    return parts

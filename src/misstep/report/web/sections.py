@@ -1,0 +1,186 @@
+"""What a run has come to, one section of a page for each question."""
+
+from collections.abc import Mapping, Sequence
+
+from misstep.core.breakdown import Breakdown
+from misstep.core.capability import Capability
+from misstep.core.diagnosis import CAUSES, Dissection
+from misstep.core.summary import Summary
+from misstep.core.verdict import ErrorKind
+from misstep.report.breakdown import PLURALS, finding
+from misstep.report.curve import how_far, name_of, whole_percent
+from misstep.report.diagnosis import cause_shares
+from misstep.report.figure import capability_figure
+from misstep.report.shares import KINDS
+from misstep.report.statistics import p_value
+from misstep.report.terminal import money, percent
+from misstep.report.web.markup import Markup, element, text, together
+from misstep.report.web.tables import Cell, Row, grid, pairs
+
+NAME = 200  # of an agent or a model, in characters
+PORTIONS = 20
+DIAGNOSES = 50
+
+
+def section(title: str, *parts: Markup | str) -> Markup:
+    return element("section", element("h2", title), *parts)
+
+
+def success(summary: Summary) -> Markup:
+    """The rate, drawn beside its interval and the chance level, and said in words."""
+    judged = summary.passed + summary.failed
+    if summary.success is None:
+        return element("p", "No case was judged, so there is no success rate.")
+    low, high = summary.interval
+    words = (
+        f"{summary.passed} of {judged} judged cases passed; 95 % interval {percent(low)} to {percent(high)}"
+    )
+    chance = "" if summary.chance is None else f"; blind luck would reach {percent(summary.chance)}"
+    return together(
+        element("p", percent(summary.success), class_="rate"),
+        _scale(summary.success, summary.interval, summary.chance),
+        element("p", f"{words}{chance}."),
+    )
+
+
+def _scale(rate: float, interval: tuple[float, float], chance: float | None) -> Markup:
+    """From 0 to 100 %: the rate, its interval, and a dotted line at the chance level."""
+    low, high = interval
+    luck = [] if chance is None else [_upright(chance, "luck")]
+    return element(
+        "svg",
+        element("rect", x="0%", y=10, width="100%", height=8, rx=4, class_="track"),
+        element("rect", x=_along(low), y=10, width=_along(high - low), height=8, rx=4, class_="band"),
+        *luck,
+        element("circle", cx=_along(rate), cy=14, r=6, class_="here"),
+        element("text", "0 %", x="0%", y=36),
+        element("text", "100 %", x="100%", y=36, text_anchor="end"),
+        class_="scale",
+        aria_hidden="true",
+    )
+
+
+def _upright(share: float, name: str) -> Markup:
+    return element("line", x1=_along(share), x2=_along(share), y1=2, y2=26, class_=name)
+
+
+def _along(share: float) -> str:
+    return f"{100 * share:.2f}%"
+
+
+def counts(summary: Summary) -> Markup:
+    rows: list[tuple[str, Cell]] = [("agent", text(summary.agent, NAME))]
+    if summary.model:
+        rows.append(("model", text(summary.model, NAME)))
+    rows.append(("cases", f"{summary.cases:,}"))
+    for verdict, style in (("passed", "good"), ("failed", "bad"), ("inconclusive", ""), ("errored", "")):
+        count: int = getattr(summary, verdict)
+        rows.append((verdict, element("span", f"{count:,}", class_=style if count else "dim")))
+    rows.append(("calls", f"{summary.calls:,}"))
+    if summary.tokens.input or summary.tokens.output:
+        rows.append(("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out"))
+        rows.append(("cost", money(summary.usd, summary.model)))
+    return pairs(rows)
+
+
+def capability(curves: Sequence[Capability]) -> Markup:
+    """How far agents get: the figure, and the numbers in it."""
+    return section("Capability", Markup(capability_figure(curves, "")), *map(_points, curves))
+
+
+def _points(curve: Capability) -> Markup:
+    rows = [
+        Row(
+            (
+                str(point.actions),
+                f"{point.cases:,}",
+                percent(point.success),
+                _interval(point.interval) if point.success is not None else "–",
+                percent(point.chance),
+            )
+        )
+        for point in curve.curve
+    ]
+    headings = ("actions", "cases", "success", "95 % interval", "chance")
+    return grid(headings, rows, 0, f"{name_of(curve)}: {how_far(curve)}")
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    low, high = ends
+    return f"{100 * low:.1f} – {100 * high:.1f} %"
+
+
+def errors(summary: Summary, curves: Sequence[Capability]) -> Markup:
+    """Failures by kind; where the capability is known, of those alone that are within it."""
+    counted = [(name_of(curve), curve.errors) for curve in curves] or [(summary.agent, summary.errors)]
+    where = "Failures up to the capability limit, by kind." if curves else "Failures by kind."
+    rows = [_error_row(name, found) for name, found in counted]
+    return section("Errors", element("p", where), grid(("agent", "failures", *KINDS), rows))
+
+
+def _error_row(name: str, found: Mapping[ErrorKind, int]) -> Row:
+    total = sum(found.values())
+    shares = [percent(found.get(kind, 0) / total if total else None) for kind in KINDS]
+    return Row((text(name, NAME), f"{total:,}", *shares))
+
+
+def causes(dissections: Sequence[Dissection]) -> Markup:
+    """Root causes: the share of each, and what was found about single failures."""
+    rows = [
+        Row((text(_agent(each), NAME), f"{len(each.failures):,}", *cause_shares(each)))
+        for each in dissections
+    ]
+    return section(
+        "Root causes",
+        grid(("agent", "failures", *CAUSES), rows),
+        *(_diagnoses(each) for each in dissections if each.failures),
+    )
+
+
+def _agent(dissection: Dissection) -> str:
+    return f"{dissection.agent} · {dissection.model}" if dissection.model else dissection.agent
+
+
+def _diagnoses(dissection: Dissection) -> Markup:
+    rows = [
+        Row(
+            (
+                element("code", text(each.case, 100)),
+                each.cause,
+                text(each.guilty, 300),
+                text(each.evidence, 500),
+                "–" if each.confidence is None else whole_percent(each.confidence),
+                str(each.agent_runs),
+            )
+        )
+        for each in dissection.failures[:DIAGNOSES]
+    ]
+    return grid(
+        ("case", "cause", "guilty", "evidence", "sure", "runs"), rows, 4, f"method {dissection.method}"
+    )
+
+
+def portions(breakdown: Breakdown) -> Markup:
+    """Success by one facet of the cases."""
+    rows = [
+        Row(
+            (
+                text(each.value, NAME),
+                f"{each.cases:,}",
+                f"{each.failed:,}",
+                percent(each.success),
+                _interval(each.interval),
+                p_value(each.p),
+            ),
+            "bad" if each.significant else "",
+        )
+        for each in breakdown.portions[:PORTIONS]
+    ]
+    hidden = len(breakdown.portions) - len(rows)
+    more = [element("p", f"… and {hidden} more.", class_="dim")] if hidden else []
+    said = finding(breakdown)
+    headings = (breakdown.by, "cases", "failed", "success", "95 % interval", "p")
+    table = grid(headings, rows, names=0 if breakdown.by == "actions" else 1)
+    return section(
+        PLURALS[breakdown.by].capitalize(), table, *more, element("p", f"{said[0].upper()}{said[1:]}.")
+    )

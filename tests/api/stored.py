@@ -1,0 +1,24 @@
+"""Runs in a store whose every verdict is known."""
+
+from collections.abc import Iterable
+
+from misstep.core.case import Case
+from misstep.core.outcome import Outcome
+from misstep.core.settings import Settings
+from misstep.core.spending import Spent
+from misstep.core.transcript import Transcript
+from misstep.core.verdict import Judgement, Verdict
+from misstep.store.runs import Store
+
+
+def keep_run(settings: Settings, outcomes: Iterable[tuple[Case, Judgement]]) -> str:
+    """A run with these outcomes; its id."""
+    with Store(settings.store, create=True) as store:
+        run = store.add_run(settings, 0, 0.0).id
+        with store.sit(run, 0.0) as seat:
+            seat.keep([_outcome(case, verdict) for case, verdict in outcomes], Spent())
+    return run
+
+
+def _outcome(case: Case, verdict: Judgement) -> Outcome:
+    return Outcome(case, Transcript(case.id, ()), Verdict(case.id, verdict))

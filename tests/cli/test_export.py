@@ -1,0 +1,96 @@
+"""`misstep export` as people use it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+
+@pytest.fixture
+def greedy(misstep: Command) -> str:
+    """A run of thirty cases, some of them failed."""
+    result = misstep("plan", "test", "--agent", "sim:greedy", "--count", "30", "--json", "--fail-on", "none")
+    return str(json.loads(result.out)["run"])
+
+
+def test_to_standard_output(misstep: Command, greedy: str) -> None:
+    failed = json.loads(misstep("show", greedy, "--json").out)["failed"]
+    result = misstep("export", greedy, "--format", "sft")
+    assert result.code == 0
+    examples = [json.loads(line) for line in result.out.splitlines()]
+    assert len(examples) == failed
+    assert set(examples[0]) == {"messages", "tools", "misstep"}
+    assert result.err == f"{failed} examples of run {greedy} (errors: order {failed})\n"
+
+
+def test_into_a_file_with_counts(misstep: Command, greedy: str, tmp_path: Path) -> None:
+    result = misstep("export", greedy[:4], "--format", "dpo", "--out", "pairs.jsonl", "--json")
+    counts = json.loads(result.out)
+    examples = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
+    assert (result.code, result.err) == (0, "")
+    assert counts == {
+        "run": greedy,
+        "format": "dpo",
+        "out": "pairs.jsonl",
+        "examples": len(examples),
+        "kinds": {"order": len(examples)},
+        "left_out": {},
+    }
+    assert set(examples[0]) == {"prompt", "chosen", "rejected", "tools", "misstep"}
+
+
+def test_passed_cases_too(misstep: Command, greedy: str) -> None:
+    result = misstep("export", "last", "--format", "sft", "--all")
+    assert len(result.out.splitlines()) == 30
+    assert "passed" in result.err
+
+
+def test_nothing_to_export_is_an_empty_file(misstep: Command, tmp_path: Path) -> None:
+    misstep("plan", "test", "--agent", "sim:perfect", "--count", "2", "--json")
+    result = misstep("export", "last", "--format", "sft", "--out", "none.jsonl")
+    assert (result.code, result.out) == (0, "")
+    assert result.err.startswith("0 examples of run ")
+    assert (tmp_path / "none.jsonl").read_bytes() == b""
+
+
+def test_what_was_left_out_is_told(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("def agent(request, tools):\n    raise OSError('no')\n")
+    misstep("plan", "test", "--agent", "broken.py:agent", "--count", "3", "--json", "--display", "none")
+    result = misstep("export", "last", "--format", "sft")
+    assert result.err.splitlines()[1] == "left out: 3 errored"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--format", "sft", "--json"], "can't both go to standard output"),
+        (["--format", "dpo", "--all"], "has nothing to reject"),
+        (["--format", "xml"], "'xml' is not one of"),
+        ([], "missing option '--format'"),
+        (["--format", "sft", "--out", ".misstep/store.db"], "would be overwritten"),
+        (["--format", "sft", "--out", "no/such/folder/x.jsonl"], "can't be written"),
+    ],
+)
+def test_mistakes_are_explained(misstep: Command, greedy: str, arguments: list[str], problem: str) -> None:
+    before = Path(".misstep/store.db").stat().st_size
+    result = misstep("export", greedy, *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert problem in result.err
+    assert Path(".misstep/store.db").stat().st_size == before
+
+
+def test_the_cases_that_settings_name_are_spared(misstep: Command, greedy: str, tmp_path: Path) -> None:
+    (tmp_path / "misstep.toml").write_text('cases = "cases.jsonl"\n')
+    (tmp_path / "cases.jsonl").write_text("{}\n")
+    result = misstep("export", greedy, "--format", "sft", "--out", "cases.jsonl")
+    assert (result.code, (tmp_path / "cases.jsonl").read_text()) == (2, "{}\n")
+
+
+def test_a_file_appears_whole_or_not_at_all(misstep: Command, greedy: str, tmp_path: Path) -> None:
+    (tmp_path / "kept.jsonl").write_text("what was there\n")
+    result = misstep("export", "nowhere", "--format", "sft", "--out", "kept.jsonl")
+    assert result.code == 2
+    assert (tmp_path / "kept.jsonl").read_text() == "what was there\n"
+    assert not list(tmp_path.glob(".*.part"))

@@ -1,0 +1,265 @@
+"""The page of a run: one file, whole without any other, in which text from outside is nothing but text."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import msgspec
+import pytest
+
+from misstep.core.breakdown import Breakdown, Portion
+from misstep.core.case import CASE_VERSION, Action, Case, Planned
+from misstep.core.constraint import Before, Constraint, Given
+from misstep.core.diagnosis import Diagnosis, Dissection
+from misstep.core.outcome import Outcome
+from misstep.core.summary import Summary, Tally
+from misstep.core.transcript import Call, Transcript, Usage
+from misstep.core.verdict import Verdict
+from misstep.report.page import Findings, page, run_page
+from misstep.report.web.markup import element
+from tests.report.curves import falling
+from tests.snapshots import check_snapshot
+
+SVG = "{http://www.w3.org/2000/svg}"
+KNOWN = {
+    *("html", "head", "meta", "title", "style", "body", "main", "footer", "section", "div", "span"),
+    *("h1", "h2", "h3", "p", "b", "code", "pre", "dl", "dt", "dd", "ol", "ul", "li", "details", "summary"),
+    *("table", "thead", "tbody", "tr", "th", "td", "svg", "desc", "rect", "g", "line", "polyline"),
+    *("polygon", "circle", "text"),
+}
+HARMLESS = {
+    *("class", "lang", "charset", "content", "name", "http-equiv", "open", "value", "role", "viewBox"),
+    *(
+        "aria-hidden",
+        "aria-label",
+        "x",
+        "y",
+        "x1",
+        "x2",
+        "y1",
+        "y2",
+        "cx",
+        "cy",
+        "r",
+        "rx",
+        "width",
+        "height",
+    ),
+    *("points", "text-anchor", "stroke-dasharray"),
+}
+EVIL = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</style></title></svg></details><script>",
+    "<!-- ]]> --> &lt;b&gt; &#60;i&#62;",
+    "javascript:alert(1)",
+    "\x00\x08\x1b]0;owned\x07\x9b2J\x7f",
+    "\u202etxt.exe\u2066\u200f\u2028\u2029\ufeff",
+    "??\ufffd\ufffe\uffff",
+    "\ud800\udfff",
+)
+
+
+def read(source: str) -> Element:
+    """The page as a tree: every tag that is opened is closed, every value quoted."""
+    assert source.startswith("<!doctype html>\n<html ")
+    return ElementTree.fromstring(source.removeprefix("<!doctype html>\n"))
+
+
+def words(tree: Element) -> str:
+    """What can be read, a line for each piece of it."""
+    lines = list[str]()
+
+    def walk(each: Element) -> None:
+        tag = each.tag.removeprefix(SVG)
+        if tag in ("style", "head", "desc"):
+            return
+        text = "".join(each.itertext()) if tag in ("p", "summary", "li", "h1", "h2", "h3", "pre") else ""
+        if tag in ("tr", "dl"):
+            cells = ["".join(cell.itertext()) for cell in each]
+            lines.extend(
+                ["   ".join(cells)]
+                if tag == "tr"
+                else [f"{a}   {b}" for a, b in zip(cells[::2], cells[1::2], strict=True)]
+            )
+        elif text or each.get("class") == "request":
+            lines.append(text or "".join(each.itertext()))
+        else:
+            for child in each:
+                walk(child)
+
+    walk(tree)
+    return "\n".join(lines)
+
+
+def outcome(text: str = "", **more: Any) -> Outcome:
+    """A failed case, with a text of one's own in every place that comes from outside."""
+    names = [f"{name}{text}" for name in ("audit", "backup", "cleaning")]
+    actions = tuple(Action(letter, name, name) for letter, name in zip("abc", names, strict=True))
+    constraints: tuple[Constraint, ...] = (Before("a", "b", 0), Given("c", {"k": text}))
+    case = Case(
+        CASE_VERSION,
+        f"c1{text}",
+        0,
+        f"topic{text}",
+        f"The audit comes\nfirst.{text}",
+        actions,
+        constraints,
+        sentences=(text,),
+        solution=(Planned("audit"),),
+    )
+    calls = (
+        Call(names[1], {}, f"done{text}"),
+        Call(names[0], {"k": text}),
+        Call(f"x{text}", f"y{text}", ran=-1),
+    )
+    verdict = Verdict(
+        case.id, "failed", "order", 1, (0, 1), (0,), (), ("a", "b", "c"), f"Step 1 came too early.{text}"
+    )
+    whole = Outcome(case, Transcript(case.id, calls, answer=text), verdict)
+    return msgspec.structs.replace(whole, **more)
+
+
+def summary(text: str = "", outcomes: Sequence[Outcome] = ()) -> Summary:
+    tally = Tally()
+    for each in outcomes:
+        tally.add(each)
+    tally.usage += Usage(1234, 567)
+    return tally.summary(f"run1{text}", f"greedy{text}", f"model{text}", 0.5)
+
+
+def dissection(text: str = "") -> Dissection:
+    found = (
+        Diagnosis(
+            f"c1{text}", "terminal", 0.97, f"“prior to”{text}", (1,), f"9 of 9 against 0 of 9{text}", 18
+        ),
+        Diagnosis("c2", "undetermined", None, "", (), "nothing stood out", 30),
+    )
+    return Dissection(
+        "r2", "run1", f"greedy{text}", None, f"sequential{text}", found, {"terminal": 1, "undetermined": 1}
+    )
+
+
+def findings(text: str = "") -> Findings:
+    passed = outcome(verdict=Verdict("c9", "passed"))
+    failed = outcome(text)
+    portions = (
+        Portion(f"baker{text}", 4, 4, 0.0, (0.0, 0.49), 0.0004, True),
+        Portion("waiter", 6, 1, 5 / 6, (0.44, 0.97), 1.0, False),
+    )
+    return Findings(
+        summary(text, [passed, passed, failed, failed]),
+        (failed, failed),
+        (falling(f"greedy{text}", range(2, 5), 3.2),),
+        (),
+        (Breakdown("run1", "topic", portions),),
+        f" --store other.db{text}",
+    )
+
+
+def dissected(text: str = "") -> Findings:
+    return Findings(summary(text, [outcome(text)]), dissections=(dissection(text),))
+
+
+PAGES = (findings, dissected)
+
+
+def test_a_page_about_causes() -> None:
+    page = words(read(run_page(dissected())))
+    check_snapshot("page-causes", page)
+    assert "judged cases passed" not in page  # the cases are of our own making: their rate says nothing
+
+
+def test_a_whole_page() -> None:
+    check_snapshot("page", words(read(run_page(findings()))))
+
+
+def test_a_page_with_nothing_but_a_summary() -> None:
+    text = words(read(run_page(Findings(Tally().summary("run1", "me")))))
+    assert "No case was judged" in text
+    assert "Errors" not in text
+    assert "Cases that did not pass" not in text
+
+
+def test_nothing_is_fetched_and_nothing_is_run() -> None:
+    tree = read(run_page(findings()))
+    head = next(iter(tree))
+    policies = [each.get("content") for each in head if each.get("http-equiv") == "Content-Security-Policy"]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
+    names = [each.tag for each in head]
+    assert names.index("meta") == 0
+    assert names.index("style") > 1
+    for style in tree.iter():
+        if style.tag.endswith("style"):
+            assert not any(word in (style.text or "") for word in ("url(", "@import", "http"))
+
+
+@pytest.mark.parametrize("about", PAGES)
+@pytest.mark.parametrize("evil", EVIL)
+def test_hostile_text_is_nothing_but_text(evil: str, about: Callable[[str], Findings]) -> None:
+    source = run_page(about(evil))
+    source.encode()
+    tree = read(source)
+    for each in tree.iter():
+        assert each.tag.removeprefix(SVG) in KNOWN
+        assert set(each.attrib) <= HARMLESS
+    assert structure(tree) == structure(read(run_page(about("harmless"))))
+    assert not set(source) & set("\x00\x08\x1b\x07\x9b\x7f\u202e\u2066\u200f\u2028\u2029\ufeff\ufffe\uffff")
+    printable = "".join(letter for letter in evil if letter.isprintable() and letter not in "\ufffe\uffff")
+    assert all(letter in words(tree) for letter in printable)
+
+
+def structure(tree: Element) -> list[str]:
+    """Every element in its order."""
+    return [each.tag for each in tree.iter()]
+
+
+def test_whoever_says_too_much_is_cut_short() -> None:
+    source = run_page(findings("z" * 1_000_000))
+    assert len(source) < 150_000
+    assert "more characters)" in words(read(source))
+
+
+def test_of_very_many_calls_the_first_and_those_around_the_misstep_are_shown() -> None:
+    sample = outcome()
+    calls = tuple(Call(f"tool{number}") for number in range(1, 1001))
+    verdict = msgspec.structs.replace(sample.verdict, step=500)
+    many = msgspec.structs.replace(sample, transcript=Transcript("c1", calls), verdict=verdict)
+    tree = read(run_page(Findings(summary("", [many]), [many])))
+    (listed,) = list(tree.iter("ol"))
+    shown = ["".join(item.itertext()) for item in listed]
+    assert shown[0] == "tool1()"
+    assert shown[39:42] == ["tool40()", "… 454 calls left out", "tool495()"]
+    assert shown[46] == "tool500() ← misstep"
+    assert shown[-2:] == ["tool505()", "… 495 calls left out"]
+    assert [item.get("value") for item in listed if item.get("class") == "misstep"] == ["500"]
+
+
+def test_how_much_is_left_out_is_said() -> None:
+    failed = outcome()
+    text = words(read(run_page(Findings(summary("", [failed] * 5), [failed] * 2))))
+    assert text.endswith("… and 3 more.")
+    portions = tuple(Portion(f"t{number}", 1, 0, 1.0, (0.2, 1.0), 1.0, False) for number in range(50))
+    by_topic = Breakdown("run1", "topic", portions)
+    text = words(read(run_page(Findings(summary(), breakdowns=[by_topic]))))
+    assert "… and 30 more." in text
+    assert "50 topics were compared" in text
+
+
+def test_a_command_can_be_pasted_whatever_the_case_is_called() -> None:
+    source = run_page(Findings(summary("", [outcome()]), [outcome("; rm -rf $HOME '`")]))
+    assert "misstep replay 'run1/c1; rm -rf $HOME '\"'\"'`'" in words(read(source))
+
+
+def test_errors_are_those_of_the_summary_where_no_capability_is_known() -> None:
+    failed = [outcome()] * 3 + [outcome(verdict=Verdict("c2", "failed", "lost"))]
+    text = words(read(run_page(Findings(summary("", failed)))))
+    assert "Failures by kind." in text
+    assert "greedy   4   0.0 %   0.0 %   25.0 %   75.0 %   0.0 %" in text
+
+
+def test_a_page_of_one_s_own() -> None:
+    tree = read(page("Two & a half", [element("p", "1 < 2")]))
+    assert words(tree) == "Two & a half\n1 < 2"

@@ -39,17 +39,24 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     data = {
-        name for name in names if name.endswith((".toml", ".txt", "py.typed")) and ".dist-info/" not in name
+        name
+        for name in names
+        if name.endswith((".css", ".toml", ".txt", "py.typed")) and ".dist-info/" not in name
     }
     assert data == {
         "misstep/py.typed",
         "misstep/adapters/paradigms/data/react.txt",
         "misstep/adapters/paradigms/data/tools.txt",
+        "misstep/api/data/repair-relations.txt",
+        "misstep/api/data/repair-tools.txt",
         "misstep/models/data/prices.toml",
         "misstep/models/data/providers.toml",
         "misstep/planning/language/data/lexicon.toml",
         "misstep/planning/language/data/requests.toml",
         "misstep/planning/language/data/topics.toml",
+        "misstep/report/data/figure.css",
+        "misstep/report/data/page.css",
+        "misstep/report/data/pdoctor.toml",
     }
 
 

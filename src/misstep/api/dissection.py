@@ -13,6 +13,7 @@ from misstep.core.dice import derive_seed
 from misstep.core.event import Listener
 from misstep.core.purpose import Purpose
 from misstep.core.settings import Settings, check_settings
+from misstep.errors import UsageError
 from misstep.planning.dissection import pdoctor, sequential
 from misstep.store.runs import Run, Store
 
@@ -83,7 +84,17 @@ def _inquiries(store: Store, settings: Settings, purpose: Purpose) -> Iterator[I
     look_into = _method(settings)
     for name in purpose.cases:
         case = store.find_outcome(purpose.run, name).case
-        yield look_into(case)
+        try:
+            yield look_into(case)
+        except UsageError as error:  # a case that is not in misstep's own words
+            yield _unknown(case, error)
+
+
+def _unknown(case: Case, error: UsageError) -> Inquiry[Diagnosis]:
+    """An inquiry that has nothing to ask."""
+    yield []
+    why = "; ".join((error.message, *error.hints))
+    return Diagnosis(case.id, "undetermined", None, "", (), why, 0)
 
 
 def _method(settings: Settings) -> Callable[[Case], Inquiry[Diagnosis]]:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
+from misstep.api.breakdown import break_down
 from misstep.api.capability import measure_capability
 from misstep.api.cases import suite_of
 from misstep.api.conduct import Work, begin, lasting
@@ -31,8 +32,11 @@ def replicate(question: Question, several: Sequence[Settings], *listeners: Liste
         dissect(settings, curve.run, (), *listeners)
         for settings, curve in zip(several, measured, strict=True)
     )
+    by_topic = tuple(
+        break_down(settings, curve.run, "topic") for settings, curve in zip(several, measured, strict=True)
+    )
     topics = _blamed_topics(several, dissected)
-    return Replication(question, (), measured, dissected, topics)
+    return Replication(question, (), measured, dissected, topics, by_topic)
 
 
 def _detect(settings: Settings, listeners: Sequence[Listener]) -> Effectiveness:

@@ -5,6 +5,7 @@ from typing import Literal, get_args
 
 import msgspec
 
+from misstep.core.breakdown import Breakdown
 from misstep.core.capability import Capability
 from misstep.core.diagnosis import Dissection
 from misstep.core.summary import Summary
@@ -25,7 +26,8 @@ class Effectiveness(msgspec.Struct, frozen=True):
 class Replication(msgspec.Struct, frozen=True):
     """What `misstep paper RQ --json` prints: of each agent, what the question asks for.
 
-    `topics` counts the failures that a topic is to blame for, by the topic, of all agents together.
+    `topics` counts the failures that a topic is to blame for, by the topic, of all agents together;
+    `breakdowns` says of each agent which topics it fails on more often than on others.
     """
 
     question: Question
@@ -33,3 +35,4 @@ class Replication(msgspec.Struct, frozen=True):
     capabilities: tuple[Capability, ...] = ()
     dissections: tuple[Dissection, ...] = ()
     topics: Mapping[str, int] = {}
+    breakdowns: tuple[Breakdown, ...] = ()

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from misstep.core.diagnosis import CAUSES
 from misstep.core.replication import Effectiveness, Replication
+from misstep.report.breakdown import finding
 from misstep.report.plot import capability_plot, how_far_table
 from misstep.report.shares import KINDS, Column, agent_name, counted_column, shares_table
 from misstep.report.terminal import percent
@@ -63,7 +64,8 @@ def paper_view(replication: Replication) -> RenderableType:
         _titled(f"Table {7 if timed else 4}: causes of errors", _causes_table(replication, timed)),
     ]
     if not timed:
-        parts.append(_titled("Table 5: topics to blame", _topics_table(replication.topics)))
+        tests = [Text(line) for line in _topic_tests(replication)]
+        parts.append(_titled("Table 5: topics to blame", Group(_topics_table(replication.topics), *tests)))
     return Group(*parts)
 
 
@@ -124,6 +126,12 @@ def _comparable(agents: Sequence[str]) -> list[Published]:
     """The paper's agents of the same paradigms; all of them where there are none."""
     everyone = load_paper().agent
     return [other for other in everyone if other.paradigm in agents] or list(everyone)
+
+
+def _topic_tests(replication: Replication) -> list[str]:
+    """Of each agent, whether it really fails on some topics more often than on others."""
+    named = zip(replication.capabilities, replication.breakdowns, strict=True)
+    return [f"{agent_name(curve.agent, curve.model)}: {finding(each)}" for curve, each in named]
 
 
 def _topics_table(topics: Mapping[str, int]) -> Table:

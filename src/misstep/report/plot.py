@@ -1,35 +1,49 @@
 """Capability curves on a terminal."""
 
-from collections.abc import Sequence
-from math import exp
+from collections.abc import Iterator, Sequence
 
 import msgspec
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.capability import Capability, Fit, Point
-from misstep.report.curve import how_far, limit_in_words, misfit_in_words
+from misstep.core.capability import Capability, Fit, Half, Point
+from misstep.core.statistics import logistic
+from misstep.report.curve import how_far, limit_in_words, misfit_in_words, whole_percent
 from misstep.report.shares import KINDS, agent_name, counted_column, shares_table
 from misstep.report.terminal import percent
 
 HEIGHT = 20  # rows from 0 to 100 %, five points each
-WIDEST = 66  # columns, right of the scale
+WIDEST = 80  # columns of the whole plot, where the terminal has as many
+SCALE = 8  # columns left of it
+CELL = 8  # columns for a number of actions, where there is room
 SIGNS = "●▲■◆▼★"
 STYLES = ("cyan", "magenta", "green", "yellow", "blue", "red")
-CHANCE, FITTED, THRESHOLD, BAR = "x", "·", "╌", "│"
+CHANCE, FITTED, THRESHOLD, BAR, HALF = "x", "·", "╌", "│", "+"
 
 
 def capability_plot(curves: Sequence[Capability]) -> RenderableType:
     """Success against the number of actions: points with intervals, the chance level, the fitted curve."""
     sizes = [point.actions for curve in curves for point in curve.curve]
-    if not sizes:
-        return Text("no case has been run", style="dim")
-    board = _Board(min(sizes), max(sizes), len(curves))
-    board.rule(curves[0].threshold)
-    for number, curve in enumerate(curves):
-        board.draw(curve, number)
-    return Group(*board.rows(), board.axis(), _legend(curves))
+    return _Plot(curves, min(sizes), max(sizes)) if sizes else Text("no case has been run", style="dim")
+
+
+class _Plot(msgspec.Struct, frozen=True):
+    """The curves from `low` to `high` actions, as wide as there is room."""
+
+    curves: Sequence[Capability]
+    low: int
+    high: int
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        board = _Board(self.low, self.high, len(self.curves), min(WIDEST, options.max_width))
+        for threshold in sorted({curve.threshold for curve in self.curves}):
+            board.rule(threshold)
+        for number, curve in enumerate(self.curves):
+            board.draw(curve, number)
+        for line in (*board.rows(), *board.axis(), *_legend(self.curves)):
+            line.no_wrap, line.overflow = True, "ellipsis"
+            yield line
 
 
 class _Cell(msgspec.Struct, frozen=True):
@@ -38,33 +52,49 @@ class _Cell(msgspec.Struct, frozen=True):
 
 
 class _Board:
-    """A grid of characters; whatever is drawn later lies on top."""
+    """A grid of characters; whatever is drawn later lies on top, points on everything.
 
-    def __init__(self, low: int, high: int, curves: int) -> None:
+    Every number of actions has as many columns: one for the chance level, then one for each curve as far as
+    there is room.
+    """
+
+    def __init__(self, low: int, high: int, curves: int, width: int) -> None:
         self._low, self._high = low, high
-        self._step = max(curves + 1, min(8, WIDEST // (high - low + 1)))
+        self._step = max(1, min(CELL, (width - SCALE) // (high - low + 1)))
         self._width = (high - low + 1) * self._step
+        self._slots = max(1, min(curves, self._step - 2))
+        self._first = max(0, self._step - self._slots) // 2  # column of the first curve
         self._cells: dict[tuple[int, int], _Cell] = {}  # by row, from the top, and column
+        self._points: dict[tuple[int, int], _Cell] = {}
 
     def rule(self, share: float) -> None:
         for column in range(self._width):
-            self._put(column, share, _Cell(THRESHOLD, "dim"))
+            self._cells[_row(share), column] = _Cell(THRESHOLD, "dim")
 
     def draw(self, curve: Capability, number: int) -> None:
-        style = STYLES[number % len(STYLES)]
+        style, slot = STYLES[number % len(STYLES)], number % self._slots
         if curve.fit:
-            self._fitted(curve.fit, style)
+            self._fitted(curve.fit, slot, style)
+        if curve.half:
+            self._half(curve.half, slot, style)
         for point in curve.curve:
-            column = (point.actions - self._low) * self._step + self._step // 2 + number
-            if point.chance is not None and number == 0:
-                self._put(column - 1, point.chance, _Cell(CHANCE, "dim"))
-            self._point(point, column, _Cell(SIGNS[number % len(SIGNS)], style))
+            column = (point.actions - self._low) * self._step + self._first
+            if point.chance is not None:
+                self._points.setdefault((_row(point.chance), max(0, column - 1)), _Cell(CHANCE, "dim"))
+            self._point(point, column + slot, _Cell(SIGNS[number % len(SIGNS)], style))
 
-    def _fitted(self, fit: Fit, style: str) -> None:
-        for column in range(self._width):
-            actions = self._low + (column - self._step // 2) / self._step
-            if self._low <= actions <= self._high:
-                self._put(column, _success(fit, actions), _Cell(FITTED, style))
+    def _fitted(self, fit: Fit, slot: int, style: str) -> None:
+        """A dot in each column, and more above each other where the curve is steep."""
+        for column in range(self._first + slot, self._width - self._step + self._first + slot + 1):
+            actions = self._low + (column - self._first - slot) / self._step
+            ends = (actions - 0.49 / self._step, actions + 0.49 / self._step)
+            top, bottom = (_row(logistic(end, fit.half.at, fit.spread)) for end in ends)
+            for row in range(top, bottom + 1):
+                self._cells[row, column] = _Cell(FITTED, style)
+
+    def _half(self, half: Half, slot: int, style: str) -> None:
+        column = round((half.at - self._low) * self._step) + self._first + slot
+        self._cells[_row(0.5), column] = _Cell(HALF, style)
 
     def _point(self, point: Point, column: int, sign: _Cell) -> None:
         if point.success is None:
@@ -72,46 +102,45 @@ class _Board:
         low, high = (_row(end) for end in point.interval)
         for row in range(high, low + 1):
             self._cells[row, column] = _Cell(BAR, sign.style)
-        self._put(column, point.success, sign)
+        self._points[_row(point.success), column] = sign
 
-    def _put(self, column: int, share: float, cell: _Cell) -> None:
-        self._cells[_row(share), column] = cell
+    def rows(self) -> Iterator[Text]:
+        for row in range(HEIGHT + 1):
+            share = 100 - 100 * row // HEIGHT
+            line = Text(f"{share:>4} % ┤" if row % 5 == 0 else f"{'':6} │", style="dim")
+            for column in range(self._width):
+                cell = self._points.get((row, column)) or self._cells.get((row, column))
+                line.append(cell.sign if cell else " ", style=cell.style if cell else "")
+            line.rstrip()
+            yield line
 
-    def rows(self) -> list[Text]:
-        return [self._line(row) for row in range(HEIGHT + 1)]
-
-    def _line(self, row: int) -> Text:
-        share = 100 - 100 * row // HEIGHT
-        line = Text(f"{share:>4} % ┤" if row % 5 == 0 else f"{'':6} │", style="dim")
-        for column in range(self._width):
-            cell = self._cells.get((row, column))
-            line.append(cell.sign if cell else " ", style=cell.style if cell else "")
-        line.rstrip()
-        return line
-
-    def axis(self) -> Text:
-        """The numbers of actions, each below its points."""
-        labels = "".join(f"{n:^{self._step}}" for n in range(self._low, self._high + 1))
-        return Text(f"{'':6} └{'─' * self._width}\n{'':8}{labels.rstrip()}  actions", style="dim")
+    def axis(self) -> Iterator[Text]:
+        """The numbers of actions, each below its points, as many as there is room for."""
+        yield Text(f"{'':6} └{'─' * self._width}", style="dim")
+        labels = [" "] * (self._width + SCALE)
+        apart = 1 if self._step > len(str(self._high)) else 5
+        for size in range(self._low, self._high + 1):
+            if size == self._low or size % apart == 0:
+                place = (size - self._low) * self._step + self._first + (self._slots - 1) // 2
+                labels[place : place + len(str(size))] = str(size)
+        yield Text(f"{'':{SCALE}}{''.join(labels).rstrip()}", style="dim")
 
 
 def _row(share: float) -> int:
     return HEIGHT - round(share * HEIGHT)
 
 
-def _success(fit: Fit, actions: float) -> float:
-    return 1 / (1 + exp(max(-700.0, min(700.0, (actions - fit.half.at) / fit.spread))))
-
-
-def _legend(curves: Sequence[Capability]) -> Text:
-    legend = Text()
+def _legend(curves: Sequence[Capability]) -> Iterator[Text]:
     for number, curve in enumerate(curves):
         style = STYLES[number % len(STYLES)]
-        legend.append(f"{SIGNS[number % len(SIGNS)]} ", style=style)
-        legend.append(f"{agent_name(curve.agent, curve.model)}\n")
-    fitted = f"{FITTED} fitted   " if any(curve.fit for curve in curves) else ""
-    marks = f"{BAR} 95 % interval   {fitted}{CHANCE} chance   {THRESHOLD} threshold"
-    return legend.append(marks, style="dim")
+        yield Text.assemble((f"{SIGNS[number % len(SIGNS)]} ", style), agent_name(curve.agent, curve.model))
+    thresholds = ", ".join(whole_percent(share) for share in sorted({curve.threshold for curve in curves}))
+    marks = [f"{BAR} 95 % interval", f"{CHANCE} chance", f"{THRESHOLD} threshold {thresholds}"]
+    if any(curve.fit for curve in curves):
+        marks.append(f"{FITTED} fitted")
+    if any(curve.half for curve in curves):
+        marks.append(f"{HALF} half")
+    yield Text("   ".join(["actions →", *marks]), style="dim")
 
 
 def capability_table(capability: Capability) -> Table:
@@ -137,7 +166,7 @@ def how_far_table(capabilities: Sequence[Capability]) -> Table:
     """Of each agent, where it is at 50 %, and up to where it is above the threshold."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for curve in capabilities:
-        table.add_row(Text(agent_name(curve.agent, curve.model), style="bold"), how_far(curve))
+        table.add_row(Text(agent_name(curve.agent, curve.model), style="bold"), Text(how_far(curve)))
         table.add_row("", f"limit {limit_in_words(curve)}")
         if misfit := misfit_in_words(curve):
             table.add_row("", Text(misfit, style="yellow"))

@@ -40,7 +40,7 @@ def _effort(reduction: Reduction) -> str:
 
 def _certainty(reduction: Reduction) -> str:
     if reduction.minimal:
-        return "nothing can be left out or said more plainly: every way to do so was tried, and passed"
+        return "every step to a smaller or plainer one was tried, and passed"
     return "there may be a smaller one: not everything could be tried (--most-runs allows more)"
 
 

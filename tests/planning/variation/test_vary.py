@@ -1,6 +1,5 @@
 """A variant lacks what is to be avoided, and is otherwise as much like the case as can be."""
 
-
 import msgspec
 import pytest
 

@@ -35,13 +35,17 @@ class Belief:
         for _ in range(LOOKS - 1):
             places, spreads = (_bulk([(curve[axis], w) for curve, w in weighed]) for axis in (0, 1))
             weighed = _weigh(places, spreads, counts)
+        self._step = (places[1] - places[0]) / (PLACES - 1)
         likely = [(half, exp(spread), w) for (half, spread), w in weighed if w > NEGLIGIBLE / 10]
         total = sum(weight for _, _, weight in likely)
         self._curves = [(half, spread, weight / total) for half, spread, weight in likely]
 
     def chance_below(self, size: float) -> float:
         """How likely the agent is under 50 % at that number of actions already."""
-        return sum(weight for half, _, weight in self._curves if half < size)
+        # A curve stands for all that lie half a step around it.
+        shares = ((size - half) / self._step + 0.5 for half, _, _ in self._curves)
+        weights = (weight for _, _, weight in self._curves)
+        return sum(max(0.0, min(1.0, share)) * weight for share, weight in zip(shares, weights, strict=True))
 
     def most_telling(self, sizes: Sequence[int], more: int) -> int:
         """With how many actions so many more cases are expected to leave least variance of the 50 % point."""

@@ -58,20 +58,22 @@ class _Likelihood:
 
     def __init__(self, points: Sequence[Count]) -> None:
         self._points = [(n, judged - passed, judged) for n, passed, judged in points]
+        self._nearby = 1.0  # the steepness found last, where the next search begins
 
     def profile(self, half: float) -> tuple[float, float]:
         """The best steepness for a curve that passes 50 % at `half`, and the log-likelihood with it."""
         low, high = 1 / STEEPEST, STEEPEST
-        steepness = 1.0
+        steepness = self._nearby
         for _ in range(60):
             slope, bend = self._slope(half, steepness)
             low, high = (steepness, high) if slope > 0 else (low, steepness)
             # A step of Newton's on the log scale, halving the bracket where it leads out of it.
             ahead = steepness * exp(min(5.0, max(-5.0, -slope / bend))) if bend < 0 else 0.0
             ahead = ahead if low < ahead < high else sqrt(low * high)
-            if abs(ahead - steepness) <= 1e-9 * steepness:
+            if abs(ahead - steepness) <= 1e-7 * steepness:
                 break
             steepness = ahead
+        self._nearby = steepness
         return steepness, self._value(half, steepness)
 
     def is_past(self, half: float) -> bool:

@@ -134,7 +134,8 @@ def _longer(part: Free | Duty, actions: tuple[int, ...]) -> Free | Duty:
 def _is_plain(anatomy: Anatomy) -> bool:
     """Whether it is about nothing but order; elsewhere "at any time" would say too much."""
     parts = [part for sentence in anatomy.paragraph for part in sentence.parts]
-    return all([isinstance(part, Clause | Free) for part in parts]) and anatomy.world == World()
+    is_ours = anatomy.world == World() and not anatomy.has_own_tools
+    return is_ours and all([isinstance(part, Clause | Free) for part in parts])
 
 
 def _one_fewer(actions: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -13,7 +13,8 @@ def focus(anatomy: Anatomy, outcome: Outcome) -> Steps:
     """
     verdict = outcome.verdict
     broken = [outcome.case.constraints[index] for index in verdict.core]
-    named = {id_ for c in broken if isinstance(c, Before) for id_ in (c.first, c.then)} | {*verdict.missing}
+    ordered = [(c.first, c.then, c.announced) for c in broken if isinstance(c, Before)]
+    named = {*verdict.missing}.union(*ordered)
     if named:
         yield forget(anatomy, {i for i, action in enumerate(anatomy.actions) if action.id not in named})
     sentences = {c.sentence for c in broken if c.sentence is not None}

@@ -77,13 +77,13 @@ def simplify_phrases(anatomy: Anatomy) -> Steps:
 def simplify_announcements(anatomy: Anatomy) -> Steps:
     """The plainest forms and phrases for what results announce."""
     if anatomy.announced:
-        plain = [Sentence((_plainest(each.sentence.parts[0]),)) for each in anatomy.announcements]
-        yield anatomy.announcing(
-            [
-                Announcement(each.voice, sentence, fill(sentence, [Said(sentence.parts[0], {})]))
-                for each, sentence in zip(anatomy.announcements, plain, strict=True)
-            ]
-        )
+        yield anatomy.announcing(map(_plainly_announced, anatomy.announcements))
+
+
+def _plainly_announced(announcement: Announcement) -> Announcement:
+    part = _plainest(announcement.sentence.parts[0])
+    sentence = Sentence((part,))
+    return Announcement(announcement.voice, sentence, fill(sentence, [Said(part, {})]))
 
 
 def _reworded(anatomy: Anatomy, change: Callable[[Said], Said]) -> Anatomy | None:

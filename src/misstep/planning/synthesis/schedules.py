@@ -1,12 +1,12 @@
 """Days, durations and points of time for timed problems, drawn round a schedule that keeps to all of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import msgspec
 
+from misstep.planning.language.hanging import with_time
 from misstep.planning.language.remarks import TIMED, Bound, Edge, Timed, TimedRelative
-from misstep.planning.language.syntax import Clause, Sentence
 from misstep.planning.plans.demands import Demands, selections
 from misstep.planning.plans.search import find_plan
 from misstep.planning.synthesis.paragraphs import GROUP_RATE
@@ -150,30 +150,12 @@ def _attach(plot: Plot, said: Said) -> bool:
     """Hang it on an ordering clause as a relative clause, now and then."""
     if not plot.dice.chance(plot.recipe.relative):
         return False
+    time = TimedRelative(said.edge, said.bound, said.time)
     for number, sentence in enumerate(plot.sentences):
-        for changed in _with_relative(sentence, said):
+        for changed in with_time(sentence, said.action, time):
             plot.sentences[number] = changed
             return True
     return False
-
-
-def _with_relative(sentence: Sentence, said: Said) -> Iterator[Sentence]:
-    relative = TimedRelative(said.edge, said.bound, said.time)
-    for place, part in enumerate(sentence.parts):
-        if not isinstance(part, Clause) or part.subject.relative or part.object.relative:
-            continue
-        for name, group in (("subject", part.subject), ("object", part.object)):
-            if group.actions == (said.action,) and _is_clear(sentence, place, name):
-                described = msgspec.structs.replace(group, relative=relative)
-                changed = msgspec.structs.replace(part, **{name: described})
-                parts = (*sentence.parts[:place], changed, *sentence.parts[place + 1 :])
-                yield msgspec.structs.replace(sentence, parts=parts)
-
-
-def _is_clear(sentence: Sentence, place: int, name: str) -> bool:
-    """A relative clause at the end of a part swallows what a comma ties to it."""
-    joined = place < len(sentence.joins) and sentence.joins[place] != ";"
-    return name == "subject" or not joined
 
 
 def _say(plot: Plot, said: Said, starts: dict[int, tuple[int, int]], free: list[int]) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from misstep.core.dice import Dice
+from misstep.planning.language.hanging import with_time
 from misstep.planning.language.remarks import Timed, TimedRelative
 from misstep.planning.language.syntax import Clause, Group, Sentence
 
@@ -68,21 +69,5 @@ def ways_to_hang(said: Appointment, sentences: Sequence[Sentence]) -> list[tuple
     return [
         (number, changed)
         for number, sentence in enumerate(sentences)
-        for changed in _described(sentence, said)
+        for changed in with_time(sentence, said.actions[0], said.window)
     ]
-
-
-def _described(sentence: Sentence, said: Appointment) -> Iterator[Sentence]:
-    """The sentence with a relative clause wherever the action stands alone.
-
-    One is enough for a clause, and at the end of one it would swallow what a comma ties to it.
-    """
-    for place, part in enumerate(sentence.parts):
-        if not isinstance(part, Clause) or part.subject.relative or part.object.relative:
-            continue
-        tied = place < len(sentence.joins) and sentence.joins[place] != ";"
-        for name in ("subject",) if tied else ("subject", "object"):
-            if getattr(part, name).actions == said.actions:
-                described = msgspec.structs.replace(part, **{name: Group(said.actions, said.window)})
-                parts = (*sentence.parts[:place], described, *sentence.parts[place + 1 :])
-                yield msgspec.structs.replace(sentence, parts=parts)

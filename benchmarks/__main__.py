@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.capability import capability_rows
 from benchmarks.clients import client_rows
 from benchmarks.distance import distance_rows
 from benchmarks.families import family_rows
@@ -25,6 +26,7 @@ MEASURED = (
     synthesis_rows,
     judging_rows,
     family_rows,
+    capability_rows,
     import_rows,
     loop_rows,
     inspection_rows,

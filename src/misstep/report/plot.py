@@ -7,7 +7,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.capability import Capability, Fit, Half, Point
+from misstep.core.capability import Capability, Fit, Point
 from misstep.core.statistics import logistic
 from misstep.report.curve import how_far, limit_in_words, misfit_in_words, whole_percent
 from misstep.report.shares import KINDS, agent_name, counted_column, shares_table
@@ -74,27 +74,28 @@ class _Board:
     def draw(self, curve: Capability, number: int) -> None:
         style, slot = STYLES[number % len(STYLES)], number % self._slots
         if curve.fit:
-            self._fitted(curve.fit, slot, style)
+            tried = [point.actions for point in curve.curve]
+            for column in range(self._column(min(tried), slot), self._column(max(tried), slot) + 1):
+                self._fitted(curve.fit, column, slot, style)
         if curve.half:
-            self._half(curve.half, slot, style)
+            self._cells[_row(0.5), self._column(curve.half.at, slot)] = _Cell(HALF, style)
         for point in curve.curve:
-            column = (point.actions - self._low) * self._step + self._first
             if point.chance is not None:
-                self._points.setdefault((_row(point.chance), max(0, column - 1)), _Cell(CHANCE, "dim"))
-            self._point(point, column + slot, _Cell(SIGNS[number % len(SIGNS)], style))
+                beside = max(0, self._column(point.actions, -1))
+                self._points.setdefault((_row(point.chance), beside), _Cell(CHANCE, "dim"))
+            self._point(point, self._column(point.actions, slot), _Cell(SIGNS[number % len(SIGNS)], style))
 
-    def _fitted(self, fit: Fit, slot: int, style: str) -> None:
-        """A dot in each column, and more above each other where the curve is steep."""
-        for column in range(self._first + slot, self._width - self._step + self._first + slot + 1):
-            actions = self._low + (column - self._first - slot) / self._step
-            ends = (actions - 0.49 / self._step, actions + 0.49 / self._step)
-            top, bottom = (_row(logistic(end, fit.half.at, fit.spread)) for end in ends)
-            for row in range(top, bottom + 1):
-                self._cells[row, column] = _Cell(FITTED, style)
+    def _fitted(self, fit: Fit, column: int, slot: int, style: str) -> None:
+        """A dot, and more below where the curve is steep."""
+        left, right = (
+            self._low + (column + side - self._column(self._low, slot)) / self._step for side in (-0.49, 0.49)
+        )
+        top, bottom = (_row(logistic(actions, fit.half.at, fit.spread)) for actions in (left, right))
+        for row in range(top, bottom + 1):
+            self._cells[row, column] = _Cell(FITTED, style)
 
-    def _half(self, half: Half, slot: int, style: str) -> None:
-        column = round((half.at - self._low) * self._step) + self._first + slot
-        self._cells[_row(0.5), column] = _Cell(HALF, style)
+    def _column(self, actions: float, slot: int) -> int:
+        return round((actions - self._low) * self._step) + self._first + slot
 
     def _point(self, point: Point, column: int, sign: _Cell) -> None:
         if point.success is None:
@@ -121,9 +122,9 @@ class _Board:
         apart = 1 if self._step > len(str(self._high)) else 5
         for size in range(self._low, self._high + 1):
             if size == self._low or size % apart == 0:
-                place = (size - self._low) * self._step + self._first + (self._slots - 1) // 2
+                place = self._column(size, (self._slots - 1) // 2)
                 labels[place : place + len(str(size))] = str(size)
-        yield Text(f"{'':{SCALE}}{''.join(labels).rstrip()}", style="dim")
+        yield Text(f"{'actions':{SCALE}}{''.join(labels).rstrip()}", style="dim")
 
 
 def _row(share: float) -> int:
@@ -135,12 +136,16 @@ def _legend(curves: Sequence[Capability]) -> Iterator[Text]:
         style = STYLES[number % len(STYLES)]
         yield Text.assemble((f"{SIGNS[number % len(SIGNS)]} ", style), agent_name(curve.agent, curve.model))
     thresholds = ", ".join(whole_percent(share) for share in sorted({curve.threshold for curve in curves}))
-    marks = [f"{BAR} 95 % interval", f"{CHANCE} chance", f"{THRESHOLD} threshold {thresholds}"]
-    if any(curve.fit for curve in curves):
-        marks.append(f"{FITTED} fitted")
-    if any(curve.half for curve in curves):
-        marks.append(f"{HALF} half")
-    yield Text("   ".join(["actions →", *marks]), style="dim")
+    fitted = [f"{FITTED} fitted"] if any(curve.fit for curve in curves) else []
+    halves = [f"{HALF} 50 %"] if any(curve.half for curve in curves) else []
+    marks = [
+        f"{BAR} 95 % interval",
+        *fitted,
+        *halves,
+        f"{CHANCE} chance",
+        f"{THRESHOLD} threshold {thresholds}",
+    ]
+    yield Text("   ".join(marks), style="dim")
 
 
 def capability_table(capability: Capability) -> Table:

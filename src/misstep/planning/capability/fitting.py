@@ -34,15 +34,15 @@ def fit_logistic(points: Sequence[Count]) -> Fit | None:
         return None
     likelihood = _Likelihood(judged)
     top = max(n for n, _, _ in judged)
-    at = bisect(likelihood.is_past, -FAR * top, FAR * top, 40)
+    at = bisect(likelihood.is_past, -FAR * top, FAR * top, 32)
     steepness, best = likelihood.profile(at)
     cut = best - DROP
     bottom, ceiling = min(0.0, at), max(2.0 * top, at)
     low, high = None, None
     if likelihood.profile(bottom)[1] < cut:
-        low = bisect(lambda half: likelihood.profile(half)[1] >= cut, bottom, at, 24)
+        low = bisect(lambda half: likelihood.profile(half)[1] >= cut, bottom, at, 20)
     if likelihood.profile(ceiling)[1] < cut:
-        high = bisect(lambda half: likelihood.profile(half)[1] < cut, at, ceiling, 24)
+        high = bisect(lambda half: likelihood.profile(half)[1] < cut, at, ceiling, 20)
     return Fit(Half(at, (low, high)), 1 / steepness, _misfit(judged, at, 1 / steepness))
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from misstep.api.capability import measure_capability, resume_capability, view_capability
 from misstep.api.dissection import dissect, resume_dissection, view_dissection
-from misstep.api.plan import resume_run, run_agent
+from misstep.api.plan import resume_run, run_agent, synthesise
 from misstep.api.shrinking import resume_shrinking, shrink_case, view_reduction
 from misstep.core.capability import Capability
 from misstep.core.diagnosis import Dissection
@@ -29,11 +29,8 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(agent="sim:terminal", agent_args={"phrase": "prior to"}, store=str(tmp_path / "store.db"))
 
 
-def test_run(settings: Settings, **changes: Any) -> str:
+def run_tests(settings: Settings, **changes: Any) -> str:
     return run_agent(settings.overlay({"actions": Span(3, 5), "count": 200, **changes})).run
-
-
-test_run.__test__ = False  # type: ignore[attr-defined]
 
 
 def first_failure(settings: Settings, run: str) -> str:
@@ -86,7 +83,7 @@ def test_what_a_curve_can_t_take(settings: Settings, vain: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("method", ["sequential", "pdoctor"])
 def test_causes_of_a_sample(settings: Settings, method: str) -> None:
-    run = test_run(settings)
+    run = run_tests(settings)
     found = dissect(settings.overlay({"method": method, "sample": 4, "seed": 3}), run)
     assert (found.of, found.method, len(found.failures)) == (run, method, 4)
     assert found.causes["terminal"] == 4
@@ -97,20 +94,35 @@ def test_causes_of_a_sample(settings: Settings, method: str) -> None:
         assert (own.purpose.verb, own.purpose.run) == ("dissect", run)
         assert own.settings.agent_args == parent.settings.agent_args
         assert own.done == sum(each.agent_runs for each in found.failures)
-        assert [name for name in failed if name in own.purpose.cases] == list(own.purpose.cases)
+        assert {*own.purpose.cases} <= {*failed}
     assert view_dissection(settings, found.run) == found
     other = dissect(settings.overlay({"method": method, "sample": 4, "seed": 4}), run)
     assert [each.case for each in other.failures] != [each.case for each in found.failures]
 
 
+def test_the_sample_is_the_same_however_outcomes_arrived(settings: Settings) -> None:
+    chosen = settings.overlay({"method": "pdoctor", "mutations": 1, "sample": 5})
+    samples = [
+        [each.case for each in dissect(chosen, run_tests(settings, jobs=jobs)).failures] for jobs in (1, 7)
+    ]
+    assert samples[0] == samples[1]
+
+
 def test_causes_of_named_cases_and_of_a_run_without_failures(settings: Settings) -> None:
-    run = test_run(settings)
+    run = run_tests(settings)
     name = first_failure(settings, run)
     found = dissect(settings, run, [name[:8]])
     assert [each.case for each in found.failures] == [name]
+    assert [each.case for each in dissect(settings.overlay({"sample": 1}), run, [name, name]).failures] == [
+        name
+    ]
     with pytest.raises(UsageError, match="no case 'nothing'"):
         dissect(settings, run, ["nothing"])
-    faultless = test_run(settings, agent="sim:perfect", agent_args={}, count=10)
+    with Store(settings.store) as store:
+        passed = next(store.outcomes(run, "passed")).case.id
+    with pytest.raises(UsageError, match="has not failed: it is passed"):
+        dissect(settings, run, [passed])
+    faultless = run_tests(settings, agent="sim:perfect", agent_args={}, count=10)
     nothing = dissect(settings, faultless)
     assert (nothing.run, nothing.failures) == ("", ())
 
@@ -128,7 +140,7 @@ def test_only_failures_within_the_capability_are_looked_into(settings: Settings)
 
 
 def test_a_case_is_shrunk(settings: Settings) -> None:
-    run = test_run(settings)
+    run = run_tests(settings)
     name = first_failure(settings, run)
     shrunk, found = shrink_case(settings, run, name)
     assert found.outcome is not None
@@ -143,7 +155,7 @@ def test_a_case_is_shrunk(settings: Settings) -> None:
 
 
 def test_what_has_not_failed_is_not_shrunk(settings: Settings) -> None:
-    run = test_run(settings)
+    run = run_tests(settings)
     with Store(settings.store) as store:
         passed = next(store.outcomes(run, "passed")).case.id
     with pytest.raises(UsageError, match="has not failed: it is passed"):
@@ -192,7 +204,7 @@ def content(result: Result) -> object:
 
 @pytest.mark.parametrize("verb", ["capability", "adaptive", "sequential", "pdoctor", "shrink"])
 def test_cut_short_it_ends_like_one_that_was_not(settings: Settings, verb: str) -> None:
-    run = test_run(settings)
+    run = run_tests(settings)
     expected = content(whole(verb, settings, run))
     with Store(settings.store) as store:
         calls = sum(len(each.transcript.calls) for each in store.outcomes(store.find_run("last").id))
@@ -213,8 +225,9 @@ dissect(Settings(store=sys.argv[1], sample=12), sys.argv[2])
 
 
 def test_killed_at_any_moment_it_goes_on(settings: Settings) -> None:
-    run = test_run(settings)
+    run = run_tests(settings)
     expected = content(dissect(settings.overlay({"sample": 12}), run))
+    cut_short = 0
     for delay in (0.0, 0.3, 0.8):
         before = _newest(settings)
         command = [sys.executable, "-c", KILLED, settings.store, run]
@@ -227,7 +240,9 @@ def test_killed_at_any_moment_it_goes_on(settings: Settings) -> None:
         with Store(settings.store) as store:
             finished = store.find_run("last").summary is not None
         if not finished:
+            cut_short += 1
             assert content(rest("sequential", settings)) == expected
+    assert cut_short
 
 
 def _newest(settings: Settings) -> str:
@@ -240,8 +255,42 @@ def _wait_for(happened: Callable[[], bool], process: "subprocess.Popen[bytes]") 
         time.sleep(0.01)
 
 
+def foreign(settings: Settings, folder: Path) -> str:
+    """A run on a case in somebody else's words, which the agent fails."""
+    (case,) = synthesise(settings.overlay({"actions": Span(3, 3), "count": 1}))
+    case = msgspec.structs.replace(case, query=f"Please! {case.query}", skeleton="").identified()
+    path = folder / "cases.jsonl"
+    path.write_bytes(msgspec.json.encode(case) + b"\n")
+    chosen = {"cases": str(path), "agent": "sim:idle", "agent_args": {}, "actions": Span(3, 5), "count": None}
+    return run_agent(settings.overlay(chosen)).run
+
+
+def test_what_is_not_in_our_words_is_left_undetermined_and_never_shrunk(
+    settings: Settings, tmp_path: Path
+) -> None:
+    run = foreign(settings, tmp_path)
+    (diagnosis,) = dissect(settings, run).failures
+    assert (diagnosis.cause, diagnosis.agent_runs) == ("undetermined", 0)
+    assert "can't be taken apart" in diagnosis.evidence
+    with Store(settings.store) as store:
+        before = len(store.list_runs())
+    with pytest.raises(UsageError, match="can't be taken apart"):
+        shrink_case(settings, run, diagnosis.case)
+    with Store(settings.store) as store:
+        assert len(store.list_runs()) == before  # no run that nobody could ever finish
+
+
+def test_a_curve_of_an_agent_that_is_never_judged(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("def agent(request, tools):\n    raise RuntimeError('no')\n")
+    broken = settings.overlay({**CURVE, "agent": f"{tmp_path / 'broken.py'}:agent"})
+    for more in ({}, {"adaptive": True}):
+        curve = measure_capability(broken.overlay(more))
+        assert (curve.limit, curve.reached, curve.half) == (None, False, None)
+        assert all(point.success is None for point in curve.curve)
+
+
 def test_listeners_hear_of_every_run_of_the_agent(settings: Settings) -> None:
-    run, events = test_run(settings), list[Event]()
+    run, events = run_tests(settings), list[Event]()
     found = dissect(settings.overlay({"sample": 3}), run, (), events.append)
     assert sum(isinstance(event, CaseFinished) for event in events) == sum(
         e.agent_runs for e in found.failures

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from itertools import count
 
-from misstep.api.agents import check_agent
 from misstep.api.cases import suite_of
-from misstep.api.conduct import Known, Work, begin, go_on, lasting
-from misstep.api.estimates import estimate_run, past_runs
-from misstep.api.models import name_model, refuse_blind_budget
+from misstep.api.conduct import Known, Work, begin, expect, go_on, lasting
+from misstep.api.models import model_name
 from misstep.core.agent import Agent
 from misstep.core.campaign import Campaign, Inquiries
 from misstep.core.capability import Capability
@@ -44,10 +42,7 @@ def resume_capability(settings: Settings, *listeners: Listener, agent: Agent | N
 def estimate_capability(settings: Settings) -> Estimate:
     """What it will come to at the most."""
     settings = check_settings(settings)
-    work = _work(settings)
-    refuse_blind_budget(settings)
-    check_agent(settings)
-    return estimate_run(settings, work.most, work.sample(), past_runs(settings))
+    return expect(settings, _work(settings))
 
 
 def view_capability(settings: Settings, name: str) -> Capability:
@@ -60,9 +55,8 @@ def capability_of(store: Store, run: Run) -> Capability:
     tally = CurveTally()
     for outcome in store.outcomes(run.id):
         tally.add(outcome)
-    model = name_model(run.settings)
-    named = str(model) if model else None
-    return tally.capability(run.id, run.settings.agent, named, run.settings.threshold)
+    settings = run.settings
+    return tally.capability(run.id, settings.agent, model_name(settings), settings.threshold)
 
 
 def _work(settings: Settings) -> Work:

@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from misstep.api.agents import check_agent
 from misstep.api.cases import lasting_path, lasting_tools
 from misstep.api.crew import employ
-from misstep.api.estimates import estimate_rest, estimate_run
+from misstep.api.estimates import estimate_rest, estimate_run, past_runs
 from misstep.api.models import refuse_blind_budget, refuse_secrets
 from misstep.api.sitting import Sitting
 from misstep.api.summaries import summarise
@@ -50,9 +51,10 @@ class Work(msgspec.Struct, frozen=True):
 
 def begin(settings: Settings, work: Work, listeners: Sequence[Listener], agent: Agent | None) -> Summary:
     """Open a run under settings that have been checked and last, and hold its first sitting."""
-    _refuse_running_loop()
+    refuse_running_loop()
     refuse_blind_budget(settings)
     refuse_secrets(settings)
+    campaign = work.campaign(_nothing)
     crew = employ(settings, agent, _teller(listeners))
     settings = settings if agent is None else check_settings(settings.overlay({"agent": agent.name}))
     with Store(settings.store, create=True) as store:
@@ -62,7 +64,6 @@ def begin(settings: Settings, work: Work, listeners: Sequence[Listener], agent: 
             async with crew as execute:
                 # The run is opened once the agent is known to work.
                 run = store.add_run(settings, work.total, time.time(), work.digest, work.purpose)
-                campaign = work.campaign(partial(store.find_kept, run.id))
                 return await Sitting(store, run, expected, listeners).hold(campaign, execute)
 
         return asyncio.run(sit())
@@ -79,7 +80,7 @@ def go_on(
 
     `plan` says what is left to do in it.
     """
-    _refuse_running_loop()
+    refuse_running_loop()
     with Store(settings.store) as store:
         run = _resumable(store, settings.resume, verb)
         began_on = run.settings.on
@@ -100,10 +101,23 @@ def go_on(
         return asyncio.run(sit())
 
 
+def expect(settings: Settings, work: Work) -> Estimate:
+    """What a run would come to; nothing is started, and nothing is kept."""
+    refuse_blind_budget(settings)
+    check_agent(settings)
+    return estimate_run(settings, work.total or work.most, work.sample(), past_runs(settings))
+
+
+def _nothing(_: Case) -> None:
+    """What a run has kept before it has begun."""
+
+
 def _resumable(store: Store, name: str, verb: Verb) -> Run:
     run = store.find_run(name)
     if run.summary:
         raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
+    if run.purpose.verb == "paper":
+        raise UsageError(f"run {run.id} was to last for a time, and can't be gone on with", "start it again")
     if run.purpose.verb != verb:
         place = store_flag(store.location)
         hint = f"go on with it by: misstep plan {run.purpose.verb} --resume {run.id}{place}"
@@ -154,7 +168,7 @@ def _teller(listeners: Sequence[Listener]) -> Callable[[str], None]:
     return tell
 
 
-def _refuse_running_loop() -> None:
+def refuse_running_loop() -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:

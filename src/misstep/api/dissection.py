@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from misstep.api.conduct import Known, Work, begin, go_on
-from misstep.api.failures import draw_sample, find_failures, settings_for
-from misstep.api.models import name_model
+from misstep.api.conduct import Known, Work, begin, expect, go_on
+from misstep.api.failures import choose_failures, settings_for
+from misstep.api.models import model_name
 from misstep.core.agent import Agent
 from misstep.core.campaign import Campaign, Inquiries, Inquiry
 from misstep.core.case import Case
 from misstep.core.diagnosis import CAUSES, Diagnosis, Dissection
 from misstep.core.dice import derive_seed
+from misstep.core.estimate import Estimate
 from misstep.core.event import Listener
 from misstep.core.purpose import Purpose
 from misstep.core.settings import Settings, check_settings
@@ -18,7 +19,7 @@ from misstep.planning.dissection import pdoctor, sequential
 from misstep.store.runs import Run, Store
 
 MOST_RUNS = 60
-RERUNS = 3  # with which the method pdoctor begins
+ALL = 10**9
 
 
 def dissect(
@@ -27,13 +28,9 @@ def dissect(
     """Find the causes of a run's failures, of those named or of a sample, by running the agent again."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        run = store.find_run(name)
-        chosen = draw_sample(find_failures(store, run, cases), settings)
-        own = settings_for(settings, run)
-        if not chosen:
-            return _sum_up("", run, own, [])
-        purpose = Purpose("dissect", run.id, chosen)
-        work = _work(store, own, purpose)
+        own, work = _prepare(store, settings, name, cases)
+        if not work.purpose.cases:
+            return _sum_up("", work.purpose, own, [])
         summary = begin(own, work, listeners, agent)
     return view_dissection(settings, summary.run)
 
@@ -49,24 +46,48 @@ def resume_dissection(settings: Settings, *listeners: Listener, agent: Agent | N
     return view_dissection(settings, summary.run)
 
 
+def estimate_dissection(
+    settings: Settings, name: str, cases: Sequence[str] = ()
+) -> tuple[Settings, Estimate]:
+    """The settings under which it would be done, and what it would come to at the most."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        own, work = _prepare(store, settings, name, cases)
+        return own, expect(own, work)
+
+
 def view_dissection(settings: Settings, name: str) -> Dissection:
-    """What a stored dissection has found out so far: its inquiries are held again, on what has been kept."""
+    """What a stored dissection has found out; before its end, what can be said by what has been kept."""
     with Store(settings.store) as store:
         run = store.find_run(name)
-        inquiries = Inquiries(
-            _inquiries(store, run.settings, run.purpose), lambda case: store.find_kept(run.id, case)
-        )
-        for _ in run.purpose.cases:
-            inquiries.ask(1)
-        parent = store.find_run(run.purpose.run)
-        return _sum_up(run.id, parent, run.settings, inquiries.found)
+        found = store.find_result(run.id, Diagnosis)
+        if found is None:
+            inquiries = Inquiries(
+                _inquiries(store, run.settings, run.purpose), lambda case: store.find_kept(run.id, case)
+            )
+            inquiries.ask(ALL)
+            found = inquiries.found
+        return _sum_up(run.id, run.purpose, run.settings, found)
 
 
-def _sum_up(run: str, parent: Run, settings: Settings, found: Sequence[Diagnosis]) -> Dissection:
-    model = name_model(settings)
+def _prepare(store: Store, settings: Settings, name: str, cases: Sequence[str]) -> tuple[Settings, Work]:
+    run = store.find_run(name)
+    own = settings_for(settings, run)
+    purpose = Purpose("dissect", run.id, choose_failures(store, run, cases, own))
+    return own, _work(store, own, purpose)
+
+
+def _sum_up(run: str, purpose: Purpose, settings: Settings, found: Sequence[Diagnosis]) -> Dissection:
     counts = {cause: sum(each.cause == cause for each in found) for cause in CAUSES}
-    named = str(model) if model else None
-    return Dissection(run, parent.id, settings.agent, named, settings.method, tuple(found), counts)
+    return Dissection(
+        run=run,
+        of=purpose.run,
+        agent=settings.agent,
+        model=model_name(settings),
+        method=settings.method,
+        failures=tuple(found),
+        causes=counts,
+    )
 
 
 def _work(store: Store, settings: Settings, purpose: Purpose) -> Work:
@@ -76,7 +97,8 @@ def _work(store: Store, settings: Settings, purpose: Purpose) -> Work:
     def sample() -> Iterator[Case]:
         return (store.find_outcome(purpose.run, name).case for name in purpose.cases)
 
-    each = RERUNS + 3 * settings.mutations if settings.method == "pdoctor" else _most_runs(settings)
+    literal = settings.method == "pdoctor"
+    each = pdoctor.most_runs(settings.mutations) if literal else _most_runs(settings)
     return Work(campaign, sample, most=each * len(purpose.cases), purpose=purpose)
 
 

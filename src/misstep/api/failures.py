@@ -1,10 +1,13 @@
 """The failures of a stored run, to be looked into by runs of their own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from misstep.api.capability import capability_of
+from misstep.core.case import MOST_ACTIONS
 from misstep.core.dice import Dice
+from misstep.core.outcome import Outcome
 from misstep.core.settings import BUDGETS, Settings
+from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
 
 # What a run that looks into another takes from its own command; all the rest is as it was.
@@ -12,7 +15,6 @@ _OWN = (
     *BUDGETS,
     "confidence",
     "display",
-    "dry_run",
     "json",
     "method",
     "most_runs",
@@ -37,21 +39,28 @@ def settings_for(settings: Settings, run: Run) -> Settings:
     return run.settings.overlay({**own, "cache": False, "cases": "", "exhaustive": False, "count": None})
 
 
-def find_failures(store: Store, run: Run, names: Sequence[str]) -> list[str]:
-    """The ids of the cases that are named, or of all that failed within the agent's capability."""
+def find_failure(store: Store, run: Run, name: str) -> Outcome:
+    """A case of a run that has failed; a `UsageError` where it has not."""
+    outcome = store.find_outcome(run.id, name)
+    if outcome.verdict.verdict != "failed":
+        raise UsageError(
+            f"case {outcome.case.id} of run {run.id} has not failed: it is {outcome.verdict.verdict}",
+            f"misstep show {run.id} lists those that have",
+        )
+    return outcome
+
+
+def choose_failures(store: Store, run: Run, names: Sequence[str], settings: Settings) -> tuple[str, ...]:
+    """The ids of the cases that are named, or of a sample of those within the agent's capability."""
     if names:
-        return [store.find_outcome(run.id, name).case.id for name in names]
-    limit = capability_of(store, run).limit if run.purpose.verb == "capability" else None
-    return [
-        outcome.case.id
-        for outcome in store.outcomes(run.id, "failed")
-        if limit is None or len(outcome.case.actions) <= limit
-    ]
+        return tuple(dict.fromkeys([find_failure(store, run, name).case.id for name in names]))
+    # Sorted, since they arrived in an order that was left to chance.
+    failures = sorted(outcome.case.id for outcome in _within_capability(store, run))
+    return tuple(Dice(settings.seed).sample(failures, min(settings.sample, len(failures))))
 
 
-def draw_sample(failures: Sequence[str], settings: Settings) -> tuple[str, ...]:
-    """At most as many as were asked for, drawn by the seed, in the order in which they failed."""
-    if len(failures) <= settings.sample:
-        return tuple(failures)
-    drawn = {*Dice(settings.seed).sample(failures, settings.sample)}
-    return tuple(name for name in failures if name in drawn)
+def _within_capability(store: Store, run: Run) -> Iterator[Outcome]:
+    limit = (capability_of(store, run).limit or 0) if run.purpose.verb == "capability" else MOST_ACTIONS
+    for outcome in store.outcomes(run.id, "failed"):
+        if len(outcome.case.actions) <= limit:
+            yield outcome

@@ -4,6 +4,7 @@ from misstep.api.breakdown import break_down
 from misstep.api.capability import view_capability
 from misstep.api.dissection import view_dissection
 from misstep.api.runs import view_run
+from misstep.api.shrinking import view_reduction
 from misstep.core.settings import Settings, store_flag
 from misstep.report.page import Findings
 from misstep.store.location import shown
@@ -18,9 +19,11 @@ def gather(settings: Settings, name: str) -> Findings:
     curves = (run, *settings.beside) if verb == "capability" else ()
     of_its_own = bool(view.run.purpose.run)
     topics = () if of_its_own else (break_down(settings, run, "topic"),)
+    reduction = view_reduction(settings, run) if verb == "shrink" else None
     return Findings(
         summary=view.summary,
         failures=() if of_its_own else view.failures,
+        reduction=reduction,
         capabilities=tuple(view_capability(settings, curve) for curve in curves),
         dissections=(view_dissection(settings, run),) if verb == "dissect" else (),
         breakdowns=tuple(each for each in topics if len(each.portions) >= ENOUGH),

@@ -29,6 +29,12 @@ def name_model(settings: Settings, role: str = AGENT) -> ModelName | None:
     return parse_model(text, settings.model_base_url) if text else None
 
 
+def model_name(settings: Settings) -> str | None:
+    """The agent's model in words, if it has one that we know of."""
+    model = name_model(settings)
+    return str(model) if model else None
+
+
 def open_model(
     settings: Settings, tell: Tell, role: str = AGENT, gates: Gates | None = None
 ) -> LanguageModel:

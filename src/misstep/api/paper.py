@@ -2,59 +2,109 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from typing import Any
 
 from misstep.api.breakdown import break_down
-from misstep.api.capability import measure_capability
+from misstep.api.capability import measure_capability, view_capability
 from misstep.api.cases import suite_of
 from misstep.api.conduct import Work, begin, lasting
-from misstep.api.dissection import dissect
+from misstep.api.dissection import dissect, view_dissection
 from misstep.core.campaign import FixedSuite
+from misstep.core.capability import Capability
 from misstep.core.case import Case
 from misstep.core.diagnosis import Dissection
 from misstep.core.event import Listener
+from misstep.core.purpose import Purpose
 from misstep.core.replication import Effectiveness, Question, Replication
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import Settings, Span, check_settings
+from misstep.errors import UsageError
 from misstep.planning.synthesis.suite import make_case
 from misstep.store.runs import Store
 
-MINUTES = 60.0
 LIKELY = 1000  # cases within the time, for an estimate
 
+_LIMITS: dict[str, Any] = {"timeout": 180.0, "max_steps": 50, "parallel": "ordered", "threshold": 0.2}
+_PLAIN: dict[str, Any] = {
+    "family": ("order",),
+    "timed": False,
+    "tools": "",
+    "distractors": 0,
+    "difficulty": (),
+}
+_CASES: dict[str, Any] = {"cases": "", "count": None, "exhaustive": False, "per_pair": 20, "most_cases": 300}
+_CAUSES: dict[str, Any] = {"full": True, "adaptive": False, "method": "pdoctor", "sample": 100}
+_COMMON = {**_LIMITS, **_PLAIN, **_CASES}
 
-def replicate(question: Question, several: Sequence[Settings], *listeners: Listener) -> Replication:
-    """Carry out an experiment with each of several agents, one after the other."""
-    if question == "rq1":
-        return Replication(question, tuple(_detect(settings, listeners) for settings in several))
-    measured = tuple(measure_capability(settings, *listeners) for settings in several)
-    dissected = tuple(
-        dissect(settings, curve.run, (), *listeners)
-        for settings, curve in zip(several, measured, strict=True)
+# The settings of section 6, each of which the command line may change.
+PRESETS: Mapping[Question, Mapping[str, Any]] = {
+    "rq1": {**_COMMON, "actions": Span(3, 5), "budget_time": 3600.0},
+    "rq2": {**_COMMON, **_CAUSES, "actions": Span(2, 9)},
+    "rq3": {**_COMMON, **_CAUSES, "actions": Span(2, 5), "timed": True},
+}
+
+
+def detect_errors(several: Sequence[Settings], *listeners: Listener) -> Replication:
+    """The first question: test each agent for a given time."""
+    return Replication("rq1", tuple(_detect(settings, listeners) for settings in several))
+
+
+def examine_agents(
+    question: Question, several: Sequence[Settings], used: Sequence[str], *listeners: Listener
+) -> Replication:
+    """The other two: measure how far each agent gets and why it fails, one agent after the other.
+
+    `used` are runs of `plan capability`, finished before, that are taken as they are; so is the newest
+    dissection of theirs.
+    """
+    settings = several[0]
+    measured = [_stored_curve(settings, run) for run in used]
+    measured += [measure_capability(each, *listeners) for each in several if each.agent]
+    dissected = [_dissected(settings, curve, listeners) for curve in measured]
+    return Replication(
+        question,
+        capabilities=tuple(measured),
+        dissections=tuple(dissected),
+        topics=_blamed_topics(settings, dissected),
+        breakdowns=tuple(break_down(settings, curve.run, "topic") for curve in measured),
     )
-    by_topic = tuple(
-        break_down(settings, curve.run, "topic") for settings, curve in zip(several, measured, strict=True)
-    )
-    topics = _blamed_topics(several, dissected)
-    return Replication(question, (), measured, dissected, topics, by_topic)
+
+
+def _stored_curve(settings: Settings, name: str) -> Capability:
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+    if run.purpose.verb != "capability" or not run.summary:
+        raise UsageError(f"run {run.id} is no finished run of plan capability", where="--use")
+    return view_capability(settings, run.id)
+
+
+def _dissected(settings: Settings, curve: Capability, listeners: Sequence[Listener]) -> Dissection:
+    """The newest finished dissection of a run by the same method, or a new one."""
+    with Store(settings.store) as store:
+        for run in store.list_runs():
+            purpose, same = run.purpose, run.settings.method == settings.method
+            if run.summary and same and (purpose.verb, purpose.run) == ("dissect", curve.run):
+                return view_dissection(settings, run.id)
+    return dissect(settings, curve.run, (), *listeners)
 
 
 def _detect(settings: Settings, listeners: Sequence[Listener]) -> Effectiveness:
     """Test an agent for a given time."""
     settings = lasting(check_settings(settings))
     suite, clock = suite_of(settings), _Stopwatch()
-    limit = settings.budget_time or MINUTES * 60
+    limit = settings.budget_time or PRESETS["rq1"]["budget_time"]
 
     def cases() -> Iterator[Case]:
-        return clock.watch(make_case(suite, index) for index in count())
+        return (make_case(suite, index) for index in count())
 
     def campaign(_: object) -> FixedSuite:
-        return FixedSuite(_until(time.monotonic() + limit, cases()))
+        return FixedSuite(_until(time.monotonic() + limit, clock.watch(cases())))
 
     # The time ends the run in good order, so that it is not to be a budget that cuts it short.
     timeless = settings.overlay({"budget_time": None})
     began = time.monotonic()
-    summary = begin(timeless, Work(campaign, cases, most=LIKELY), listeners, None)
+    summary = begin(timeless, Work(campaign, cases, most=LIKELY, purpose=Purpose("paper")), listeners, None)
     return Effectiveness(summary, round(clock.seconds, 3), round(time.monotonic() - began, 3))
 
 
@@ -81,11 +131,11 @@ class _Stopwatch:
             yield case
 
 
-def _blamed_topics(several: Sequence[Settings], dissected: Sequence[Dissection]) -> dict[str, int]:
+def _blamed_topics(settings: Settings, dissected: Sequence[Dissection]) -> dict[str, int]:
     """The topics of the failures whose cause is the topic, the most frequent first."""
     found = Counter[str]()
-    for settings, dissection in zip(several, dissected, strict=True):
-        with Store(settings.store) as store:
+    with Store(settings.store) as store:
+        for dissection in dissected:
             for failure in dissection.failures:
                 if failure.cause == "topic":
                     found[store.find_outcome(dissection.of, failure.case).case.topic] += 1

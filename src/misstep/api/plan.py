@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from misstep.api.agents import check_agent
 from misstep.api.cases import cases_of, count_cases, count_suite, load_cases, suite_of
-from misstep.api.conduct import Work, begin, go_on, lasting
-from misstep.api.estimates import estimate_run, past_runs
-from misstep.api.models import refuse_blind_budget
+from misstep.api.conduct import Work, begin, expect, go_on, lasting
 from misstep.core.agent import Agent
 from misstep.core.campaign import FixedSuite
 from misstep.core.case import Case
@@ -71,10 +68,8 @@ def _work(settings: Settings, cases: Iterable[Case], total: int, digest: bytes) 
 def estimate(settings: Settings) -> Estimate:
     """What a run under these settings will come to; nothing is started, and nothing is kept."""
     settings = check_settings(settings)
-    total, _ = count_cases(settings)
-    refuse_blind_budget(settings)
-    check_agent(settings)
-    return estimate_run(settings, total, cases_of(settings), past_runs(settings))
+    total, digest = count_cases(settings)
+    return expect(settings, _work(settings, (), total, digest))
 
 
 def _find_done(store: Store, run: Run) -> Sequence[int]:

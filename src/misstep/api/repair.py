@@ -7,6 +7,7 @@ from importlib.resources import files
 from misstep.adapters.paradigms.prompts import Template
 from misstep.adapters.toolset.spec import tools_from
 from misstep.api.budgets import FLAGS, left_of
+from misstep.api.conduct import refuse_running_loop
 from misstep.api.estimates import CHARACTERS
 from misstep.api.models import Tell, open_model, price_agent, refuse_blind_budget
 from misstep.core.agent import Tool
@@ -44,7 +45,9 @@ def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
     if not settings.tools:
         raise UsageError("no tools were given", "name them with --tools: tools.json, file.py:name, mcp:…")
     refuse_blind_budget(settings)
-    desk = _Desk(settings, open_model(settings, tell), tools_from(settings.tools), request)
+    refuse_running_loop()
+    tools = tools_from(settings.tools)
+    desk = _Desk(settings, open_model(settings, tell), tools, request)
     one, other = asyncio.run(desk.read_twice())
     price = price_agent(settings)
     usd = None if price is None else round(price.of(desk.usage), 6)

@@ -1,15 +1,15 @@
 """Shrinking: the smallest problem on which an agent still fails."""
 
-from misstep.api.conduct import Known, Work, begin, go_on
-from misstep.api.failures import settings_for
+from misstep.api.conduct import Known, Work, begin, expect, go_on
+from misstep.api.failures import find_failure, settings_for
 from misstep.core.agent import Agent
 from misstep.core.campaign import Campaign, Inquiries
 from misstep.core.case import Case
+from misstep.core.estimate import Estimate
 from misstep.core.event import Listener
 from misstep.core.purpose import Purpose
 from misstep.core.reduction import Reduction
 from misstep.core.settings import Settings, check_settings
-from misstep.errors import UsageError
 from misstep.planning.shrinking.shrinker import shrink
 from misstep.store.runs import Run, Store
 
@@ -22,15 +22,7 @@ def shrink_case(
     """Shrink a failed case of a run; the run that did it holds a failure of the smallest one."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        run = store.find_run(name)
-        outcome = store.find_outcome(run.id, case)
-        if outcome.verdict.verdict != "failed":
-            raise UsageError(
-                f"case {outcome.case.id} of run {run.id} has not failed: it is {outcome.verdict.verdict}",
-                f"misstep show {run.id} lists those that have",
-            )
-        own = settings_for(settings, run)
-        work = _work(store, own, Purpose("shrink", run.id, (outcome.case.id,)))
+        own, work = _prepare(store, settings, name, case)
         summary = begin(own, work, listeners, agent)
     return _result(settings, summary.run)
 
@@ -48,13 +40,19 @@ def resume_shrinking(
     return _result(settings, summary.run)
 
 
+def estimate_shrinking(settings: Settings, name: str, case: str) -> tuple[Settings, Estimate]:
+    """The settings under which it would be done, and what it would come to at the most."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        own, work = _prepare(store, settings, name, case)
+        return own, expect(own, work)
+
+
 def view_reduction(settings: Settings, name: str) -> Reduction | None:
     """What a stored run has shrunk its case to; None before it has come to its end."""
     with Store(settings.store) as store:
-        run = store.find_run(name)
-        inquiries = _inquiries(store, run.settings, run.purpose, lambda case: store.find_kept(run.id, case))
-        inquiries.ask(1)
-        return inquiries.found[0] if inquiries.found else None
+        found = store.find_result(store.find_run(name).id, Reduction)
+        return found[0] if found else None
 
 
 def _result(settings: Settings, run: str) -> tuple[str, Reduction]:
@@ -63,16 +61,21 @@ def _result(settings: Settings, run: str) -> tuple[str, Reduction]:
     return run, found
 
 
+def _prepare(store: Store, settings: Settings, name: str, case: str) -> tuple[Settings, Work]:
+    run = store.find_run(name)
+    failure = find_failure(store, run, case)
+    own = settings_for(settings, run)
+    return own, _work(store, own, Purpose("shrink", run.id, (failure.case.id,)))
+
+
 def _work(store: Store, settings: Settings, purpose: Purpose) -> Work:
+    most = settings.most_runs or MOST_RUNS
+    failure = store.find_outcome(purpose.run, purpose.cases[0])
+
     def campaign(known: Known) -> Campaign:
-        return _inquiries(store, settings, purpose, known)
+        return Inquiries([shrink(failure, settings.confidence, most)], known)
 
     def sample() -> list[Case]:
-        return [store.find_outcome(purpose.run, purpose.cases[0]).case]
+        return [failure.case]
 
-    return Work(campaign, sample, most=settings.most_runs or MOST_RUNS, purpose=purpose)
-
-
-def _inquiries(store: Store, settings: Settings, purpose: Purpose, known: Known) -> Inquiries[Reduction]:
-    failure = store.find_outcome(purpose.run, purpose.cases[0])
-    return Inquiries([shrink(failure, settings.confidence, settings.most_runs or MOST_RUNS)], known)
+    return Work(campaign, sample, most=most, purpose=purpose)

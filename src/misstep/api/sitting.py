@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 from misstep.api.budgets import budget_exceeded, pricing, refuse_hidden_tokens
 from misstep.api.summaries import summarise
-from misstep.core.campaign import Campaign, Execute
+from misstep.core.campaign import Campaign, Execute, Inquiries
 from misstep.core.case import Case
 from misstep.core.estimate import Estimate
 from misstep.core.event import CaseFinished, Event, Listener, RunFinished, RunStarted, RunStopped
@@ -44,7 +44,7 @@ class Sitting:
             self._emit(RunStarted(run.id, run.total, dict(self._tally.verdicts), self._estimate))
             try:
                 ended = await self._drive(campaign, execute, seat)
-                return self._finish() if ended else self._give_up()
+                return self._finish(campaign) if ended else self._give_up(campaign)
             except Exception as error:
                 with suppress(MisstepError):  # of a listener, perhaps the very one that ended the run
                     reason = error.message if isinstance(error, MisstepError) else type(error).__name__
@@ -118,7 +118,7 @@ class Sitting:
             ) from None
         return False
 
-    def _finish(self) -> Summary:
+    def _finish(self, campaign: Campaign) -> Summary:
         run, tally = self._run, self._store.tally(self._run.id) if self._contested else self._tally
         if run.total and tally.cases != run.total:
             count = f"{tally.cases} of {run.total} cases"
@@ -128,15 +128,15 @@ class Sitting:
                 )
             raise InternalError(f"run {run.id} ended with {count}", self._way_on())
         summary = summarise(tally, run.id, run.settings)
-        self._store.finish_run(run.id, summary)
+        self._store.finish_run(run.id, summary, campaign.found if isinstance(campaign, Inquiries) else ())
         self._emit(RunFinished(run.id, summary))
         return summary
 
-    def _give_up(self) -> Summary:
+    def _give_up(self, campaign: Campaign) -> Summary:
         run = self._run
         done = self._store.tally(run.id).cases
         if run.total and done == run.total:
-            return self._finish()
+            return self._finish(campaign)
         raise budget_exceeded(
             self._purse.lacking,
             run.settings,
@@ -147,6 +147,8 @@ class Sitting:
 
     def _way_on(self) -> str:
         run, settings = self._run, self._run.settings
+        if run.purpose.verb == "paper":
+            return "it can't be gone on with: start it again"
         there = f" --on {settings.on}" if settings.on != "local" else ""
         address = f" --ray-address {settings.ray_address}" if settings.ray_address else ""
         command = f"misstep plan {run.purpose.verb} --resume {run.id}"

@@ -1,15 +1,14 @@
 """What a run has come to, in tokens and money."""
 
 from misstep.api.budgets import hides_tokens
-from misstep.api.models import name_model, price_agent
+from misstep.api.models import model_name, price_agent
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary, Tally
 from misstep.errors import UsageError
 
 
 def summarise(tally: Tally, run: str, settings: Settings) -> Summary:
-    model = name_model(settings)
-    return tally.summary(run, settings.agent, str(model) if model else None, _cost(tally, settings))
+    return tally.summary(run, settings.agent, model_name(settings), _cost(tally, settings))
 
 
 def _cost(tally: Tally, settings: Settings) -> float | None:

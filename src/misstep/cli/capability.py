@@ -10,10 +10,13 @@ from misstep.cli.output import announce, hint, ours_alone, print_json, to_report
 from misstep.cli.reports import make_reports
 from misstep.core.capability import Capability
 from misstep.core.settings import BUDGETS, Settings, Span, store_flag
+from misstep.errors import UsageError
 from misstep.report.plot import capability_plot, capability_table, error_table, how_far_table
 from misstep.store.location import shown
 
 USUAL = {"actions": Span(2, 9)}
+# What a file may say for other commands: here, the numbers of actions say how many cases there are.
+NOT_ASKED = {"cases": "", "count": None, "exhaustive": False}
 SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
 
 
@@ -38,9 +41,14 @@ SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
 )
 def capability(settings: Settings) -> int:
     """Find out how many actions an agent can plan: success as their number grows."""
+    settings = settings.overlay(NOT_ASKED)
     if settings.dry_run:
-        return announce(settings, api.estimate_capability)
+        return announce(settings, lambda: (settings, api.estimate_capability(settings)))
+    if settings.beside and settings.json:
+        raise UsageError("--beside can't go with --json", "misstep show RUN --json prints each of the others")
     others = [api.view_capability(settings, run) for run in settings.beside]
+    # Others by their ids: the run to come would be the last itself.
+    settings = settings.overlay({"beside": tuple(curve.run for curve in others)})
     with (
         ours_alone() as screen,
         make_display(settings, screen) as display,
@@ -70,7 +78,8 @@ def show_capability(console: Console, measured: Capability, others: list[Capabil
     console.print(capability_table(measured))
     console.print()
     console.print(how_far_table([measured, *others]))
-    if sum(measured.errors.values()):
+    if any(sum(curve.errors.values()) for curve in (measured, *others)):
         console.print()
         console.print(error_table([measured, *others]))
+    if sum(measured.errors.values()):
         hint(console, f"why it fails: misstep plan dissect {measured.run}{place}")

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from misstep.errors import did_you_mean
+
 
 class Commands(click.Group):
     """A group whose commands are given by their homes, `module:attribute`."""
@@ -23,3 +25,13 @@ class Commands(click.Group):
         module, attribute = self._homes[name].split(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = arguments[0]
+        if name not in self._homes and not name.startswith("-"):
+            context.fail(
+                " ".join(filter(None, (f"no such command '{name}'.", did_you_mean(name, self._homes))))
+            )
+        return super().resolve_command(context, arguments)

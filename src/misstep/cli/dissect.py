@@ -6,7 +6,7 @@ from rich.console import Console
 from misstep.api import dissection as api
 from misstep.cli.display import make_display
 from misstep.cli.options import INQUIRY, settings_options
-from misstep.cli.output import hint, ours_alone, print_json, quoted, subject, to_report
+from misstep.cli.output import announce, hint, ours_alone, print_json, quoted, subject, to_report
 from misstep.cli.reports import make_reports
 from misstep.core.diagnosis import Dissection
 from misstep.core.settings import BUDGETS, Settings, store_flag
@@ -23,6 +23,7 @@ SHOWN = 10
     *INQUIRY,
     "seed",
     *BUDGETS,
+    "dry_run",
     "on",
     "ray_address",
     "resume",
@@ -45,6 +46,8 @@ def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: i
     RUN is the run whose failures are looked into; CASES are some of them (default: a sample).
     """
     run = subject(settings, run, "the run whose failures are to be looked into")
+    if settings.dry_run:
+        return announce(settings, lambda: api.estimate_dissection(settings, run, cases))
     with (
         ours_alone() as screen,
         make_display(settings, screen) as display,
@@ -71,7 +74,8 @@ def show_stored(settings: Settings, run: str, most: int) -> None:
 
 def show_dissection(console: Console, found: Dissection, most: int, place: str) -> None:
     if not found.failures:
-        console.print(f"run {found.of} has no failure to look into", style="dim", highlight=False)
+        nothing = "nothing is known yet" if found.run else f"run {found.of} has no failure to look into"
+        console.print(nothing, style="dim", highlight=False)
         return
     console.print(causes_table([found]))
     console.print()

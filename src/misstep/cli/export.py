@@ -68,6 +68,6 @@ def _lines(summary: Exported) -> list[str]:
     left_out = [f"{count} {_REASONS[reason]}" for reason, count in summary.left_out.items()]
     return [
         f"{counted(summary.examples, 'example')} of run {summary.run}"
-        + (f" (errors: {', '.join(kinds)})" if kinds else ""),
+        + (f" ({', '.join(kinds)})" if kinds else ""),
         *([f"left out: {', '.join(left_out)}"] if left_out else []),
     ]

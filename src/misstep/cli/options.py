@@ -93,11 +93,14 @@ _FIXED_BY_A_RUN = (*AGENTS, *SYNTHESIS, "cases", *LIMITS, *CURVE, *INQUIRY)
 
 
 def settings_options(
-    *names: str, usual: Mapping[str, Any] = MappingProxyType({})
+    *names: str,
+    usual: Mapping[str, Any] = MappingProxyType({}),
+    preset: Mapping[str, Any] = MappingProxyType({}),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command options for these settings, and the joined `Settings` as its first argument.
 
-    `usual` are values that are the command's own unless somebody says otherwise.
+    `usual` are values that are the command's own unless somebody says otherwise, `preset` those that only the
+    command line can change.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,11 +109,11 @@ def settings_options(
             layer = {name: _parse(name, given.pop(name)) for name in names if _is_given(given, name)}
             _refuse_contradictions(layer)
             rest = {name: value for name, value in given.items() if name not in names}
-            return command(_joined(layer, usual), **rest)
+            return command(_joined(layer, usual, preset), **rest)
 
         decorated: Callable[..., Any] = wrapper
         for name in reversed(names):
-            decorated = _option(name, usual)(decorated)
+            decorated = _option(name, {**usual, **preset})(decorated)
         return decorated
 
     return decorate
@@ -151,9 +154,9 @@ def _description(name: str) -> str:
     return next(str(meta.description) for meta in get_args(kind)[1:] if meta.description)
 
 
-def _joined(layer: dict[str, Any], usual: Mapping[str, Any]) -> Settings:
+def _joined(layer: dict[str, Any], usual: Mapping[str, Any], preset: Mapping[str, Any]) -> Settings:
     """The settings with those of the command line on top; a resumed run brings a budget of its own."""
-    settings = load_settings(Path.cwd(), usual=usual)
+    settings = load_settings(Path.cwd(), usual=usual).overlay(preset)
     if "resume" in layer:
         settings = settings.overlay(dict.fromkeys(BUDGETS))
     return settings.overlay(layer)

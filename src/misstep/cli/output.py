@@ -47,14 +47,14 @@ def ours_alone() -> Iterator[Screen]:
             diversion.end()
 
 
-def announce(settings: Settings, estimate: Callable[[Settings], Estimate]) -> int:
-    """Say what a run would come to, which is all that a dry one does."""
+def announce(settings: Settings, estimate: Callable[[], tuple[Settings, Estimate]]) -> int:
+    """Say what a run would come to, under which settings, which is all that a dry one does."""
     with ours_alone():
-        expected = estimate(settings)
+        own, expected = estimate()
     if settings.json:
         print_json(expected)
     else:
-        Console().print(estimate_table(expected, settings))
+        Console().print(estimate_table(expected, own))
     return 0
 
 

@@ -1,7 +1,6 @@
 """`misstep paper`: the experiments of the PDoctor paper, with any agents."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import click
 from rich.console import Console
@@ -10,28 +9,27 @@ from misstep.api import paper as api
 from misstep.cli.display import make_display
 from misstep.cli.options import AGENTS, settings_options
 from misstep.cli.output import ours_alone, print_json
-from misstep.core.replication import Question
-from misstep.core.settings import BUDGETS, Settings, Span
+from misstep.core.replication import Question, Replication
+from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
 from misstep.report.paper import paper_view
 
-LIMITS = {"timeout": 180.0, "max_steps": 50, "parallel": "ordered"}
-PRESETS: dict[Question, tuple[str, dict[str, Any]]] = {
-    "rq1": (
-        "How many errors are found in an hour? 3 to 5 actions.",
-        {"actions": Span(3, 5), "budget_time": api.MINUTES * 60},
-    ),
-    "rq2": (
-        "How far do agents get, and why do they fail? 2 to 9 actions, 1,600 cases, 100 failures.",
-        {"actions": Span(2, 9), "full": True, "method": "pdoctor"},
-    ),
-    "rq3": (
-        "The same with time: 2 to 5 actions, 400 cases, 100 failures.",
-        {"actions": Span(2, 5), "full": True, "method": "pdoctor", "timed": True},
-    ),
-}
-SHARED = tuple(name for name in AGENTS if name not in ("agent", "model"))
-ADJUSTABLE = ("actions", "seed", "per_pair", "most_cases", "method", "sample", "mutations", "most_runs")
+SHARED = (*[name for name in AGENTS if name not in ("agent", "model")], "actions", "seed")
+CURVES = ("per_pair", "most_cases", "method", "sample", "mutations", "most_runs")
+RUNNING = ("jobs", *BUDGETS, "store", "display", "json")
+
+agents_option = click.option(
+    "--agent", "agents", multiple=True, metavar="AGENT", help="An agent; may be repeated."
+)
+models_option = click.option(
+    "--model", "models", multiple=True, metavar="MODEL", help="A model; may be repeated."
+)
+use_option = click.option(
+    "--use",
+    multiple=True,
+    metavar="RUN",
+    help="A finished run of plan capability, to be used as it is; may be repeated.",
+)
 
 
 @click.group("paper")
@@ -39,40 +37,62 @@ def paper_group() -> None:
     """The experiments of the PDoctor paper (section 6), with the paper's own figures beside yours."""
 
 
-def _add(question: Question, summary: str, preset: dict[str, Any]) -> None:
-    adjustable = ("actions", "seed") if question == "rq1" else ADJUSTABLE
-    usual = {**LIMITS, **preset}
-
-    @paper_group.command(question, help=summary)
-    @click.option("--agent", "agents", multiple=True, metavar="AGENT", help="An agent; may be repeated.")
-    @click.option("--model", "models", multiple=True, metavar="MODEL", help="A model; may be repeated.")
-    @settings_options(*SHARED, *adjustable, "jobs", *BUDGETS, "store", "display", "json", usual=usual)
-    def _(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...]) -> int:
-        return _replicate(question, _every(settings, agents, models))
+@paper_group.command("rq1")
+@agents_option
+@models_option
+@settings_options(*SHARED, *RUNNING, preset=api.PRESETS["rq1"])
+def rq1(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...]) -> int:
+    """How many errors are found in an hour? Table 2."""
+    return _carry_out("rq1", _every(settings, agents, models), ())
 
 
-def _every(settings: Settings, agents: Sequence[str], models: Sequence[str]) -> list[Settings]:
-    """Each agent with each model."""
-    agents = agents or [settings.agent]
-    if not all(agents):
+@paper_group.command("rq2")
+@agents_option
+@models_option
+@use_option
+@settings_options(*SHARED, *CURVES, *RUNNING, preset=api.PRESETS["rq2"])
+def rq2(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], use: tuple[str, ...]) -> int:
+    """How far do agents get, and why do they fail? Fig. 8, Tables 3 to 5."""
+    return _carry_out("rq2", _every(settings, agents, models, use), use)
+
+
+@paper_group.command("rq3")
+@agents_option
+@models_option
+@use_option
+@settings_options(*SHARED, *CURVES, *RUNNING, preset=api.PRESETS["rq3"])
+def rq3(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], use: tuple[str, ...]) -> int:
+    """The same with times and durations. Fig. 9, Tables 6 and 7."""
+    return _carry_out("rq3", _every(settings, agents, models, use), use)
+
+
+def _every(
+    settings: Settings, agents: Sequence[str], models: Sequence[str], used: Sequence[str] = ()
+) -> list[Settings]:
+    """Each agent with each model; without agents, the settings alone, if there are runs to use."""
+    agents = agents or ([settings.agent] if settings.agent else [])
+    if not agents and not used:
         raise UsageError("no agent was given", "name one or more, e.g. --agent react --agent tools")
+    if settings.dry_run:
+        raise UsageError(
+            "an experiment has no dry run", "misstep plan capability --dry-run tells what a curve comes to"
+        )
     return [
         settings.overlay({"agent": agent, "model": model})
         for model in models or [settings.model]
-        for agent in agents
+        for agent in agents or [""]
     ]
 
 
-def _replicate(question: Question, several: Sequence[Settings]) -> int:
+def _carry_out(question: Question, several: Sequence[Settings], used: Sequence[str]) -> int:
     settings = several[0]
     with ours_alone() as screen, make_display(settings, screen) as display:
-        replication = api.replicate(question, several, display)
+        if question == "rq1":
+            replication: Replication = api.detect_errors(several, display)
+        else:
+            replication = api.examine_agents(question, several, used, display)
     if settings.json:
         print_json(replication)
     else:
         Console().print(paper_view(replication))
     return 0
-
-
-for _question, (_summary, _preset) in PRESETS.items():
-    _add(_question, _summary, _preset)

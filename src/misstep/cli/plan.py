@@ -106,7 +106,7 @@ def check(settings: Settings) -> int:
 def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
     if settings.dry_run:
-        return announce(settings, plan.estimate)
+        return announce(settings, lambda: (settings, plan.estimate(settings)))
     examples = _Examples()
     with (
         ours_alone() as screen,

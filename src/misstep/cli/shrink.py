@@ -1,5 +1,6 @@
 """`misstep plan shrink`: the smallest problem that still fails."""
 
+import os
 import sys
 
 import click
@@ -9,7 +10,7 @@ from misstep.api import shrinking as api
 from misstep.api.runs import view_run
 from misstep.cli.display import make_display
 from misstep.cli.options import settings_options
-from misstep.cli.output import hint, ours_alone, print_json, quoted, subject, to_report
+from misstep.cli.output import announce, hint, ours_alone, print_json, quoted, subject, to_report
 from misstep.cli.reports import make_reports
 from misstep.core.reduction import Reduction
 from misstep.core.settings import BUDGETS, Settings, store_flag
@@ -28,6 +29,7 @@ from misstep.store.location import shown
     "confidence",
     "most_runs",
     *BUDGETS,
+    "dry_run",
     "on",
     "ray_address",
     "resume",
@@ -48,6 +50,9 @@ def shrink(settings: Settings, run: str | None, case: str | None, emit: str | No
         run, case = run.split("/", 1)
     if run and not case:
         raise UsageError("no case was given", f"misstep show {run} lists those that failed")
+    if settings.dry_run:
+        return announce(settings, lambda: api.estimate_shrinking(settings, run, case or ""))
+    _check_place(settings, emit)
     with (
         ours_alone() as screen,
         make_display(settings, screen) as display,
@@ -64,6 +69,21 @@ def shrink(settings: Settings, run: str | None, case: str | None, emit: str | No
     return int(found.outcome is not None)
 
 
+def _check_place(settings: Settings, emit: str | None) -> None:
+    """Find out before the run starts whether its test can be written."""
+    if settings.out and not emit:
+        raise UsageError("--out is where a regression test goes", "add --emit pytest, or leave it out")
+    if emit and settings.out == "-" and (settings.json or to_report(settings)):
+        raise UsageError(
+            "the test and something else can't both go to standard output", "name a file with --out"
+        )
+    folder = os.path.dirname(settings.out) or "."
+    if emit and settings.out != "-" and (os.path.isdir(settings.out) or not os.access(folder, os.W_OK)):
+        raise UsageError(
+            "no file can be written there", "name another with --out", where=settings.out or folder
+        )
+
+
 def _write_test(settings: Settings, run: str, found: Reduction) -> None:
     path = settings.out or f"test_misstep_{found.case.id}.py"
     write_text(path, regression_test(found, view_run(settings, run, 0).run.settings))
@@ -75,6 +95,8 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
     found = api.view_reduction(settings, run)
     if found:
         _show(settings, run, found)
+    elif settings.json:
+        print_json(view_run(settings, run, 0).summary)
 
 
 def _show(settings: Settings, run: str, found: Reduction) -> None:

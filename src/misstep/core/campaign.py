@@ -75,7 +75,7 @@ class Inquiries(Generic[Found]):
 
     def tell(self, outcome: Outcome) -> None:
         for batch in self._asked.pop(outcome.case.id, ()):
-            batch.outcomes[outcome.case.id] = outcome
+            batch.receive(outcome)
             if batch.is_complete:
                 self._go_on(batch)
 
@@ -90,8 +90,8 @@ class Inquiries(Generic[Found]):
             for case in batch.cases:
                 outcome = self._known(case)
                 if outcome is not None:
-                    batch.outcomes[case.id] = outcome
-        for case in {case.id: case for case in batch.cases if case.id not in batch.outcomes}.values():
+                    batch.receive(outcome)
+        for case in batch.missing.values():
             self._request(case, batch)
 
     def _request(self, case: Case, batch: "_Batch[Found]") -> None:
@@ -107,16 +107,21 @@ class _Batch(Generic[Found]):
     def __init__(self, inquiry: Inquiry[Found], number: int, cases: Sequence[Case] | None = None) -> None:
         self.number = number
         self.cases = cases or ()
-        self.outcomes: dict[str, Outcome] = {}
+        self.missing = {case.id: case for case in self.cases}
+        self._outcomes: dict[str, Outcome] = {}
         self._inquiry = inquiry
         self._begun = cases is not None
 
     @property
     def is_complete(self) -> bool:
-        return all(case.id in self.outcomes for case in self.cases)
+        return not self.missing
+
+    def receive(self, outcome: Outcome) -> None:
+        self._outcomes[outcome.case.id] = outcome
+        self.missing.pop(outcome.case.id, None)
 
     def next(self) -> "_Batch[Found]":
         """What it asks for when it has been sent what it waits for; StopIteration where it asks no more."""
-        sent = [self.outcomes[case.id] for case in self.cases]
+        sent = [self._outcomes[case.id] for case in self.cases]
         asked = self._inquiry.send(sent) if self._begun else next(self._inquiry)
         return _Batch(self._inquiry, self.number, tuple(asked))

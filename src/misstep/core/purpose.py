@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-Verb = Literal["test", "capability", "dissect", "shrink"]
+Verb = Literal["test", "capability", "dissect", "shrink", "paper"]
 
 
 class Purpose(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,7 +1,7 @@
 """An experiment of the PDoctor paper, carried out again with other agents."""
 
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 
@@ -11,7 +11,6 @@ from misstep.core.diagnosis import Dissection
 from misstep.core.summary import Summary
 
 Question = Literal["rq1", "rq2", "rq3"]
-QUESTIONS: tuple[Question, ...] = get_args(Question)
 
 
 class Effectiveness(msgspec.Struct, frozen=True):

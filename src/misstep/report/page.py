@@ -9,6 +9,7 @@ from misstep.core.breakdown import Breakdown
 from misstep.core.capability import Capability
 from misstep.core.diagnosis import Dissection
 from misstep.core.outcome import Outcome
+from misstep.core.reduction import Reduction
 from misstep.core.summary import Summary
 from misstep.report.web import sections
 from misstep.report.web.failures import failures
@@ -26,6 +27,7 @@ class Findings(msgspec.Struct, frozen=True):
     failures: Sequence[Outcome] = ()
     capabilities: Sequence[Capability] = ()
     dissections: Sequence[Dissection] = ()
+    reduction: Reduction | None = None
     breakdowns: Sequence[Breakdown] = ()
     place: str = ""
 
@@ -57,8 +59,10 @@ def _style() -> str:
 
 def _parts(findings: Findings) -> Iterator[Markup]:
     summary = findings.summary
-    if findings.dissections:  # how often changed cases pass says nothing about the agent
-        yield sections.causes(findings.dissections)
+    if (
+        findings.dissections or findings.reduction
+    ):  # how often changed cases pass says nothing about the agent
+        yield from _looked_into(findings)
         yield sections.counts(summary)
         return
     yield sections.success(summary)
@@ -71,6 +75,14 @@ def _parts(findings: Findings) -> Iterator[Markup]:
         yield sections.portions(breakdown)
     if findings.failures:
         yield _failures(findings)
+
+
+def _looked_into(findings: Findings) -> Iterator[Markup]:
+    if findings.dissections:
+        yield sections.causes(findings.dissections)
+    if findings.reduction and findings.reduction.outcome:
+        shown = failures([findings.reduction.outcome], findings.summary.run, findings.place)
+        yield sections.section("The smallest that still fails", *shown)
 
 
 def _failures(findings: Findings) -> Markup:

@@ -25,7 +25,8 @@ def select_runs(condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
     """Runs, the newest first; outcomes are counted only where no summary says how many there are."""
     count = sa.select(sa.func.count()).where(outcomes.c.run == runs.c.number).scalar_subquery()
     done = sa.case((runs.c.summary.is_(None), count)).label("done")
-    return sa.select(runs, done).where(condition).order_by(runs.c.number.desc())
+    slim = [column for column in runs.c if column.name != "result"]
+    return sa.select(*slim, done).where(condition).order_by(runs.c.number.desc())
 
 
 def select_page(run: int, verdict: Judgement | None, after: int) -> sa.Select[Any]:

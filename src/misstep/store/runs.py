@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import sqlalchemy as sa
@@ -27,6 +27,8 @@ from misstep.store.transactions import Transactions
 from misstep.store.versions import bring_up_to_date
 
 __all__ = ["Digest", "Run", "Seat", "Store", "fingerprint"]
+
+T = TypeVar("T")
 
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # nothing that is mistaken for something else
 
@@ -95,9 +97,20 @@ class Store:
             change = runs.update().where(runs.c.id == run)
             connection.execute(change, {"settings": encode_settings(settings)})
 
-    def finish_run(self, run: str, summary: Summary) -> None:
+    def finish_run(self, run: str, summary: Summary, found: Sequence[object] = ()) -> None:
+        """Close a run; `found` is what its inquiries have found out."""
+        closing = {"summary": encode(summary), "result": encode(found) if found else None}
         with self._transactions.writing() as connection:
-            connection.execute(runs.update().where(runs.c.id == run), {"summary": encode(summary)})
+            connection.execute(runs.update().where(runs.c.id == run), closing)
+
+    def find_result(self, run: str, kind: type[T]) -> list[T] | None:
+        """What the inquiries of a finished run have found out."""
+        with self._transactions.reading() as connection:
+            stored = connection.scalar(sa.select(runs.c.result).where(runs.c.id == key_of(run)))
+        if not stored:
+            return None
+        with self._transactions.explained():
+            return msgspec.json.decode(stored, type=list[kind])  # type: ignore[valid-type]
 
     def list_runs(self) -> list[Run]:
         """All runs, the newest first."""

@@ -20,6 +20,7 @@ runs = sa.Table(
     sa.Column("summary", sa.LargeBinary),
     sa.Column("digest", sa.LargeBinary),
     sa.Column("purpose", sa.LargeBinary),
+    sa.Column("result", sa.LargeBinary),
     sqlite_autoincrement=True,
 )
 

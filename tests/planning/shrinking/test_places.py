@@ -3,11 +3,12 @@
 import pytest
 
 from misstep.core.constraint import Family
+from misstep.planning.language.clarity import is_clear
 from misstep.planning.language.remarks import Timed, TimedRelative
 from misstep.planning.language.rendering import write
 from misstep.planning.language.syntax import Clause, Group, Relative, Sentence
-from misstep.planning.shrinking.editing.clarity import bare, hoist, is_clear, mended, untangled
 from misstep.planning.shrinking.editing.cutting import without
+from misstep.planning.shrinking.editing.hoisting import bare, hoist, untangled
 from misstep.planning.shrinking.editing.lines import close, lines_of
 from misstep.planning.shrinking.editing.places import Said, attribute, fill, places
 from misstep.planning.variation.anatomy import take_apart
@@ -143,14 +144,3 @@ def test_what_can_t_be_said_clearly_any_more_is_said_apart() -> None:
         "The audit is to precede the backup.",
         "The backup is to follow the cleaning, which is to precede the errand.",
     ]
-
-
-def test_joins_become_semicolons_where_they_would_be_misheard() -> None:
-    plain = Clause("verb", "<", Group((A,)), Group((B,)))
-    several = Clause("verb", "<", Group((C, D)), Group((E,)))
-    late = Clause("verb", "<", Group((A,)), Group((B,), TimedRelative("end", "before", 600)))
-    other = Clause("verb", "<", Group((C,)), Group((D,)))
-    assert mended([plain, other], [", and"]) == (", and",)
-    assert mended([plain, several], [", and"]) == (";",)
-    assert mended([late, other], [", whereas"]) == (";",)
-    assert mended([plain, other, several], [", whereas", ", whereas"]) == (", whereas", ";")

@@ -36,7 +36,7 @@ class Laboratory:
     def __init__(self, case: Case, anatomy: Anatomy) -> None:
         self._case = case
         self._anatomy = anatomy
-        self.elements = elements_of(anatomy)
+        self.elements = _suspects(anatomy)
         self._known: dict[Avoided, Condition] = {}
         self._impossible = set[Avoided]()
 
@@ -75,6 +75,12 @@ class Laboratory:
         """Demands change only where one of their own elements has to be avoided."""
         changed = any(element.cause == "constraint" for element in avoid)
         return elements if changed else elements | {SAME_DEMANDS}
+
+
+def _suspects(anatomy: Anatomy) -> frozenset[Element]:
+    """The elements of a case; tools of the user's own have no topic."""
+    found = elements_of(anatomy)
+    return found - _of(found, "topic") if anatomy.has_own_tools else found
 
 
 def variants(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> Iterator[Avoided]:

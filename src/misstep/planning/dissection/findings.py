@@ -15,6 +15,7 @@ from misstep.planning.dissection.hypotheses import (
     Hopeless,
     Hypothesis,
     Several,
+    Whole,
 )
 from misstep.planning.dissection.occurrences import name_shape
 from misstep.planning.language.figures import listed
@@ -45,8 +46,10 @@ def name_guilty(accused: Sequence[Hypothesis], anatomy: Anatomy, runs: Sequence[
 
 def find_sentences(accused: Sequence[Hypothesis], anatomy: Anatomy) -> tuple[int, ...]:
     """The numbers of the sentences that hold what is at fault."""
+    if Whole() in accused:
+        return tuple(range(len(anatomy.paragraph)))
     elements = [hypothesis.element for hypothesis in accused if isinstance(hypothesis, Guilty)]
-    return tuple(sorted({number for element in elements for number in _places(element, anatomy)}))
+    return tuple(sorted({number for element in elements for number in where(anatomy, element)}))
 
 
 def give_evidence(hypothesis: Hypothesis, runs: Sequence[Run], original: Condition) -> str:
@@ -56,6 +59,9 @@ def give_evidence(hypothesis: Hypothesis, runs: Sequence[Run], original: Conditi
             inside, outside = _parted(runs, lambda run: element in run.condition)
             within, without = _sides(element)
             return f"failed {_count(inside)} runs {within}, {_count(outside)} {without}"
+        case Whole():
+            same, other = _parted(runs, lambda run: SAME_DEMANDS in run.condition)
+            return f"failed {_count(same)} runs that demand the same, {_count(other)} that demand something else"
         case Hopeless():
             return f"failed {_count(runs)} runs, whatever was changed"
         case Coin() | Several():
@@ -76,6 +82,8 @@ def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[Run]) -> str:
     match hypothesis:
         case Guilty(element):
             return _name_element(element, anatomy, runs)
+        case Whole():
+            return "all constraints together"
         case Hopeless():
             return "whatever is asked"
         case Coin():
@@ -94,18 +102,14 @@ def _name_element(element: Element, anatomy: Anatomy, runs: Sequence[Run]) -> st
         case "topic":
             return f"topic {element.name}"
         case "structure":
-            return f"{element.name}{_in_sentences(_places(element, anatomy))}"
+            return f"{element.name}{_in_sentences(where(anatomy, element))}"
         case "constraint":
             if element.name in SHAPES:
                 same = [run.outcome for run in runs if run.failed and SAME_DEMANDS in run.condition]
                 return name_shape(element.name, anatomy, same)
-            return f"{element.name}{_in_sentences(_places(element, anatomy))}"
+            return f"{element.name}{_in_sentences(where(anatomy, element))}"
         case _:
             assert_never(element.cause)
-
-
-def _places(element: Element, anatomy: Anatomy) -> tuple[int, ...]:
-    return tuple(range(len(anatomy.paragraph))) if element == SAME_DEMANDS else where(anatomy, element)
 
 
 def _in_sentences(numbers: Sequence[int]) -> str:

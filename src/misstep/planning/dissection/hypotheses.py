@@ -18,11 +18,12 @@ SAME_DEMANDS = Element("constraint", "these constraints")
 # Half of all faults strike always or nearly so, the others more often than not.
 STRENGTH: Rate = (Beta(60, 1, 0.5), Beta(6, 3, 0.5))
 # What an agent fails on for reasons that have nothing to do with the guilty element.
-NOISE: Rate = (Beta(1, 49),)
+NOISE: Rate = (Beta(1, 19),)
 # Any rate, high ones less likely: who fails nearly always doesn't do so by chance.
 CHANCE: Rate = (Beta(1, 2),)
 ALWAYS: Rate = (Beta(60, 1),)
 ANYTHING: Rate = (Beta(1, 1),)
+OTHERWISE: Rate = (Beta(1, 19, 0.5), Beta(1, 1, 0.5))
 
 
 class Guilty(msgspec.Struct, frozen=True):
@@ -39,6 +40,20 @@ class Guilty(msgspec.Struct, frozen=True):
 
     def rate(self, group: Hashable) -> Rate:
         return STRENGTH if group else NOISE
+
+
+class Whole(msgspec.Struct, frozen=True):
+    """All the demands together are too much, however they are put; others may be or not."""
+
+    @property
+    def cause(self) -> Cause:
+        return "constraint"
+
+    def group(self, condition: Condition) -> Hashable:
+        return SAME_DEMANDS in condition
+
+    def rate(self, group: Hashable) -> Rate:
+        return STRENGTH if group else OTHERWISE
 
 
 class Coin(msgspec.Struct, frozen=True):
@@ -85,7 +100,7 @@ class Several(msgspec.Struct, frozen=True):
         return ANYTHING
 
 
-Hypothesis: TypeAlias = Guilty | Coin | Hopeless | Several
+Hypothesis: TypeAlias = Guilty | Whole | Coin | Hopeless | Several
 
 # Of all failures, before anything is known about one; the causes share the rest evenly.
 _SEVERAL = 0.02
@@ -98,12 +113,12 @@ def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
 
     All causes that are possible are equally likely; each is split evenly over its elements.
     """
-    suspects: dict[Cause, list[Element]] = {}
-    for element in sorted(elements | {SAME_DEMANDS}, key=lambda element: (element.cause, element.name)):
-        suspects.setdefault(element.cause, []).append(element)
+    suspects: dict[Cause, list[Hypothesis]] = {"constraint": [Whole()]}
+    for element in sorted(elements, key=lambda element: (element.cause, element.name)):
+        suspects.setdefault(element.cause, []).append(Guilty(element))
     share = (1 - _SEVERAL) / (len(suspects) + 1)
     priors: dict[Hypothesis, float] = {Coin(): share, Several(elements | {SAME_DEMANDS}): _SEVERAL}
     for cause, named in suspects.items():
         kept = share * (1 - _HOPELESS) if cause == "constraint" else share
-        priors |= {Guilty(element): kept / len(named) for element in named}
+        priors |= dict.fromkeys(named, kept / len(named))
     return priors | {Hopeless(): share * _HOPELESS}

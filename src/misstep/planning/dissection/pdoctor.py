@@ -34,6 +34,11 @@ def dissect(case: Case, mutations: int, seed: int) -> Inquiry[Diagnosis]:
     return _carry_out(case, algorithm(case, take_apart(case), mutations, seed))
 
 
+def most_runs(mutations: int) -> int:
+    """How many runs Alg. 2 takes at the most."""
+    return RERUNS + 2 * mutations + 1
+
+
 def algorithm(case: Case, anatomy: Anatomy, mutations: int, seed: int) -> Generator[Trial, bool, Cause]:
     """Alg. 2 itself: what it yields is run, and it is sent whether that passed.
 

@@ -11,7 +11,7 @@ from misstep.planning.language.syntax import Clause, Group, Sentence
 def with_time(sentence: Sentence, action: int, time: TimedRelative) -> Iterator[Sentence]:
     """The sentence with a time said of an action, wherever that stands alone.
 
-    One relative clause is enough for a clause, and at the end of one it would swallow what a comma ties to it.
+    One relative clause is enough for a clause, and at the end it would swallow what a comma ties to it.
     """
     for place, part in enumerate(sentence.parts):
         if not isinstance(part, Clause) or part.subject.relative or part.object.relative:

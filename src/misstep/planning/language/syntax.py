@@ -112,15 +112,18 @@ def possible_joins(left: SubSentence, right: SubSentence, before: Sequence[Join]
     """The joins after which the sentence can be read in one way only; `before` are those it has already.
 
     A fronted phrase or a dependent clause can be heard as governing what a comma ties to it, so only a
-    semicolon parts them. A relative clause or a list swallows a coordinate "and" at first reading. "But"
-    wants another subject. "While" is heard as "during" unless what it introduces is a mere relation. One
-    comma is enough for a sentence. Nothing joins a remark.
+    semicolon parts them; a time at the end of a clause swallows whatever a comma ties to it. A relative
+    clause or a list swallows a coordinate "and" at first reading. "But" wants another subject. "While" is
+    heard as "during" unless what it introduces is a mere relation. One comma is enough for a sentence.
+    Nothing joins a remark.
     """
     if not isinstance(left, Clause | Free) or not isinstance(right, Clause | Free):
         return ()
     if isinstance(left, Free) or isinstance(right, Free) or any(join != ";" for join in before):
         return (";",)
     if left.form not in OBJECT_LAST or right.form in FRONTED:
+        return (";",)
+    if isinstance(left.object.relative, TimedRelative):
         return (";",)
     joins: tuple[Join, ...] = (";", ", whereas")
     if not left.object.relative and len(left.object.actions) == len(right.subject.actions) == 1:

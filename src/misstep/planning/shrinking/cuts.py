@@ -8,9 +8,9 @@ import msgspec
 from misstep.core.case import World
 from misstep.planning.language.remarks import Duty, Giving, Timed
 from misstep.planning.language.syntax import Clause, Free, Group, SubSentence
-from misstep.planning.shrinking.editing.clarity import hoisted
 from misstep.planning.shrinking.editing.cutting import actions_in, without
 from misstep.planning.shrinking.editing.groups import groups_in, regrouped
+from misstep.planning.shrinking.editing.hoisting import hoisted
 from misstep.planning.shrinking.editing.lines import (
     Line,
     actions_in_line,

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from misstep.planning.language.clarity import is_clear
 from misstep.planning.language.remarks import Conditional, Neighbours, Repeated, Timed
 from misstep.planning.language.syntax import Clause, Group, Relative, Sentence, SubSentence
 from misstep.planning.shrinking.cuts import Steps
-from misstep.planning.shrinking.editing.clarity import hoist, is_clear
 from misstep.planning.shrinking.editing.groups import groups_in, regrouped
+from misstep.planning.shrinking.editing.hoisting import hoist
 from misstep.planning.shrinking.editing.lines import Line, close, lines_of, rewrite, spoken
 from misstep.planning.shrinking.editing.places import Said, fill, places
 from misstep.planning.shrinking.measure import PLAINNESS, stiffness

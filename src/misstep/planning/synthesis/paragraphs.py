@@ -4,11 +4,10 @@ Sentences are drawn one by one and kept only if all constraints together can sti
 bitset look-up, so it is made for every relation as it is drawn, and nothing drawn has to be thrown away.
 """
 
-from itertools import pairwise
-
 import msgspec
 
 from misstep.core.dice import Dice
+from misstep.planning.language.clarity import joined
 from misstep.planning.language.remarks import Direction
 from misstep.planning.language.syntax import (
     DIRECTIONS,
@@ -19,14 +18,12 @@ from misstep.planning.language.syntax import (
     Clause,
     Free,
     Group,
-    Join,
     Paragraph,
     Pronouns,
     Relative,
     Sentence,
     SubSentence,
     most_actions,
-    possible_joins,
     spoken_order,
 )
 from misstep.planning.plans.order import Order, bits
@@ -142,7 +139,7 @@ class _Writer:
                 break
             parts.append(self._write_clause(*pair))
         if parts:
-            self._sentences.append(self._join(parts))
+            self._sentences.append(joined(parts, self._dice))
         return bool(parts)
 
     def add_redundant_sentence(self) -> None:
@@ -242,12 +239,6 @@ class _Writer:
                 self.order.add(action, other)
             else:
                 self.order.add(other, action)
-
-    def _join(self, parts: list[SubSentence]) -> Sentence:
-        joins: list[Join] = []
-        for left, right in pairwise(parts):
-            joins.append(self._dice.pick(possible_joins(left, right, joins)))
-        return Sentence(tuple(parts), tuple(joins))
 
 
 class _Cast:

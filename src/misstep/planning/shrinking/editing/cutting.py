@@ -7,7 +7,7 @@ import msgspec
 from misstep.planning.language.remarks import Conditional, Duty, Timed, TimedRelative
 from misstep.planning.language.semantics import mentioned
 from misstep.planning.language.syntax import Clause, Free, Group, Sentence, SubSentence
-from misstep.planning.shrinking.editing.clarity import hoist
+from misstep.planning.shrinking.editing.hoisting import hoist
 from misstep.planning.shrinking.editing.places import Said
 
 

@@ -6,14 +6,15 @@ import msgspec
 
 from misstep.core.case import Action
 from misstep.core.constraint import Before
+from misstep.planning.language.clarity import rejoined
 from misstep.planning.language.remarks import Giving
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import Clause, Free, Join, Paragraph, Sentence
 from misstep.planning.plans.order import Order
 from misstep.planning.shrinking.editing.belongings import belongings
 from misstep.planning.shrinking.editing.budgets import as_tight
-from misstep.planning.shrinking.editing.clarity import mended, untangled
 from misstep.planning.shrinking.editing.cutting import actions_in
+from misstep.planning.shrinking.editing.hoisting import untangled
 from misstep.planning.shrinking.editing.numbering import renumbered
 from misstep.planning.shrinking.editing.places import Said, attribute, fill
 from misstep.planning.synthesis.plot import IDS
@@ -106,7 +107,8 @@ def actions_in_line(line: Line) -> set[int]:
 
 def _renumber(line: Line, numbers: Mapping[int, int]) -> Line:
     parts = tuple([Said(renumbered(said.part, numbers), said.words) for said in line.parts])
-    return Line(parts, mended([said.part for said in parts], line.joins), line.redundant)
+    sentence = rejoined([said.part for said in parts], line.joins)
+    return Line(parts, sentence.joins, line.redundant)
 
 
 def _called(action: Action, ids: Mapping[str, str]) -> Action:

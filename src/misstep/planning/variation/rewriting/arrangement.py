@@ -5,6 +5,7 @@ from itertools import product
 
 import msgspec
 
+from misstep.planning.language.clarity import is_clear
 from misstep.planning.language.remarks import Duty, Neighbours
 from misstep.planning.language.semantics import Relation
 from misstep.planning.language.syntax import OPPOSITE, Clause, Sentence, SubSentence
@@ -12,7 +13,6 @@ from misstep.planning.variation.mentions import mentions
 from misstep.planning.variation.phrasing import Drawn, draw_words, options_of
 from misstep.planning.variation.rewriting.clauses import phrased, turned
 from misstep.planning.variation.rewriting.restructuring import parts_of, put_together
-from misstep.planning.variation.structure import is_clear
 from misstep.planning.variation.words import Choosing, Keeping, Said
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
+from misstep.planning.language.clarity import is_clear
 from misstep.planning.language.remarks import Direction, TimedRelative
 from misstep.planning.language.syntax import (
     FORMS,
@@ -16,7 +17,7 @@ from misstep.planning.language.syntax import (
     Sentence,
 )
 from misstep.planning.variation.phrasing import Drawn, options_of
-from misstep.planning.variation.structure import LIST, is_clear
+from misstep.planning.variation.structure import LIST
 from misstep.planning.variation.words import Choosing, Keeping, NothingLeft
 
 RELATIVES = tuple(f"relative {form}" for form in RELATIVE_FORMS)

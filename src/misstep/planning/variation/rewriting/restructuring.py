@@ -1,19 +1,17 @@
 """Sentences that say what others say, without some forms."""
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import pairwise
 
 import msgspec
 
+from misstep.planning.language.clarity import rejoined
 from misstep.planning.language.remarks import Duty, Neighbours, Timed, TimedRelative
 from misstep.planning.language.syntax import (
     Clause,
     Free,
     Group,
-    Join,
     Sentence,
     SubSentence,
-    possible_joins,
 )
 from misstep.planning.variation.phrasing import Drawn, draw_words, options_of
 from misstep.planning.variation.rewriting.clauses import phrased, reformed
@@ -62,24 +60,10 @@ def parts_of(said: Said) -> Iterator[_Part]:
         at += count
 
 
-def _rejoined(parts: Sequence[SubSentence], joins: Sequence[Join]) -> Sentence:
-    """The parts joined as before, or by a semicolon where that can't be any more."""
-    kept = list[Join]()
-    for (left, right), join in zip(pairwise(parts), joins, strict=True):
-        fits = join in possible_joins(left, right, kept) and not _ends_with_a_time(left)
-        kept.append(join if fits else ";")
-    return Sentence(tuple(parts), tuple(kept))
-
-
 def put_together(parts: Sequence[_Part], before: Said) -> Said:
     """A sentence of parts that take the place of those before, one by one."""
-    sentence = _rejoined([part for part, _ in parts], before.sentence.joins)
+    sentence = rejoined([part for part, _ in parts], before.sentence.joins)
     return Said(sentence, tuple([word for _, words in parts for word in words]), before.redundant)
-
-
-def _ends_with_a_time(part: SubSentence) -> bool:
-    """A time at the end of a clause swallows what a comma ties to it."""
-    return isinstance(part, Clause) and isinstance(part.object.relative, TimedRelative)
 
 
 class _Rewriter:

@@ -1,12 +1,12 @@
 """Other sentences for what a paragraph demands."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Literal
 
 import msgspec
 
 from misstep.core.dice import Dice
+from misstep.planning.language.clarity import joined
 from misstep.planning.language.remarks import (
     Alternative,
     Conditional,
@@ -24,10 +24,8 @@ from misstep.planning.language.syntax import (
     Form,
     Free,
     Group,
-    Join,
     Paragraph,
     Sentence,
-    possible_joins,
 )
 from misstep.planning.plans.order import Order
 from misstep.planning.synthesis.paragraphs import JOIN_RATE, MOST_PARTS, Recipe, draft_for_order
@@ -95,7 +93,7 @@ def _tell_one_by_one(pairs: Sequence[Relation], dice: Dice) -> list[Sentence]:
             parts[-1].append(clause)
         else:
             parts.append([clause])
-    return [_joined(clauses, dice) for clauses in parts]
+    return [joined(clauses, dice) for clauses in parts]
 
 
 def _plain_clause(first: int, then: int, form: Form, dice: Dice) -> Clause:
@@ -103,14 +101,6 @@ def _plain_clause(first: int, then: int, form: Form, dice: Dice) -> Clause:
     direction = dice.pick(DIRECTIONS)
     subject, object_ = (first, then) if direction == "<" else (then, first)
     return Clause(form, direction, Group((subject,)), Group((object_,)))
-
-
-def _joined(clauses: Sequence[Clause], dice: Dice) -> Sentence:
-    """One sentence of several clauses, joined as they can be."""
-    joins = list[Join]()
-    for left, right in pairwise(clauses):
-        joins.append(dice.pick(possible_joins(left, right, joins)))
-    return Sentence(tuple(clauses), tuple(joins))
 
 
 def _resaid(remark: Remark, dice: Dice) -> Remark:

@@ -1,4 +1,4 @@
-"""A run says what it is for; those that don't are tests."""
+"""A run says what it is for, and what it has found out; those that don't are tests."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -9,3 +9,4 @@ down_revision = "0002"
 
 def upgrade() -> None:
     op.add_column("runs", sa.Column("purpose", sa.LargeBinary))
+    op.add_column("runs", sa.Column("result", sa.LargeBinary))

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from misstep.core.capability import Capability, Half, Point
-from misstep.report.figure import capability_figure
+from misstep.report.web.figure import capability_figure
 from tests.report.curves import capability, falling, point
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -157,8 +157,8 @@ def test_what_was_not_judged_is_not_drawn() -> None:
 @pytest.mark.parametrize(
     ("points", "words"),
     [
-        ([point(2, 9, 10), point(3, 9, 10)], "90 % at 3 actions"),
-        ([point(2, 1, 10)], "under 20 % from the start"),
+        ([point(2, 9, 10), point(3, 9, 10)], "above 50 % up to n = 3"),
+        ([point(2, 1, 10)], "below 50 % from n = 2 on"),
     ],
 )
 def test_how_far_an_agent_gets_is_said_without_a_fit(points: list[Point], words: str) -> None:

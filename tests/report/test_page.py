@@ -257,7 +257,7 @@ def test_errors_are_those_of_the_summary_where_no_capability_is_known() -> None:
     failed = [outcome()] * 3 + [outcome(verdict=Verdict("c2", "failed", "lost"))]
     text = words(read(run_page(Findings(summary("", failed)))))
     assert "Failures by kind." in text
-    assert "greedy   4   0.0 %   0.0 %   25.0 %   75.0 %   0.0 %" in text
+    assert "greedy, model   4   0.0 %   0.0 %   25.0 %   75.0 %   0.0 %" in text
 
 
 def test_a_page_of_one_s_own() -> None:

@@ -8,6 +8,7 @@ from misstep.core.breakdown import Breakdown, Facet, Portion
 from misstep.core.case import Case, families_of
 from misstep.core.settings import Settings
 from misstep.core.statistics import fisher_greater, holm, wilson
+from misstep.errors import UsageError
 from misstep.store.runs import Store
 
 
@@ -19,6 +20,11 @@ def break_down(settings: Settings, run: str, facet: Facet) -> Breakdown:
     tally = _Tally(facet)
     with Store(settings.store) as store:
         found = store.find_run(run)
+        if found.purpose.run:
+            raise UsageError(
+                f"the cases of run {found.id} are variants of a few, and no sample of anything",
+                f"misstep show {found.purpose.run} --by {facet} breaks down the run that they come from",
+            )
         for verdict in ("passed", "failed"):
             for outcome in store.outcomes(found.id, verdict):
                 tally.add(outcome.case, verdict == "failed")

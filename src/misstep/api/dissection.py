@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from misstep.api.conduct import Known, Work, begin, expect, go_on
-from misstep.api.failures import choose_failures, settings_for
+from misstep.api.failures import choose_failures, find_subject, settings_for
 from misstep.api.models import model_name
 from misstep.core.agent import Agent
 from misstep.core.campaign import Campaign, Inquiries, Inquiry
@@ -71,7 +71,7 @@ def view_dissection(settings: Settings, name: str) -> Dissection:
 
 
 def _prepare(store: Store, settings: Settings, name: str, cases: Sequence[str]) -> tuple[Settings, Work]:
-    run = store.find_run(name)
+    run = find_subject(store, name)
     own = settings_for(settings, run)
     purpose = Purpose("dissect", run.id, choose_failures(store, run, cases, own))
     return own, _work(store, own, purpose)

@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
-import msgspec
-
 from misstep.adapters.paradigms.prompts import load_template
+from misstep.core.export import Exported, Format, LeftOut
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.verdict import ERROR_KINDS
@@ -20,25 +19,7 @@ from misstep.planning.training.examples import Example, demonstrate, prefer, sho
 from misstep.planning.training.solutions import solve
 from misstep.store.runs import Run, Store
 
-Format = Literal["sft", "dpo"]
-LeftOut = Literal["errored", "inconclusive", "unsolved", "faultless"]
-
 _SAME_WORDS = ("tools", "responses", "assistant")  # agents whose instructions are those of `tools`
-
-
-class Exported(msgspec.Struct, frozen=True):
-    """What `misstep export --json` prints: how many examples, by kind of error, and what is not among them.
-
-    `passed` are those of cases that passed. `unsolved` have no correct plan that is known; `faultless` are
-    timeouts in which nothing went wrong but the time, and so nothing is there to be rejected.
-    """
-
-    run: str
-    format: Format
-    out: str
-    examples: int
-    kinds: dict[str, int]
-    left_out: dict[LeftOut, int]
 
 
 class Export:

@@ -39,6 +39,12 @@ def settings_for(settings: Settings, run: Run) -> Settings:
     return run.settings.overlay({**own, "cache": False, "cases": "", "exhaustive": False, "count": None})
 
 
+def find_subject(store: Store, name: str) -> Run:
+    """The run that is named; in the place of a dissection, the run whose failures it looks into."""
+    run = store.find_run(name)
+    return store.find_run(run.purpose.run) if run.purpose.verb == "dissect" else run
+
+
 def find_failure(store: Store, run: Run, name: str) -> Outcome:
     """A case of a run that has failed; a `UsageError` where it has not."""
     outcome = store.find_outcome(run.id, name)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
+from misstep.api.agents import check_agent
 from misstep.api.breakdown import break_down
 from misstep.api.capability import measure_capability, view_capability
 from misstep.api.cases import suite_of
@@ -19,7 +20,7 @@ from misstep.core.event import Listener
 from misstep.core.purpose import Purpose
 from misstep.core.replication import Effectiveness, Question, Replication
 from misstep.core.settings import Settings, Span, check_settings
-from misstep.errors import UsageError
+from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
 from misstep.planning.synthesis.suite import make_case
 from misstep.store.runs import Store
 
@@ -47,6 +48,7 @@ PRESETS: Mapping[Question, Mapping[str, Any]] = {
 
 def detect_errors(several: Sequence[Settings], *listeners: Listener) -> Replication:
     """The first question: test each agent for a given time."""
+    _check_all(several)
     return Replication("rq1", tuple(_detect(settings, listeners) for settings in several))
 
 
@@ -60,8 +62,14 @@ def examine_agents(
     """
     settings = several[0]
     measured = [_stored_curve(settings, run) for run in used]
-    measured += [measure_capability(each, *listeners) for each in several if each.agent]
-    dissected = [_dissected(settings, curve, listeners) for curve in measured]
+    _check_all([each for each in several if each.agent])
+    dissected = list[Dissection]()
+    try:
+        for each in several:
+            measured += [measure_capability(each, *listeners)] if each.agent else []
+        dissected += [_dissected(settings, curve, listeners) for curve in measured]
+    except (Interrupted, BudgetExceeded) as error:
+        raise _with_way_back(error, question, measured) from error
     return Replication(
         question,
         capabilities=tuple(measured),
@@ -69,6 +77,21 @@ def examine_agents(
         topics=_blamed_topics(settings, dissected),
         breakdowns=tuple(break_down(settings, curve.run, "topic") for curve in measured),
     )
+
+
+def _check_all(several: Sequence[Settings]) -> None:
+    """Nobody is to find out after hours that the last agent can't be found."""
+    for settings in several:
+        check_agent(check_settings(settings))
+
+
+def _with_way_back(
+    error: Interrupted | BudgetExceeded, question: Question, measured: Sequence[Capability]
+) -> MisstepError:
+    """The same error, saying how what has been measured can be used."""
+    uses = "".join(f" --use {curve.run}" for curve in measured)
+    way = f"then, with every finished curve: misstep paper {question}{uses} --use RUN …"
+    return type(error)(error.message, *error.hints, way)
 
 
 def _stored_curve(settings: Settings, name: str) -> Capability:

@@ -12,6 +12,7 @@ from misstep.api.estimates import CHARACTERS
 from misstep.api.models import Tell, open_model, price_agent, refuse_blind_budget
 from misstep.core.agent import Tool
 from misstep.core.model import Assistant, Chat, LanguageModel, Message, ModelError, User
+from misstep.core.repair import ConflictLine, RepairReport, RuleLine, SaidBy, ToolLine
 from misstep.core.settings import Settings
 from misstep.core.spending import AGENT, Spent
 from misstep.core.transcript import Usage, storable
@@ -23,7 +24,7 @@ from misstep.planning.repair.outcome import Conflict, Repair, examine
 from misstep.planning.repair.reading import Reading
 from misstep.planning.repair.wall import read_answer
 from misstep.report.constraint import in_brief
-from misstep.report.repair import ConflictLine, RepairReport, RuleLine, SaidBy, ToolLine, formally
+from misstep.report.formula import formally
 
 TRIES = 3
 MOST_REQUEST = 50_000  # characters

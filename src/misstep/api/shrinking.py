@@ -1,7 +1,7 @@
 """Shrinking: the smallest problem on which an agent still fails."""
 
 from misstep.api.conduct import Known, Work, begin, expect, go_on
-from misstep.api.failures import find_failure, settings_for
+from misstep.api.failures import find_failure, find_subject, settings_for
 from misstep.core.agent import Agent
 from misstep.core.campaign import Campaign, Inquiries
 from misstep.core.case import Case
@@ -62,7 +62,7 @@ def _result(settings: Settings, run: str) -> tuple[str, Reduction]:
 
 
 def _prepare(store: Store, settings: Settings, name: str, case: str) -> tuple[Settings, Work]:
-    run = store.find_run(name)
+    run = find_subject(store, name)
     failure = find_failure(store, run, case)
     own = settings_for(settings, run)
     return own, _work(store, own, Purpose("shrink", run.id, (failure.case.id,)))

@@ -71,7 +71,7 @@ def _refuse_undecodable(arguments: list[str]) -> None:
 def _as_text(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "misstep"
-    message = error.format_message()
+    message = " ".join(error.format_message().split())
     return f"{path}  {message[0].lower()}{message[1:]}\n  '{path} --help' shows what it takes"
 
 

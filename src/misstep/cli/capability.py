@@ -44,6 +44,8 @@ def capability(settings: Settings) -> int:
     settings = settings.overlay(NOT_ASKED)
     if settings.dry_run:
         return announce(settings, lambda: (settings, api.estimate_capability(settings)))
+    if settings.width is not None and not settings.adaptive:
+        raise UsageError("--width is for --adaptive", "add --adaptive, or leave it out")
     if settings.beside and settings.json:
         raise UsageError("--beside can't go with --json", "misstep show RUN --json prints each of the others")
     others = [api.view_capability(settings, run) for run in settings.beside]

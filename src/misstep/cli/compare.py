@@ -10,6 +10,7 @@ from misstep.cli.output import hint, print_json, quoted
 from misstep.core.comparison import Comparison
 from misstep.core.settings import Settings, store_flag
 from misstep.report.comparison import comparison_view
+from misstep.report.naming import IN_FULL, agent_name
 from misstep.report.statistics import listed
 from misstep.store.location import shown
 
@@ -38,8 +39,7 @@ def compare(settings: Settings, first: str, second: str) -> int:
 
 def _name(settings: Settings, run: str) -> str:
     """What a run is of."""
-    chosen = view_run(settings, run, 0).run.settings
-    return f"{chosen.agent}  {chosen.model}".strip()
+    return agent_name(view_run(settings, run, 0).run.settings, IN_FULL)
 
 
 def _show_cases(console: Console, comparison: Comparison, place: str) -> None:

@@ -46,6 +46,9 @@ def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: i
     RUN is the run whose failures are looked into; CASES are some of them (default: a sample).
     """
     run = subject(settings, run, "the run whose failures are to be looked into")
+    if "/" in run:
+        run, *cases_too = run.split("/", 1)
+        cases = (*cases_too, *cases)
     if settings.dry_run:
         return announce(settings, lambda: api.estimate_dissection(settings, run, cases))
     with (
@@ -74,7 +77,8 @@ def show_stored(settings: Settings, run: str, most: int) -> None:
 
 def show_dissection(console: Console, found: Dissection, most: int, place: str) -> None:
     if not found.failures:
-        nothing = "nothing is known yet" if found.run else f"run {found.of} has no failure to look into"
+        none = f"run {found.of} has no failure within the agent's capability"
+        nothing = "nothing is known yet" if found.run else none
         console.print(nothing, style="dim", highlight=False)
         return
     console.print(causes_table([found]))
@@ -87,5 +91,6 @@ def show_dissection(console: Console, found: Dissection, most: int, place: str) 
             f"… and {hidden} more: misstep show {found.run} --most {len(found.failures)}{place}",
             gap=False,
         )
-    first = quoted(found.failures[0].case)
-    hint(console, f"as small as can be: misstep plan shrink {found.of} {first}{place}")
+    first = next((failure.case for failure in found.failures if failure.agent_runs), None)
+    if first:
+        hint(console, f"as small as can be: misstep plan shrink {found.of} {quoted(first)}{place}")

@@ -5,9 +5,10 @@ import sys
 
 import click
 
-from misstep.api.export import Export, Exported, Format
+from misstep.api.export import Export
 from misstep.cli.options import settings_options
 from misstep.cli.output import print_json, spare_inputs, to_stdout
+from misstep.core.export import Exported, Format
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.report.terminal import counted

@@ -23,6 +23,7 @@ _METAVARS = {
     "budget_time": "DURATION",
     "budget_usd": "DOLLARS",
     "cases": "FILE",
+    "confidence": "RATE",
     "difficulty": "BOUND",
     "fail_on": "GATE",
     "family": "FAMILY",

@@ -46,9 +46,9 @@ def shrink(settings: Settings, run: str | None, case: str | None, emit: str | No
     RUN and CASE name the failure, as two words or as RUN/CASE.
     """
     run = subject(settings, run, "the run and the case to be shrunk")
-    if run and "/" in run and case is None:
+    if "/" in run and case is None:
         run, case = run.split("/", 1)
-    if run and not case:
+    if not settings.resume and not (run and case):
         raise UsageError("no case was given", f"misstep show {run} lists those that failed")
     if settings.dry_run:
         return announce(settings, lambda: api.estimate_shrinking(settings, run, case or ""))
@@ -73,12 +73,10 @@ def _check_place(settings: Settings, emit: str | None) -> None:
     """Find out before the run starts whether its test can be written."""
     if settings.out and not emit:
         raise UsageError("--out is where a regression test goes", "add --emit pytest, or leave it out")
-    if emit and settings.out == "-" and (settings.json or to_report(settings)):
-        raise UsageError(
-            "the test and something else can't both go to standard output", "name a file with --out"
-        )
+    if emit and settings.out == "-":
+        raise UsageError("the test can't go to standard output", "name a file with --out")
     folder = os.path.dirname(settings.out) or "."
-    if emit and settings.out != "-" and (os.path.isdir(settings.out) or not os.access(folder, os.W_OK)):
+    if emit and (os.path.isdir(settings.out) or not os.access(folder, os.W_OK)):
         raise UsageError(
             "no file can be written there", "name another with --out", where=settings.out or folder
         )
@@ -87,8 +85,7 @@ def _check_place(settings: Settings, emit: str | None) -> None:
 def _write_test(settings: Settings, run: str, found: Reduction) -> None:
     path = settings.out or f"test_misstep_{found.case.id}.py"
     write_text(path, regression_test(found, view_run(settings, run, 0).run.settings))
-    if path != "-":
-        print(f"a regression test is in {path}: run it with pytest {path}", file=sys.stderr)
+    print(f"a regression test is in {path}: run it with pytest {path}", file=sys.stderr)
 
 
 def show_stored(settings: Settings, run: str, _: int) -> None:

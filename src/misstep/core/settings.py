@@ -132,7 +132,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         float, Meta(ge=0.5, le=0.9999), _doc("How sure to be of a cause, or of a step in shrinking.")
     ] = 0.95
     most_runs: Annotated[
-        Annotated[int, Meta(ge=1, le=10**6)] | None, _doc("Most runs of the agent for one failure.")
+        Annotated[int, Meta(ge=1, le=10**6)] | None,
+        _doc("Most runs of the agent for one failure (60, or 500 to shrink it)."),
     ] = None
     seed: Annotated[int, Meta(ge=0, le=2**53 - 1), _doc("Same seed, same cases.")] = 0
     sentences: Annotated[int, Meta(ge=0, le=100), _doc("Most sentences (0: actions minus one).")] = 0

@@ -5,6 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.breakdown import Breakdown, Facet
+from misstep.report.layout import bare_table
 from misstep.report.statistics import listed, p_value
 from misstep.report.terminal import percent
 from misstep.report.text import plain
@@ -23,7 +24,7 @@ def breakdown_view(breakdown: Breakdown, most: int | None = None) -> RenderableT
 
 
 def breakdown_table(breakdown: Breakdown, most: int | None = None) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     table.add_column(breakdown.by, overflow="fold")
     for heading in ("cases", "failed", "success", "95 % interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)

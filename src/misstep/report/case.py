@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from misstep.core.case import Planned
@@ -14,6 +12,7 @@ from misstep.core.difficulty import Difficulty
 from misstep.core.outcome import Outcome
 from misstep.report.call import carried_out, written
 from misstep.report.constraint import in_brief
+from misstep.report.layout import bare_table, section
 from misstep.report.terminal import STYLES, counted, percent
 from misstep.report.text import plain, plain_lines
 
@@ -41,10 +40,6 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
     if case.solution and verdict.verdict != "passed":
         parts.append(section("one way to get it right", _solution(case.solution)))
     return Group(*parts)
-
-
-def section(title: str, body: RenderableType) -> RenderableType:
-    return Group(Text(f"\n{title}", style="bold"), Padding(body, (0, 0, 0, 2)))
 
 
 def _headline(outcome: Outcome) -> str:
@@ -108,7 +103,7 @@ def _message(message: Any) -> str:
 def constraints_view(outcome: Outcome) -> RenderableType:
     case = outcome.case
     names = {action.id: action.name for action in case.actions}
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table(headed=False)
     for index in outcome.verdict.violated:
         constraint = case.constraints[index]
         source = "" if constraint.sentence is None else f"sentence {constraint.sentence + 1}"

@@ -5,6 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.comparison import Comparison, Pairing
+from misstep.report.layout import bare_table
 from misstep.report.statistics import p_in_words, p_value, points
 from misstep.report.terminal import percent
 from misstep.report.text import plain
@@ -44,7 +45,7 @@ def conclusion(comparison: Comparison) -> str:
 
 
 def _runs(comparison: Comparison, first: str, second: str) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table(headed=False)
     table.add_column(style="bold")
     table.add_row("first", comparison.first, Text(plain(first)))
     table.add_row("second", comparison.second, Text(plain(second)))
@@ -52,7 +53,7 @@ def _runs(comparison: Comparison, first: str, second: str) -> Table:
 
 
 def _crossing(pairing: Pairing) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     table.add_column(f"{pairing.cases} cases in common", style="bold")
     for heading in ("second passed", "second failed"):
         table.add_column(heading, justify="right")
@@ -62,7 +63,7 @@ def _crossing(pairing: Pairing) -> Table:
 
 
 def _rates(comparison: Comparison) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     for heading in ("actions", "cases", "first", "second", "difference", "95 % interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)
     for step in comparison.steps:

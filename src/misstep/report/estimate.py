@@ -5,12 +5,13 @@ from rich.text import Text
 
 from misstep.core.estimate import Estimate
 from misstep.core.settings import Settings
+from misstep.report.layout import bare_table
 from misstep.report.terminal import money
 from misstep.report.text import plain
 
 
 def estimate_table(estimate: Estimate, settings: Settings) -> Table:
-    table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table(headed=False)
     table.add_column(style="bold")
     table.add_column()
     table.add_row("agent", Text(plain(settings.agent)))

@@ -27,9 +27,9 @@ class Findings(msgspec.Struct, frozen=True):
     failures: Sequence[Outcome] = ()
     capabilities: Sequence[Capability] = ()
     dissections: Sequence[Dissection] = ()
-    reduction: Reduction | None = None
     breakdowns: Sequence[Breakdown] = ()
     place: str = ""
+    reduction: Reduction | None = None
 
 
 def run_page(findings: Findings) -> str:
@@ -59,9 +59,8 @@ def _style() -> str:
 
 def _parts(findings: Findings) -> Iterator[Markup]:
     summary = findings.summary
-    if (
-        findings.dissections or findings.reduction
-    ):  # how often changed cases pass says nothing about the agent
+    if findings.dissections or findings.reduction:
+        # How often changed cases pass says nothing about the agent.
         yield from _looked_into(findings)
         yield sections.counts(summary)
         return

@@ -14,11 +14,15 @@ from rich.text import Text
 from misstep.core.diagnosis import CAUSES
 from misstep.core.replication import Effectiveness, Replication
 from misstep.report.breakdown import finding
+from misstep.report.layout import bare_table
+from misstep.report.naming import agent_name
 from misstep.report.plot import capability_plot, how_far_table
-from misstep.report.shares import KINDS, Column, agent_name, counted_column, shares_table
+from misstep.report.shares import KINDS, Column, counted_column, shares_table
 from misstep.report.terminal import percent
+from misstep.report.text import plain
 
 TOP = 5
+TOPIC = 200  # characters
 
 
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,7 +88,7 @@ def _effectiveness_table(rows: Sequence[Effectiveness]) -> RenderableType:
         summary = row.summary
         judged = summary.passed + summary.failed
         table.add_row(
-            agent_name(summary.agent, summary.model),
+            Text(agent_name(summary)),
             f"{summary.cases:,}",
             f"{summary.failed:,} ({percent(summary.failed / judged if judged else None)})",
             _clock(row.synthesis_seconds),
@@ -104,13 +108,13 @@ def _effectiveness_table(rows: Sequence[Effectiveness]) -> RenderableType:
 
 
 def _errors_table(replication: Replication, timed: bool) -> Table:
-    measured = [counted_column(each.agent, each.model, each.errors) for each in replication.capabilities]
+    measured = [counted_column(each, each.errors) for each in replication.capabilities]
     published = _published(replication, "timed_errors" if timed else "errors")
     return shares_table("error", KINDS, [*measured, *published])
 
 
 def _causes_table(replication: Replication, timed: bool) -> Table:
-    measured = [counted_column(each.agent, each.model, each.causes) for each in replication.dissections]
+    measured = [counted_column(each, each.causes) for each in replication.dissections]
     published = _published(replication, "timed_causes" if timed else "causes")
     return shares_table("cause", CAUSES, [*measured, *published])
 
@@ -131,7 +135,7 @@ def _comparable(agents: Sequence[str]) -> list[Published]:
 def _topic_tests(replication: Replication) -> list[str]:
     """Of each agent, whether it really fails on some topics more often than on others."""
     named = zip(replication.capabilities, replication.breakdowns, strict=True)
-    return [f"{agent_name(curve.agent, curve.model)}: {finding(each)}" for curve, each in named]
+    return [f"{agent_name(curve)}: {finding(each)}" for curve, each in named]
 
 
 def _topics_table(topics: Mapping[str, int]) -> Table:
@@ -141,7 +145,7 @@ def _topics_table(topics: Mapping[str, int]) -> Table:
     )
     columns = [list(islice(counts.items(), TOP)) for counts in (topics, *published.values())]
     for cells in zip_longest(*columns, fillvalue=("", "")):
-        table.add_row(*(str(cell) for pair in cells for cell in pair))
+        table.add_row(*(Text(plain(str(cell), TOPIC)) for pair in cells for cell in pair))
     return table
 
 
@@ -151,7 +155,7 @@ def _clock(seconds: float) -> str:
 
 
 def _table(first: str, *others: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     table.add_column(first, overflow="fold")
     for heading in others:
         table.add_column(Text(heading), justify="right")

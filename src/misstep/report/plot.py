@@ -10,7 +10,10 @@ from rich.text import Text
 from misstep.core.capability import Capability, Fit, Point
 from misstep.core.statistics import logistic
 from misstep.report.curve import how_far, limit_in_words, misfit_in_words, whole_percent
-from misstep.report.shares import KINDS, agent_name, counted_column, shares_table
+from misstep.report.layout import bare_table
+from misstep.report.naming import agent_name
+from misstep.report.shares import KINDS, counted_column, shares_table
+from misstep.report.statistics import interval
 from misstep.report.terminal import percent
 
 HEIGHT = 20  # rows from 0 to 100 %, five points each
@@ -134,7 +137,7 @@ def _row(share: float) -> int:
 def _legend(curves: Sequence[Capability]) -> Iterator[Text]:
     for number, curve in enumerate(curves):
         style = STYLES[number % len(STYLES)]
-        yield Text.assemble((f"{SIGNS[number % len(SIGNS)]} ", style), agent_name(curve.agent, curve.model))
+        yield Text.assemble((f"{SIGNS[number % len(SIGNS)]} ", style), agent_name(curve))
     thresholds = ", ".join(whole_percent(share) for share in sorted({curve.threshold for curve in curves}))
     fitted = [f"{FITTED} fitted"] if any(curve.fit for curve in curves) else []
     halves = [f"{HALF} 50 %"] if any(curve.half for curve in curves) else []
@@ -150,29 +153,28 @@ def _legend(curves: Sequence[Capability]) -> Iterator[Text]:
 
 def capability_table(capability: Capability) -> Table:
     """One line for each number of actions."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     for heading in ("actions", "cases", "success", "95 % interval", "chance"):
         table.add_column(heading, justify="right", no_wrap=True)
     for point in capability.curve:
-        low, high = point.interval
-        interval = f"{100 * low:.1f} – {100 * high:.1f} %" if point.success is not None else "–"
+        ends = interval(point.interval) if point.success is not None else "–"
         success, chance = percent(point.success), percent(point.chance)
-        table.add_row(str(point.actions), str(point.cases), success, interval, chance)
+        table.add_row(str(point.actions), str(point.cases), success, ends, chance)
     return table
 
 
 def error_table(capabilities: Sequence[Capability]) -> Table:
     """Of each agent, which share of its failures within its limit each kind of error has."""
-    columns = [counted_column(each.agent, each.model, each.errors) for each in capabilities]
+    columns = [counted_column(each, each.errors) for each in capabilities]
     return shares_table("error", KINDS, columns)
 
 
 def how_far_table(capabilities: Sequence[Capability]) -> Table:
     """Of each agent, where it is at 50 %, and up to where it is above the threshold."""
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table(headed=False)
     for curve in capabilities:
-        table.add_row(Text(agent_name(curve.agent, curve.model), style="bold"), Text(how_far(curve)))
-        table.add_row("", f"limit {limit_in_words(curve)}")
+        table.add_row(Text(agent_name(curve), style="bold"), Text(how_far(curve)))
+        table.add_row("", Text(f"limit {limit_in_words(curve)}"))
         if misfit := misfit_in_words(curve):
             table.add_row("", Text(misfit, style="yellow"))
     return table

@@ -5,7 +5,8 @@ from rich.text import Text
 
 from misstep.core.outcome import Outcome
 from misstep.core.reduction import Reduction, Size
-from misstep.report.case import calls_view, constraints_view, section
+from misstep.report.case import calls_view, constraints_view
+from misstep.report.layout import section
 from misstep.report.terminal import STYLES, counted
 from misstep.report.text import plain, plain_lines
 

@@ -1,20 +1,16 @@
-"""What two readings of a request come to, in words and formally."""
+"""What two readings of a request come to, as a rich renderable."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, assert_never
+from collections.abc import Iterator, Sequence
+from typing import assert_never
 
 import msgspec
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
-from misstep.core.constraint import Adjacent, Before, Choice, Constraint, Limit, Place, Repeat
-from misstep.core.transcript import Usage
+from misstep.core.repair import Effect, RepairReport, RuleLine, ToolLine
+from misstep.report.layout import section
 from misstep.report.terminal import counted, money
 from misstep.report.text import plain
-
-SaidBy = Literal["both", "first", "second"]
-Effect = Literal["kept", "changes", "contradicts", "aside", "unplanned"]
 
 _WHO = {
     "both": "both readings say",
@@ -28,89 +24,17 @@ _WHERE = {
 }
 
 
-class ToolLine(msgspec.Struct, frozen=True):
-    """A tool that is asked for. If only one reading says so, `instead` is the plan with it, if any."""
-
-    id: str
-    tool: str
-    quote: str
-    said_by: SaidBy
-    instead: tuple[str, ...] | None = None
-
-
-class RuleLine(msgspec.Struct, frozen=True):
-    """A constraint. If only one reading has it, `effect` is what it does to the plan.
-
-    The plan has `kept` it anyway; it `changes` the plan to `instead`; it `contradicts` what both say; it
-    stands `aside`, with tools that the plan has not; or there is no plan to change.
-    """
-
-    words: str
-    formal: str
-    quote: str
-    said_by: SaidBy
-    constraint: Constraint
-    effect: Effect | None = None
-    instead: tuple[str, ...] = ()
-
-
-class ConflictLine(msgspec.Struct, frozen=True):
-    """Constraints, by index, that can't be met together; `confirmed` if Z3 says so too."""
-
-    said_by: SaidBy
-    constraints: tuple[int, ...]
-    confirmed: bool
-
-
-class RepairReport(msgspec.Struct, frozen=True):
-    """What `plan repair --json` prints. `plan` is for what both readings say, null where that can't be done.
-
-    `beyond` are words that demand something no constraint can say; the plan knows nothing of it.
-    """
-
-    model: str
-    agree: bool
-    consistent: bool
-    actions: tuple[ToolLine, ...]
-    constraints: tuple[RuleLine, ...]
-    beyond: tuple[str, ...]
-    conflicts: tuple[ConflictLine, ...]
-    plan: tuple[str, ...] | None
-    requests: int
-    tokens: Usage
-    usd: float | None
-
-
-def formally(constraint: Constraint, ids: Mapping[str, str]) -> str:
-    """A constraint as a formula over places in the plan, which are 1 to n; `ids` are those of tools."""
-    match constraint:
-        case Before(first, then):
-            return f"{ids[first]} < {ids[then]}"
-        case Adjacent(first, then):
-            return f"{ids[first]} + 1 = {ids[then]}"
-        case Place(tool, place):
-            return f"{ids[tool]} = {1 if place == 'first' else 'n'}"
-        case Choice(options):
-            return f"|{{{', '.join([ids[option] for option in options])}}}| = 1"
-        case Repeat(tool, times):
-            return f"|{ids[tool]}| = {times}"
-        case Limit(tool, most):
-            return f"{ids[tool]} <= {most + 1}"
-        case _:
-            raise ValueError(f"no request in the wild is read for {constraint}")
-
-
 def repair_view(report: RepairReport) -> RenderableType:
     """The verdict on the readings, what they say, where they differ, and the plan."""
     parts: list[RenderableType] = [_headline(report), *_facts(report), _needs(report.actions)]
     for said_by, title in _WHO.items():
         rules = [rule for rule in report.constraints if rule.said_by == said_by]
         if rules:
-            parts.append(_section(title, _rules(rules)))
+            parts.append(section(title, _rules(rules)))
     parts += _conflicts(report)
     if report.beyond:
         words = Text("\n").join([_quoted(quote) for quote in report.beyond])
-        parts.append(_section("no constraint can say, and the plan does not heed", words))
+        parts.append(section("no constraint can say, and the plan does not heed", words))
     parts.append(_plan(report))
     return Group(*parts)
 
@@ -137,7 +61,7 @@ def _needs(needs: Sequence[ToolLine]) -> RenderableType:
         if need.said_by != "both":
             with_it = f"; with it: {_arrows(need.instead)}" if need.instead else ""
             lines.append(Text(f"    only in the {need.said_by} reading, not in the plan{with_it}", "yellow"))
-    return _section("tools that are asked for", Text("\n").join(lines) if lines else Text("none", "dim"))
+    return section("tools that are asked for", Text("\n").join(lines) if lines else Text("none", "dim"))
 
 
 def _rules(rules: Sequence[RuleLine]) -> Text:
@@ -171,23 +95,19 @@ def _conflicts(report: RepairReport) -> Iterator[RenderableType]:
         rules = [report.constraints[index] for index in conflict.constraints]
         bare = [msgspec.structs.replace(rule, effect=None) for rule in rules]
         proof = "  (Z3 agrees)" if conflict.confirmed else ""
-        yield _section(f"{_WHERE[conflict.said_by]}{proof}", _rules(bare))
+        yield section(f"{_WHERE[conflict.said_by]}{proof}", _rules(bare))
 
 
 def _plan(report: RepairReport) -> RenderableType:
     title = "plan" if report.agree else "plan for what both readings say"
     if report.plan is None:
-        return _section(title, Text("none: the constraints contradict each other", style="red"))
+        return section(title, Text("none: the constraints contradict each other", style="red"))
     if not report.plan:
-        return _section(title, Text("nothing to call", style="dim"))
+        return section(title, Text("nothing to call", style="dim"))
     width = len(str(len(report.plan)))
     steps = [f"{number:>{width}}  {plain(tool)}" for number, tool in enumerate(report.plan, 1)]
     note = Text("nothing has been called; the arguments are yours to fill in", style="dim")
-    return _section(title, Group(Text("\n".join(steps)), note))
-
-
-def _section(title: str, body: RenderableType) -> RenderableType:
-    return Group(Text(f"\n{title}", style="bold"), Padding(body, (0, 0, 0, 2)))
+    return section(title, Group(Text("\n".join(steps)), note))
 
 
 def _arrows(tools: Sequence[str]) -> str:

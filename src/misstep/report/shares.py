@@ -8,11 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.verdict import ErrorKind
-from misstep.report.text import plain
+from misstep.report.layout import bare_table
+from misstep.report.naming import Named, agent_name
 
 # In the order of the paper's tables.
 KINDS: tuple[ErrorKind, ...] = ("timeout", "act", "lost", "order", "parameter")
-NAME = 60  # of an agent with its model, in characters
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -24,18 +24,21 @@ class Column(msgspec.Struct, frozen=True):
     style: str = ""
 
 
-def counted_column(agent: str, model: str | None, counts: Mapping[Any, int]) -> Column:
+def share(counts: Mapping[Any, int], name: str) -> float | None:
+    """The part that one kind has of all; None where there is nothing to have a part of."""
     total = sum(counts.values())
-    shares = {name: 100 * number / total for name, number in counts.items()} if total else {}
-    return Column(agent_name(agent, model), shares, total)
+    return counts.get(name, 0) / total if total else None
 
 
-def agent_name(agent: str, model: str | None) -> str:
-    return plain(f"{agent}, {model}" if model else agent, NAME)
+def counted_column(one: Named, counts: Mapping[Any, int]) -> Column:
+    """The column of an agent whose failures were counted."""
+    parts = {name: share(counts, name) for name in counts}
+    shares = {name: 100 * part for name, part in parts.items() if part is not None}
+    return Column(agent_name(one), shares, sum(counts.values()))
 
 
 def shares_table(what: str, rows: Sequence[str], columns: Sequence[Column]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     table.add_column(what, no_wrap=True)
     for column in columns:
         table.add_column(Text(column.heading), justify="right", style=column.style, overflow="fold")

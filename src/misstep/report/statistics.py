@@ -17,6 +17,12 @@ def points(difference: float) -> str:
     return f"{100 * difference:+.1f}"
 
 
+def interval(ends: tuple[float, float]) -> str:
+    """From which rate to which, in percent."""
+    low, high = ends
+    return f"{100 * low:.1f} – {100 * high:.1f} %"
+
+
 def listed(words: list[str], most: int) -> str:
     """The first few, and how many there are besides."""
     rest = len(words) - most

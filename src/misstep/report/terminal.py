@@ -11,6 +11,7 @@ from misstep.core.outcome import Outcome
 from misstep.core.purpose import TESTING, Purpose
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
+from misstep.report.layout import bare_table
 from misstep.report.text import plain
 
 STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow", "errored": "magenta"}
@@ -33,7 +34,7 @@ def money(usd: float | None, model: str | None) -> str:
 
 def summary_table(summary: Summary) -> Table:
     """The closing table: counts, rate with its interval, chance beside it, errors by kind."""
-    table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table(headed=False)
     table.add_column(style="bold")
     table.add_column()
     low, high = summary.interval
@@ -72,7 +73,7 @@ class RunRow(msgspec.Struct, frozen=True):
 
 def runs_table(rows: Iterable[RunRow]) -> Table:
     """One line per run."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     for heading in ("run", "started", "agent", "actions"):
         table.add_column(heading, no_wrap=heading != "agent", overflow="fold")
     for heading in ("cases", "success", "chance"):
@@ -111,7 +112,7 @@ def _agent(row: RunRow) -> Text:
 
 
 def failures_table(outcomes: Sequence[Outcome]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = bare_table()
     for heading in ("case", "error", "step", "why"):
         table.add_column(heading, overflow="fold", no_wrap=heading != "why")
     for outcome in outcomes:

@@ -2,6 +2,8 @@
 
 import re
 
+from misstep.core.words import cut
+
 # Control characters would drive the terminal, direction marks turn the text round, separators break the line.
 _UNSAFE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
@@ -10,13 +12,9 @@ _UNSAFE = re.compile(
 
 def plain(text: str, most: int = 2_000) -> str:
     """The text on one line, with everything spelt out that could move the cursor or the reading direction."""
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", _short(text, most))
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", cut(text, most))
 
 
 def plain_lines(text: str, most: int = 20_000) -> str:
     """The same for a text whose own line breaks are kept."""
-    return "\n".join(plain(line, most) for line in _short(text, most).split("\n"))
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most} more characters)"
+    return "\n".join(plain(line, most) for line in cut(text, most).split("\n"))

@@ -6,7 +6,14 @@ from math import log
 import pytest
 
 from misstep.core.dice import Dice
-from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Coin, Condition, Guilty, Hopeless, Several
+from misstep.planning.dissection.hypotheses import (
+    SAME_DEMANDS,
+    Condition,
+    Guilty,
+    Hopeless,
+    Hypothesis,
+    Whole,
+)
 from misstep.planning.dissection.inference import Beliefs
 from misstep.planning.dissection.rates import Beta, Rate, expected
 from misstep.planning.variation.elements import Element
@@ -43,9 +50,7 @@ def density(rate: Rate) -> list[float]:
     return total
 
 
-def likelihood(
-    hypothesis: Guilty | Coin | Hopeless | Several, seen: list[Trial], original: Condition
-) -> float:
+def likelihood(hypothesis: Hypothesis, seen: list[Trial], original: Condition) -> float:
     """Of the runs, given the first failure: the rates are integrated out on a grid."""
     product = 1.0
     for group in {hypothesis.group(condition) for condition, _ in seen}:
@@ -89,7 +94,13 @@ def test_without_a_topic_the_others_share() -> None:
 def test_a_cause_is_split_evenly_over_its_elements() -> None:
     weights = Beliefs(ELEMENTS).weights
     assert len({weights[Guilty(word)] for word in WORDS}) == 1
-    assert weights[Guilty(CHAIN)] == weights[Guilty(SAME_DEMANDS)]
+    demands = [weights[Guilty(CHAIN)], weights[Whole()], weights[Hopeless()]]
+    assert demands == pytest.approx([0.98 / 5 * share for share in (0.6, 0.1, 0.3)])
+
+
+def test_without_a_shape_the_whole_is_blamed() -> None:
+    weights = Beliefs(ELEMENTS - {CHAIN}).weights
+    assert weights[Whole()] == pytest.approx(0.98 / 5 * 0.7)
 
 
 def test_order_of_runs_does_not_matter() -> None:
@@ -125,9 +136,7 @@ def test_gain_is_how_much_uncertainty_a_run_takes_away_on_average(seed: int) -> 
     assert about_all >= about_cause >= 0
 
 
-def predicted(
-    beliefs: Beliefs, hypothesis: Guilty | Coin | Hopeless | Several, condition: Condition, seen: list[Trial]
-) -> float:
+def predicted(beliefs: Beliefs, hypothesis: Hypothesis, condition: Condition, seen: list[Trial]) -> float:
     group = hypothesis.group(condition)
     own = [failed for each, failed in [(beliefs.original, True), *seen] if hypothesis.group(each) == group]
     return expected(hypothesis.rate(group), sum(own), len(own) - sum(own))
@@ -136,7 +145,7 @@ def predicted(
 def test_runs_that_all_point_one_way_convince() -> None:
     beliefs = Beliefs(ELEMENTS)
     guilty = WORDS[0]
-    for number in range(8):
+    for number in range(10):
         present = number % 2 == 0
         beliefs.observe(beliefs.original if present else beliefs.original - {guilty}, present)
     assert max(beliefs.weights, key=beliefs.weights.__getitem__) == Guilty(guilty)

@@ -34,13 +34,13 @@ def test_the_plan_meets_what_both_say() -> None:
 
 def test_agreement() -> None:
     repair = examine(reading(ABC, Before("c", "a")), reading(ABC, Before("c", "a")))
-    assert repair.is_settled
+    assert repair.common.agrees
     assert (repair.plan, repair.conflicts, repair.disputes, repair.doubts) == (("c", "a", "b"), (), (), ())
 
 
 def test_order_that_only_one_has_is_kept_to_if_nothing_speaks_against_it() -> None:
     repair = examine(reading(ABC, Before("c", "a")), reading(ABC))
-    assert not repair.is_settled
+    assert not repair.common.agrees
     assert repair.plan == ("c", "a", "b")
     assert [(dispute.reading, dispute.effect) for dispute in repair.disputes] == [(0, "kept")]
 
@@ -86,11 +86,10 @@ def test_a_contradiction_in_one_of_them() -> None:
     one = reading(ABC, Before("a", "b"), Adjacent("b", "a"))
     repair = examine(one, reading(ABC, Before("a", "b")))
     assert repair.plan == ABC
-    assert not repair.is_settled
     assert [conflict.reading for conflict in repair.conflicts] == [0]
     assert [dispute.effect for dispute in repair.disputes] == ["contradicts"]
 
 
 def test_nothing_to_do() -> None:
     repair = examine(reading(()), reading(()))
-    assert (repair.is_settled, repair.plan) == (True, ())
+    assert (repair.common.agrees, repair.conflicts, repair.plan) == (True, (), ())

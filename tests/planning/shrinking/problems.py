@@ -8,7 +8,7 @@ import msgspec
 from misstep.core.agent import Tool
 from misstep.core.case import Case
 from misstep.core.constraint import FAMILIES, Family
-from misstep.planning.shrinking.reductions import STAGES
+from misstep.planning.shrinking.reductions import STAGES, smaller
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import BOUND_TO_OURS, Suite, make_case
@@ -56,6 +56,11 @@ class Step(msgspec.Struct, frozen=True):
     stage: str
     step: Anatomy
     made: Case | None
+
+
+def reductions(anatomy: Anatomy) -> Iterator[Anatomy]:
+    """Problems one step smaller or plainer than this one; some may have no solution."""
+    return (step for stage in STAGES for step in smaller(anatomy, stage))
 
 
 @cache

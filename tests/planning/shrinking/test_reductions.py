@@ -16,11 +16,17 @@ from misstep.planning.admission.wall import admit
 from misstep.planning.judging.check import judge
 from misstep.planning.language.reader import read
 from misstep.planning.shrinking.measure import measure
-from misstep.planning.shrinking.reductions import STAGES, reductions
+from misstep.planning.shrinking.reductions import STAGES
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.variation.anatomy import assemble, take_apart
-from tests.planning.shrinking.problems import MIXTURES, mixed_cases, own_tool_cases, steps_from
+from tests.planning.shrinking.problems import (
+    MIXTURES,
+    mixed_cases,
+    own_tool_cases,
+    reductions,
+    steps_from,
+)
 from tests.quality.test_families import wander
 
 FIGURES = {Spend: "most", Window: "time", Repeat: "times", Limit: "most"}

@@ -6,11 +6,15 @@ import pytest
 from misstep.core.case import Case
 from misstep.core.constraint import Adjacent, Before, Family, Window
 from misstep.core.dice import Dice
+from misstep.planning.language.remarks import Alternative
+from misstep.planning.language.syntax import Clause, Group, Sentence
 from misstep.planning.language.topics import load_topics
+from misstep.planning.language.wording import Words
 from misstep.planning.plans.order import order_of
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.variation.anatomy import Anatomy, assemble, take_apart
 from misstep.planning.variation.mutations import change_topic, rephrase, substitute_words
+from misstep.planning.variation.phrasing import draw_words
 from misstep.planning.variation.words import slots
 from tests.planning.variation.kinds import MIXTURES, every_kind, mixed, own
 from tests.planning.variation.meaning import (
@@ -270,3 +274,25 @@ def test_same_dice_same_variant() -> None:
             assert substitute_words(anatomy, [phrase], Dice(4)) == substitute_words(
                 anatomy, [phrase], Dice(4)
             )
+
+
+def test_what_contradicts_itself_between_two_of_which_one_is_due_is_told_again() -> None:
+    """Each way round is said of an action that is left out in half of all plans."""
+    anatomy = next(each for each in map(take_apart, mixed(("choice",), 40)) if _options(each))
+    (one, other), *_ = _options(anatomy)
+    pair = Group((one,)), Group((other,))
+    ring = (Sentence((Clause("verb", "<", *pair),)), Sentence((Clause("verb", ">", *pair),)))
+    fresh = tuple(draw_words(sentence, Words(Dice(1))) for sentence in ring)
+    torn = msgspec.structs.replace(
+        anatomy, paragraph=(*anatomy.paragraph, *ring), words=(*anatomy.words, *fresh)
+    )
+    case = whole(torn)
+    changed = whole(rephrase(torn, Dice(2)))
+    assert changed.query != case.query
+    assert_sound(changed)
+    assert_equivalent(case, changed)
+
+
+def _options(anatomy: Anatomy) -> list[tuple[int, int]]:
+    parts = [part for sentence in anatomy.paragraph for part in sentence.parts]
+    return [part.options for part in parts if isinstance(part, Alternative)]

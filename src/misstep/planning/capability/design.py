@@ -12,12 +12,12 @@ from misstep.core.campaign import Inquiry
 from misstep.core.capability import Fit
 from misstep.core.case import Case
 from misstep.core.dice import derive_seed
-from misstep.core.outcome import Outcome
 from misstep.core.statistics import logistic
 from misstep.planning.capability.belief import Belief
 from misstep.planning.capability.fitting import Count, fit_logistic
 from misstep.planning.synthesis.suite import Suite, make_case
 
+PORTION = 500  # cases that are asked for at once, however many there are to be
 DOUBT = 0.01  # with which 50 % may still lie within what can be asked for, when it seems to lie outside
 SLACK = 1.01  # by how much an interval may be wider and still be called as narrow
 IN_VAIN = 2  # batches with one number of actions, when none of their cases could be judged
@@ -136,8 +136,14 @@ def _inquire(suite: Suite, steps: Steps) -> Inquiry[None]:
         while True:
             first = asked.get(size, 0)
             asked[size] = first + count
-            outcomes = yield _make_cases(suite, size, range(first, first + count))
-            size, count = steps.send(_count(outcomes))
+            passed = judged = 0
+            for start in range(first, first + count, PORTION):
+                portion = range(start, min(start + PORTION, first + count))
+                outcomes = yield _make_cases(suite, size, portion)
+                verdicts = [outcome.verdict.verdict for outcome in outcomes]
+                passed += verdicts.count("passed")
+                judged += verdicts.count("passed") + verdicts.count("failed")
+            size, count = steps.send((passed, judged))
     except StopIteration:
         return
 
@@ -147,9 +153,3 @@ def _make_cases(suite: Suite, size: int, numbers: range) -> list[Case]:
         suite, low=size, high=size, seed=derive_seed(suite.seed, "capability", size)
     )
     return [make_case(part, number) for number in numbers]
-
-
-def _count(outcomes: Sequence[Outcome]) -> tuple[int, int]:
-    verdicts = [outcome.verdict.verdict for outcome in outcomes]
-    passed = verdicts.count("passed")
-    return passed, passed + verdicts.count("failed")

@@ -6,6 +6,7 @@ import msgspec
 
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
+from misstep.planning.language.figures import how_often
 from misstep.planning.variation.anatomy import again
 
 MOST_ATTEMPTS = 3
@@ -26,11 +27,11 @@ class Attempt(msgspec.Struct, frozen=True):
     def complaint(self) -> str:
         """Why there is no verdict."""
         verdict = self.outcome.verdict
-        return f"{verdict.verdict} {self.runs} times in a row: {verdict.explanation}".rstrip(": ")
+        return f"{verdict.verdict} {how_often(self.runs)} running: {verdict.explanation}".rstrip(": ")
 
 
 def attempt(case: Case, most: int = MOST_ATTEMPTS) -> Generator[Sequence[Case], Sequence[Outcome], Attempt]:
-    """Run a case, and again under another seed while it comes to no verdict."""
+    """Run a case, and again under another seed while it comes to no verdict; `most` is at least 1."""
     tried = case
     for runs in range(1, min(most, MOST_ATTEMPTS) + 1):
         (outcome,) = yield (tried,)

@@ -1,7 +1,8 @@
 """The variants that a failed case can be compared with, and which of them to run next."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import product
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from itertools import accumulate, product
 
 import msgspec
 
@@ -13,8 +14,11 @@ from misstep.planning.variation.elements import Element, elements_of, vary
 
 # How often to look for a variant that tells as much as was hoped.
 _LOOKS = 4
+# How many suspects of a kind to look at one by one.
+_SUSPECTS = 3
 
 Avoided = frozenset[Element]
+SAME: Avoided = frozenset()  # nothing is avoided: the failed case itself
 
 
 class Experiment(msgspec.Struct, frozen=True):
@@ -37,44 +41,57 @@ class Laboratory:
         self._case = case
         self._anatomy = anatomy
         self.elements = _suspects(anatomy)
-        self._known: dict[Avoided, Condition] = {}
+        self._remembered: dict[Avoided, Condition] = {}
         self._impossible = set[Avoided]()
 
     def choose(
         self, number: int, weights: Mapping[Hypothesis, float], worth: Callable[[Condition], float]
     ) -> Experiment:
-        """The variant that is worth most, for run `number`; which are looked at depends on the suspicions."""
+        """The experiment for run `number`: of the variants that suspicions suggest, one worth most."""
         wanted = [avoid for avoid in variants(self.elements, weights) if avoid not in self._impossible]
         hopes = {avoid: worth(self._guess(avoid)) for avoid in wanted}
-        best = Experiment(again(self._case, number), self._anatomy, self._guess(frozenset()), hopes.pop(frozenset()))
+        best = Experiment(again(self._case, number), self._anatomy, self._guess(SAME), hopes.pop(SAME))
         for look in range(_LOOKS):
-            avoid = max(hopes, key=hopes.__getitem__, default=frozenset[Element]())
-            if hopes.get(avoid, 0.0) <= best.worth:
+            avoid = max(hopes, key=hopes.__getitem__, default=SAME)
+            if hopes.pop(avoid, 0.0) <= best.worth:
                 break
-            del hopes[avoid]
-            made = self._make(avoid, derive_seed(self._case.seed, "variant", number, look))
-            if made and (found := worth(self._known[avoid])) > best.worth:
-                best = Experiment(made[0], made[1], self._known[avoid], found)
+            made = self._make(avoid, derive_seed(self._case.seed, "variant", number, look), worth)
+            if made and made.worth > best.worth:
+                best = made
         return best
 
     def _guess(self, avoid: Avoided) -> Condition:
-        """What a variant without these elements would hold if nothing else were lost."""
-        return self._known.get(avoid) or self._hold(self.elements - avoid, avoid)
+        """What was in the last such variant, or else would be if nothing but these elements were lost."""
+        return self._remembered.get(avoid) or _condition(self.elements - avoid, avoid)
 
-    def _make(self, avoid: Avoided, seed: int) -> tuple[Case, Anatomy] | None:
+    def _make(self, avoid: Avoided, seed: int, worth: Callable[[Condition], float]) -> Experiment | None:
         variant = vary(self._anatomy, avoid, Dice(seed))
         case = assemble(msgspec.structs.replace(variant, seed=seed)) if variant else None
         if variant is None or case is None:
             self._impossible.add(avoid)
             return None
-        self._known[avoid] = self._hold(elements_of(variant) & self.elements, avoid)
-        return case, variant
+        condition = _condition(elements_of(variant) & self.elements, avoid)
+        self._remembered[avoid] = condition
+        return Experiment(case, variant, condition, worth(condition))
 
-    @staticmethod
-    def _hold(elements: frozenset[Element], avoid: Avoided) -> Condition:
-        """Demands change only where one of their own elements has to be avoided."""
-        changed = any(element.cause == "constraint" for element in avoid)
-        return elements if changed else elements | {SAME_DEMANDS}
+
+def variants(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> list[Avoided]:
+    """What to leave out, given how likely each element is to be guilty; the first is nothing at all.
+
+    Whole kinds in every combination, the more suspicious half of a kind by itself and with other kinds, the
+    first suspects of a kind one by one, all but the first suspect of all; demands alone.
+    """
+    kinds = [_of(elements, "terminal"), _of(elements, "topic"), _of(elements, "structure")]
+    said, demanded = SAME.union(*kinds), _of(elements, "constraint")
+    found = [SAME.union(*chosen) for chosen in product(*[(SAME, kind) for kind in kinds])]
+    for kind in kinds:
+        others = [SAME, *(other for other in kinds if other != kind), said - kind]
+        found += [_half(kind, weights) | other for other in others]
+    for kind in (*kinds, demanded):
+        found += [frozenset({element}) for element in _ranked(kind, weights)[:_SUSPECTS]]
+    first = _ranked(said, weights)[:1]
+    found += [_half(said, weights), said.difference(first), demanded, _half(demanded, weights)]
+    return list(dict.fromkeys(found))
 
 
 def _suspects(anatomy: Anatomy) -> frozenset[Element]:
@@ -83,24 +100,9 @@ def _suspects(anatomy: Anatomy) -> frozenset[Element]:
     return found - _of(found, "topic") if anatomy.has_own_tools else found
 
 
-def variants(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> Iterator[Avoided]:
-    """What to leave out, given how likely each element is to be guilty; the first is nothing at all.
-
-    Whole kinds in every combination, the more suspicious half of a kind by itself and with other kinds, the
-    first suspect of a kind alone, all but the first suspect of all.
-    """
-    kinds = [_of(elements, "terminal"), _of(elements, "topic"), _of(elements, "structure")]
-    said = frozenset[Element]().union(*kinds)
-    demanded = _of(elements, "constraint")
-    suspects = _ranked(said, weights)
-    found = [frozenset[Element]().union(*chosen) for chosen in product(*[(frozenset(), kind) for kind in kinds])]
-    for kind in kinds:
-        others = [frozenset[Element](), *(other for other in kinds if other != kind), said - kind]
-        found += [_half(kind, weights) | other for other in others]
-    for kind in (*kinds, demanded):
-        found += [frozenset({element}) for element in _ranked(kind, weights)[:3]]
-    found += [_half(said, weights), said - frozenset(suspects[:1]), demanded, _half(demanded, weights)]
-    return iter(dict.fromkeys(found))
+def _condition(elements: frozenset[Element], avoid: Avoided) -> Condition:
+    """Demands are others only where elements of their own have to be avoided."""
+    return elements if _of(avoid, "constraint") else elements | {SAME_DEMANDS}
 
 
 def _of(elements: Iterable[Element], cause: str) -> frozenset[Element]:
@@ -109,13 +111,9 @@ def _of(elements: Iterable[Element], cause: str) -> frozenset[Element]:
 
 def _half(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> frozenset[Element]:
     """The fewest elements that have half of the suspicion."""
-    chosen, goal = list[Element](), sum([weights[Guilty(element)] for element in elements]) / 2
-    for element in _ranked(elements, weights):
-        if goal <= 0:
-            break
-        chosen.append(element)
-        goal -= weights[Guilty(element)]
-    return frozenset(chosen)
+    ranked = _ranked(elements, weights)
+    sums = list(accumulate([weights[Guilty(element)] for element in ranked]))
+    return frozenset(ranked[: bisect_left(sums, sums[-1] / 2) + 1]) if sums else SAME
 
 
 def _ranked(elements: Iterable[Element], weights: Mapping[Hypothesis, float]) -> list[Element]:

@@ -8,6 +8,7 @@ import msgspec
 from misstep.core.diagnosis import Cause
 from misstep.core.outcome import Outcome
 from misstep.planning.dissection.hypotheses import (
+    CHANCE,
     SAME_DEMANDS,
     Coin,
     Condition,
@@ -18,6 +19,7 @@ from misstep.planning.dissection.hypotheses import (
     Whole,
 )
 from misstep.planning.dissection.occurrences import name_shape
+from misstep.planning.dissection.rates import expected
 from misstep.planning.language.figures import listed
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.elements import Element, where
@@ -61,7 +63,7 @@ def give_evidence(hypothesis: Hypothesis, runs: Sequence[Run], original: Conditi
             return f"failed {_count(inside)} runs {within}, {_count(outside)} {without}"
         case Whole():
             same, other = _parted(runs, lambda run: SAME_DEMANDS in run.condition)
-            return f"failed {_count(same)} runs that demand the same, {_count(other)} that demand something else"
+            return f"failed {_count(same)} runs that demand the same, {_count(other)} that do not"
         case Hopeless():
             return f"failed {_count(runs)} runs, whatever was changed"
         case Coin() | Several():
@@ -87,29 +89,30 @@ def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[Run]) -> str:
         case Hopeless():
             return "whatever is asked"
         case Coin():
-            share = sum(run.failed for run in runs) / len(runs)
-            return f"fails {100 * share:.0f} % of the time, whatever is changed"
+            return f"fails {100 * _rate(runs):.0f} % of the time, whatever is changed"
         case Several():
             return ""
         case _:
             assert_never(hypothesis)
 
 
+def _rate(runs: Sequence[Run]) -> float:
+    """How often a coin falls like that, the first failure counted."""
+    failed = sum(run.failed for run in runs)
+    return expected(CHANCE, failed + 1, len(runs) - failed)
+
+
 def _name_element(element: Element, anatomy: Anatomy, runs: Sequence[Run]) -> str:
-    match element.cause:
-        case "terminal":
-            return f"'{element.name}'"
-        case "topic":
-            return f"topic {element.name}"
-        case "structure":
-            return f"{element.name}{_in_sentences(where(anatomy, element))}"
-        case "constraint":
-            if element.name in SHAPES:
-                same = [run.outcome for run in runs if run.failed and SAME_DEMANDS in run.condition]
-                return name_shape(element.name, anatomy, same)
-            return f"{element.name}{_in_sentences(where(anatomy, element))}"
+    match element:
+        case Element("terminal", phrase):
+            return f"'{phrase}'"
+        case Element("topic", topic):
+            return f"topic {topic}"
+        case Element("constraint", shape) if shape in SHAPES:
+            same = [run.outcome for run in runs if run.failed and SAME_DEMANDS in run.condition]
+            return name_shape(shape, anatomy, same)
         case _:
-            assert_never(element.cause)
+            return f"{element.name}{_in_sentences(where(anatomy, element))}"
 
 
 def _in_sentences(numbers: Sequence[int]) -> str:
@@ -121,17 +124,9 @@ def _in_sentences(numbers: Sequence[int]) -> str:
 
 def _sides(element: Element) -> tuple[str, str]:
     """Words for runs with the element, and for those without it."""
-    match element.cause:
-        case "terminal":
-            return f"with '{element.name}'", "without it"
-        case "topic":
-            return f"on topic {element.name}", "on others"
-        case "structure":
-            return f"with {element.name}", "without"
-        case "constraint":
-            return f"with {element.name}", "with others"
-        case _:
-            assert_never(element.cause)
+    if element.cause == "topic":
+        return f"on topic {element.name}", "on others"
+    return f"with '{element.name}'" if element.cause == "terminal" else f"with {element.name}", "without it"
 
 
 def _parted(runs: Sequence[Run], holds: Callable[[Run], bool]) -> tuple[list[Run], list[Run]]:

@@ -12,22 +12,32 @@ from misstep.planning.variation.elements import Element
 # What a run was about: the elements of the failed case that were in it.
 Condition: TypeAlias = frozenset[Element]
 
-# In every variant that demands just what the failed case does.
-SAME_DEMANDS = Element("constraint", "these constraints")
+# In every run whose constraints come to just what the failed case demands.
+SAME_DEMANDS = Element("constraint", "the same demands")
 
-# Half of all faults strike always or nearly so, the others more often than not.
+# How often the agent fails, before anything is known:
+# where the guilty element is (half of all faults strike always or nearly so, the others mostly)
 STRENGTH: Rate = (Beta(60, 1, 0.5), Beta(6, 3, 0.5))
-# What an agent fails on for reasons that have nothing to do with the guilty element.
+# where it isn't
 NOISE: Rate = (Beta(1, 19),)
-# Any rate, high ones less likely: who fails nearly always doesn't do so by chance.
+# by mere chance: at any rate, but who fails nearly always doesn't do so by chance
 CHANCE: Rate = (Beta(1, 2),)
+# on what is too much for it
 ALWAYS: Rate = (Beta(60, 1),)
-ANYTHING: Rate = (Beta(1, 1),)
+# on something else, if all demands together are too much
 OTHERWISE: Rate = (Beta(1, 19, 0.5), Beta(1, 1, 0.5))
+# if nothing else explains it
+ANYTHING: Rate = (Beta(1, 1),)
+
+# Priors. Of all failures; the causes share the rest evenly.
+_SEVERAL = 0.02
+# Of the failures that constraints cause; shapes and families share the rest evenly.
+_HOPELESS = 0.3
+_WHOLE = 0.1
 
 
 class Guilty(msgspec.Struct, frozen=True):
-    """One element is at fault: the agent fails where it is, at some strength, and hardly ever where it isn't."""
+    """One element is at fault: the agent fails where it is, more or less often, and hardly ever elsewhere."""
 
     element: Element
 
@@ -36,14 +46,15 @@ class Guilty(msgspec.Struct, frozen=True):
         return self.element.cause
 
     def group(self, condition: Condition) -> Hashable:
+        """Runs in one group fail at one rate."""
         return self.element in condition
 
     def rate(self, group: Hashable) -> Rate:
-        return STRENGTH if group else NOISE
+        return STRENGTH if group is True else NOISE
 
 
 class Whole(msgspec.Struct, frozen=True):
-    """All the demands together are too much, however they are put; others may be or not."""
+    """All demands together are too much, however they are put; others may be too, or not."""
 
     @property
     def cause(self) -> Cause:
@@ -53,7 +64,21 @@ class Whole(msgspec.Struct, frozen=True):
         return SAME_DEMANDS in condition
 
     def rate(self, group: Hashable) -> Rate:
-        return STRENGTH if group else OTHERWISE
+        return ALWAYS if group is True else OTHERWISE
+
+
+class Hopeless(msgspec.Struct, frozen=True):
+    """The agent fails always or nearly so, whatever the words, the topic, the sentences and the demands."""
+
+    @property
+    def cause(self) -> Cause:
+        return "constraint"
+
+    def group(self, _: Condition) -> Hashable:
+        return True
+
+    def rate(self, _: Hashable) -> Rate:
+        return ALWAYS
 
 
 class Coin(msgspec.Struct, frozen=True):
@@ -63,31 +88,17 @@ class Coin(msgspec.Struct, frozen=True):
     def cause(self) -> Cause:
         return "probability"
 
-    def group(self, condition: Condition) -> Hashable:
+    def group(self, _: Condition) -> Hashable:
         return True
 
-    def rate(self, group: Hashable) -> Rate:
+    def rate(self, _: Hashable) -> Rate:
         return CHANCE
 
 
-class Hopeless(msgspec.Struct, frozen=True):
-    """The agent fails always or nearly so, whatever the words, the topic and the sentences."""
-
-    @property
-    def cause(self) -> Cause:
-        return "constraint"
-
-    def group(self, condition: Condition) -> Hashable:
-        return True
-
-    def rate(self, group: Hashable) -> Rate:
-        return ALWAYS
-
-
 class Several(msgspec.Struct, frozen=True):
-    """None of the others: each combination of kinds that were left as they were has a rate of its own."""
+    """None of the others: the rate is another for every combination of kinds that were changed."""
 
-    elements: frozenset[Element]
+    elements: Condition
 
     @property
     def cause(self) -> Cause:
@@ -96,16 +107,11 @@ class Several(msgspec.Struct, frozen=True):
     def group(self, condition: Condition) -> Hashable:
         return frozenset([element.cause for element in self.elements - condition])
 
-    def rate(self, group: Hashable) -> Rate:
+    def rate(self, _: Hashable) -> Rate:
         return ANYTHING
 
 
-Hypothesis: TypeAlias = Guilty | Whole | Coin | Hopeless | Several
-
-# Of all failures, before anything is known about one; the causes share the rest evenly.
-_SEVERAL = 0.02
-# Of the failures that constraints cause: those of an agent that fails on everything.
-_HOPELESS = 0.4
+Hypothesis: TypeAlias = Guilty | Whole | Hopeless | Coin | Several
 
 
 def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
@@ -113,12 +119,18 @@ def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
 
     All causes that are possible are equally likely; each is split evenly over its elements.
     """
-    suspects: dict[Cause, list[Hypothesis]] = {"constraint": [Whole()]}
+    suspects: dict[Cause, list[Hypothesis]] = {"constraint": []}
     for element in sorted(elements, key=lambda element: (element.cause, element.name)):
         suspects.setdefault(element.cause, []).append(Guilty(element))
     share = (1 - _SEVERAL) / (len(suspects) + 1)
-    priors: dict[Hypothesis, float] = {Coin(): share, Several(elements | {SAME_DEMANDS}): _SEVERAL}
+    whole = _WHOLE if suspects["constraint"] else 1 - _HOPELESS
+    priors: dict[Hypothesis, float] = {
+        Coin(): share,
+        Whole(): share * whole,
+        Hopeless(): share * _HOPELESS,
+        Several(elements | {SAME_DEMANDS}): _SEVERAL,
+    }
     for cause, named in suspects.items():
-        kept = share * (1 - _HOPELESS) if cause == "constraint" else share
-        priors |= dict.fromkeys(named, kept / len(named))
-    return priors | {Hopeless(): share * _HOPELESS}
+        left = share * (1 - _HOPELESS - whole) if cause == "constraint" else share
+        priors |= dict.fromkeys(named, left / max(1, len(named)))
+    return priors

@@ -1,61 +1,52 @@
-"""Names the actions that make a shape of the order, where one of three had better be shown than all."""
+"""Shows a shape of the order by three actions that make it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import combinations, permutations
 
 from misstep.core.constraint import Before
 from misstep.core.outcome import Outcome
-from misstep.planning.plans.order import Order, order_of
-from misstep.planning.variation.anatomy import Anatomy, demands_of
-from misstep.planning.variation.shapes import SHAPES
+from misstep.planning.plans.order import Order
+from misstep.planning.variation.anatomy import Anatomy
+from misstep.planning.variation.shapes import told_order
 
-Pair = tuple[int, int]
+Triple = tuple[int, int, int]
 
 
 def name_shape(shape: str, anatomy: Anatomy, failures: Iterable[Outcome]) -> str:
-    """A shape with the actions of one of its occurrences, the one that was violated most in these failures."""
-    ids = [action.id for action in anatomy.actions]
-    pairs = [(said.first, said.then) for said in demands_of(anatomy) if isinstance(said, Before)]
-    broken = _count_broken(failures)
-    by_number = {(i, j): broken[one, other] for i, one in enumerate(ids) for j, other in enumerate(ids)}
-    triple = _worst(shape, order_of(ids, pairs), by_number)
+    """A shape with the actions of one occurrence: the one of which most was broken in these failures."""
+    numbers = {action.id: number for number, action in enumerate(anatomy.actions)}
+    broken = Counter[frozenset[int]]()
+    for said in _breaches(failures):
+        broken[frozenset([numbers[said.first], numbers[said.then]])] += 1
+    triple = max(
+        occurrences(shape, told_order(anatomy.paragraph, len(anatomy.actions))),
+        key=lambda triple: sum([broken[frozenset(pair)] for pair in combinations(triple, 2)]),
+    )
     one, two, three = [f"the {anatomy.names[number]}" for number in triple]
+    match shape:
+        case "chain":
+            return f"chain: {one} before {two} before {three}"
+        case "join":
+            return f"join: {one} and {two} before {three}"
+        case _:
+            return f"fork: {three} before {one} and {two}"
+
+
+def occurrences(shape: str, order: Order) -> Iterator[Triple]:
+    """Every chain, first to last; for joins and forks, two free of each other and whom they share."""
     if shape == "chain":
-        return f"chain: {one} before {two} before {three}"
-    return f"join: {one} and {two} before {three}" if shape == "join" else f"fork: {three} before {one} and {two}"
-
-
-def is_shape(name: str) -> bool:
-    return name in SHAPES
-
-
-def _count_broken(failures: Iterable[Outcome]) -> Counter[tuple[str, str]]:
-    broken = Counter[tuple[str, str]]()
-    for outcome in failures:
-        constraints = [outcome.case.constraints[index] for index in outcome.verdict.violated]
-        broken.update((said.first, said.then) for said in constraints if isinstance(said, Before))
-    return broken
-
-
-def _worst(shape: str, order: Order, broken: Mapping[Pair, int]) -> tuple[int, int, int]:
-    """The occurrence with the most breaches, the first of several."""
-    found = list(_chains(order) if shape == "chain" else _meetings(order, shape))
-    return max(found, key=lambda triple: sum([broken[pair] for pair in permutations(triple, 2)]))
-
-
-def _chains(order: Order) -> Iterator[tuple[int, int, int]]:
-    for i, j, k in permutations(range(order.size), 3):
-        if order.implies(i, j) and order.implies(j, k):
-            yield i, j, k
-
-
-def _meetings(order: Order, shape: str) -> Iterator[tuple[int, int, int]]:
-    """Two that are free to come in either order, and one that waits for both or that both wait for."""
-    for i, j in combinations(range(order.size), 2):
-        if order.implies(i, j) or order.implies(j, i):
-            continue
-        for k in range(order.size):
-            meets = (order.implies(i, k), order.implies(j, k)) if shape == "join" else (order.implies(k, i), order.implies(k, j))
-            if all(meets):
+        for i, j, k in permutations(range(order.size), 3):
+            if order.implies(i, j) and order.implies(j, k):
                 yield i, j, k
+        return
+    for i, j in combinations(range(order.size), 2):
+        shared = order.after[i] & order.after[j] if shape == "join" else order.before[i] & order.before[j]
+        if not order.implies(i, j) and not order.implies(j, i):
+            yield from ((i, j, k) for k in range(order.size) if shared >> k & 1)
+
+
+def _breaches(failures: Iterable[Outcome]) -> Iterator[Before]:
+    for outcome in failures:
+        broken = [outcome.case.constraints[index] for index in outcome.verdict.violated]
+        yield from (constraint for constraint in broken if isinstance(constraint, Before))

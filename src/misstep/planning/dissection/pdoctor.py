@@ -29,13 +29,13 @@ class Trial(msgspec.Struct, frozen=True):
 def dissect(case: Case, mutations: int, seed: int) -> Inquiry[Diagnosis]:
     """Ask for the runs of Alg. 2 with K = `mutations`, and name the cause of the failure of `case`.
 
-    A run that comes to no verdict is tried again a few times; if that doesn't help, the cause is undetermined.
+    A run that comes to no verdict is tried again a few times; if that doesn't help, nothing is determined.
     """
     return _carry_out(case, algorithm(case, take_apart(case), mutations, seed))
 
 
 def most_runs(mutations: int) -> int:
-    """How many runs Alg. 2 takes at the most."""
+    """How many runs Alg. 2 takes at the most, if each comes to a verdict."""
     return RERUNS + 2 * mutations + 1
 
 

@@ -1,9 +1,10 @@
 """Where in the text a failure shows, held against where a suspect stands."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable
 from math import comb
 
 from misstep.core.outcome import Outcome
+from misstep.planning.dissection.hypotheses import SAME_DEMANDS
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.elements import Element, where
 
@@ -11,22 +12,22 @@ from misstep.planning.variation.elements import Element, where
 _SHOWS = 0.9
 
 
-def weigh_places(anatomy: Anatomy, suspects: Collection[Element], outcome: Outcome) -> Mapping[Element, float]:
-    """How much more likely each suspect makes the sentences that were broken than anybody else does.
+def weigh_places(anatomy: Anatomy, suspects: Iterable[Element], outcome: Outcome) -> dict[Element, float]:
+    """How much more likely each suspect makes it than anything else that just these sentences were broken.
 
-    Given how many sentences were broken, any are as likely to be for all other hypotheses; a suspect that
-    has brought about the failure has most probably broken one that it stands in. Where all sentences are
-    broken, or it stands in all, that says nothing.
+    Given how many sentences were broken, of those that demand something, any are as likely to be without the
+    suspect; if it has brought about the failure, it has most probably broken one that it stands in. Where
+    all are broken, or it stands in all or in none, that says nothing.
     """
     constraints = outcome.case.constraints
+    demanding = {constraint.sentence for constraint in constraints} - {None}
     broken = {constraints[index].sentence for index in outcome.verdict.violated} - {None}
-    if not broken:
-        return {}
-    size = len(anatomy.paragraph)
     found = dict[Element, float]()
     for element in suspects:
-        places = {*where(anatomy, element)}
-        misses = comb(size - len(places), len(broken)) / comb(size, len(broken))
-        if places and 0 < misses:
-            found[element] = _SHOWS / (1 - misses) if places & broken else (1 - _SHOWS) / misses
+        if element.cause == "topic" or element == SAME_DEMANDS:
+            continue
+        places = demanding.intersection(where(anatomy, element))
+        missed = comb(len(demanding) - len(places), len(broken)) / comb(len(demanding), len(broken))
+        if 0 < missed < 1:
+            found[element] = _SHOWS / (1 - missed) if places & broken else (1 - _SHOWS) / missed
     return found

@@ -1,11 +1,11 @@
-"""Where a relative clause about time may hang."""
+"""Relative clauses about time, hung on a clause or taken off it."""
 
 from collections.abc import Iterator
 
 import msgspec
 
 from misstep.planning.language.remarks import TimedRelative
-from misstep.planning.language.syntax import Clause, Group, Sentence
+from misstep.planning.language.syntax import Clause, Group, Relative, Sentence
 
 
 def with_time(sentence: Sentence, action: int, time: TimedRelative) -> Iterator[Sentence]:
@@ -22,3 +22,17 @@ def with_time(sentence: Sentence, action: int, time: TimedRelative) -> Iterator[
                 described = msgspec.structs.replace(part, **{name: Group((action,), time)})
                 parts = (*sentence.parts[:place], described, *sentence.parts[place + 1 :])
                 yield msgspec.structs.replace(sentence, parts=parts)
+
+
+def without_times(clause: Clause) -> Clause:
+    """The clause with no time said of any of its actions."""
+    subject, object_ = _without_times(clause.subject), _without_times(clause.object)
+    return Clause(clause.form, clause.direction, subject, object_)
+
+
+def _without_times(group: Group) -> Group:
+    relative = group.relative
+    if relative is None or isinstance(relative, TimedRelative):
+        return Group(group.actions)
+    inner = Relative(relative.form, relative.direction, _without_times(relative.object))
+    return Group(group.actions, inner)

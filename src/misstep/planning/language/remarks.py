@@ -10,8 +10,10 @@ import msgspec
 Direction = Literal["<", ">"]
 Edge = Literal["start", "end"]
 Bound = Literal["after", "before"]
+NeighbourForm = Literal["verb", "preposition", "fronted preposition"]
 
 TIMED: tuple[tuple[Edge, Bound], ...] = (("start", "after"), ("start", "before"), ("end", "before"))
+NEIGHBOUR_FORMS: tuple[NeighbourForm, ...] = ("verb", "preposition", "fronted preposition")
 
 
 class Timed(msgspec.Struct, frozen=True):
@@ -35,7 +37,7 @@ class TimedRelative(msgspec.Struct, frozen=True):
 class Neighbours(msgspec.Struct, frozen=True):
     """The subject comes right before (`<`) or right after (`>`) the object."""
 
-    form: Literal["verb", "preposition", "fronted preposition"]
+    form: NeighbourForm
     direction: Direction
     subject: int
     object: int

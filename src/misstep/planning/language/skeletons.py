@@ -267,6 +267,6 @@ class _Reader:
         )
 
 
-def shown(text: str) -> str:
+def shown(text: str, most: int = SHOWN) -> str:
     """The beginning of a text that comes from outside, on one line."""
-    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
+    return repr(text if len(text) <= most else f"{text[:most]}…")

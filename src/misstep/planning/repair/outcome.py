@@ -1,11 +1,11 @@
 """What comes of two readings of a request: a plan for what both say, and what speaks against trusting it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 import msgspec
 
 from misstep.core.constraint import Adjacent, Before, Constraint, Limit, Place
+from misstep.core.repair import Effect
 from misstep.core.transcript import Call, Transcript
 from misstep.errors import InternalError
 from misstep.planning.admission.constraints import actions_of
@@ -15,8 +15,6 @@ from misstep.planning.repair.comparison import Comparison, compare
 from misstep.planning.repair.conflict import confirm, find_conflict
 from misstep.planning.repair.reading import Need, Reading, Rule, problem
 from misstep.planning.repair.wall import why_senseless
-
-Effect = Literal["kept", "changes", "contradicts", "aside", "unplanned"]
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -60,11 +58,6 @@ class Repair(msgspec.Struct, frozen=True):
     conflicts: tuple[Conflict, ...]
     disputes: tuple[Dispute, ...]
     doubts: tuple[Doubt, ...]
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether both readings say the same, and it can be done."""
-        return self.common.agrees and not self.conflicts
 
 
 def examine(one: Reading, other: Reading) -> Repair:

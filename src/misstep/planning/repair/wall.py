@@ -11,12 +11,14 @@ from misstep.core.constraint import Choice, Constraint, Repeat
 from misstep.errors import UsageError
 from misstep.planning.admission.constraints import actions_of, check_constraints
 from misstep.planning.admission.size import MOST_WAYS
+from misstep.planning.language.skeletons import shown
 from misstep.planning.repair.forms import Form, read_form
 from misstep.planning.repair.reading import Complaint, Reading, Rule, problem
 
 MOST_CALLS = 60  # with repetitions
 LEAST_QUOTED = 2  # letters or digits: less is in any request
 SHOWN_NAMES = 100
+SHOWN_TEXT = 200  # characters of it
 
 _MARKS = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "\u2011": "-"})
 
@@ -67,7 +69,7 @@ def _complaints(reading: Reading, tools: Sequence[str], request: str) -> Iterato
     needed = reading.tools
     for tool in needed:
         if tool not in tools:
-            yield f"There is no tool {_shown(tool)}. The tools are {_listed(tools)}."
+            yield f"There is no tool {shown(tool, SHOWN_TEXT)}. The tools are {_listed(tools)}."
         if needed.count(tool) > 1:
             yield f"{tool!r} is listed twice among the tools that are needed."
     for rule in reading.rules:
@@ -75,15 +77,16 @@ def _complaints(reading: Reading, tools: Sequence[str], request: str) -> Iterato
         for tool in named:
             if tool not in needed:
                 yield (
-                    f"A constraint speaks of {_shown(tool)}, which is not among the tools that are needed: "
-                    f"{_listed(needed)}."
+                    f"A constraint speaks of {shown(tool, SHOWN_TEXT)}, which is not among the tools "
+                    f"that are needed: {_listed(needed)}."
                 )
         if len(set(named)) < len(named):
             yield f"A constraint names {named[0]!r} twice."
     quotes = [need.quote for need in reading.needs] + [rule.quote for rule in reading.rules]
     for quote in (*quotes, *reading.beyond):
         if not is_quoted(quote, request):
-            yield f"The quote {_shown(quote)} is not in the request. Copy words of the request as they are."
+            cited = shown(quote, SHOWN_TEXT)
+            yield f"The quote {cited} is not in the request. Copy words of the request as they are."
 
 
 def _tidied(reading: Reading) -> Reading:
@@ -101,7 +104,3 @@ def _listed(names: Iterable[str]) -> str:
     names = list(names)
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return (", ".join(names[:SHOWN_NAMES]) or "none") + more
-
-
-def _shown(text: str, most: int = 200) -> str:
-    return repr(text if len(text) <= most else f"{text[:most]}…")

@@ -5,7 +5,6 @@ from typing import TypeAlias
 
 import msgspec
 
-from misstep.core.case import World
 from misstep.planning.language.remarks import Duty, Giving, Timed
 from misstep.planning.language.syntax import Clause, Free, Group, SubSentence
 from misstep.planning.shrinking.editing.cutting import actions_in, without
@@ -20,8 +19,9 @@ from misstep.planning.shrinking.editing.lines import (
     rewrite,
     spoken,
 )
-from misstep.planning.shrinking.editing.places import Said
-from misstep.planning.variation.anatomy import Anatomy
+from misstep.planning.shrinking.editing.paths import Piece
+from misstep.planning.variation.anatomy import Anatomy, is_about_order
+from misstep.planning.variation.rewriting.retelling import mention
 
 Steps: TypeAlias = Iterator[Anatomy | None]
 
@@ -72,25 +72,25 @@ def drop_parts(anatomy: Anatomy) -> Steps:
 def drop_relatives(anatomy: Anatomy) -> Steps:
     for number, place, said in spoken(anatomy):
         if isinstance(said.part, Clause):
-            for at, group in groups_in(said.part):
+            for path, group in groups_in(said.part):
                 if group.relative:
-                    changed = regrouped(said.part, at, Group(group.actions))
-                    yield rewrite(anatomy, number, place, [Said(changed, said.words)])
+                    changed = regrouped(said.part, path, Group(group.actions))
+                    yield rewrite(anatomy, number, place, [Piece(changed, said.words)])
 
 
 def shorten_lists(anatomy: Anatomy) -> Steps:
     """One action out of one list; it may well be spoken of elsewhere."""
     for number, place, said in spoken(anatomy):
         for shorter in _shortened(said.part):
-            yield rewrite(anatomy, number, place, [Said(shorter, said.words)])
+            yield rewrite(anatomy, number, place, [Piece(shorter, said.words)])
 
 
 def _shortened(part: SubSentence) -> Iterator[SubSentence]:
     match part:
         case Clause():
-            for place, group in groups_in(part):
+            for path, group in groups_in(part):
                 for actions in _one_fewer(group.actions):
-                    yield regrouped(part, place, Group(actions, group.relative))
+                    yield regrouped(part, path, Group(actions, group.relative))
         case Free(group):
             for actions in _one_fewer(group.actions):
                 yield Free(Group(actions, group.relative))
@@ -111,31 +111,23 @@ def merely_mention(anatomy: Anatomy) -> Steps:
         due = {action for other in others if not other.gives for action in actions_in_line(other)}
         lost = sorted(actions_in(said.part) - due)
         if lost:
-            yield close(anatomy, _mentioning(others, tuple(lost), _is_plain(anatomy)))
+            yield close(anatomy, _mentioning(others, lost, is_about_order(anatomy)))
 
 
-def _mentioning(lines: Sequence[Line], actions: tuple[int, ...], free: bool) -> list[Line]:
+def _mentioning(lines: Sequence[Line], actions: Sequence[int], free: bool) -> list[Line]:
     """The lines, with a mention of these actions where others are merely mentioned, or at the end."""
     for number, line in enumerate(lines):
         part = line.parts[0].part
         if isinstance(part, Free | Duty) and len(line.parts) == 1:
             longer = _longer(part, actions)
-            return [*lines[:number], Line((Said(longer, line.parts[0].words),)), *lines[number + 1 :]]
-    part = Free(Group(actions)) if free else Duty(actions)
-    return [*lines, Line((Said(part, {}),))]
+            return [*lines[:number], Line((Piece(longer, line.parts[0].words),)), *lines[number + 1 :]]
+    return [*lines, Line((Piece(mention(actions, free).parts[0], {}),))]
 
 
-def _longer(part: Free | Duty, actions: tuple[int, ...]) -> Free | Duty:
+def _longer(part: Free | Duty, actions: Sequence[int]) -> Free | Duty:
     if isinstance(part, Duty):
         return Duty((*part.actions, *actions))
     return Free(Group((*part.subject.actions, *actions), part.subject.relative))
-
-
-def _is_plain(anatomy: Anatomy) -> bool:
-    """Whether it is about nothing but order; elsewhere "at any time" would say too much."""
-    parts = [part for sentence in anatomy.paragraph for part in sentence.parts]
-    is_ours = anatomy.world == World() and not anatomy.has_own_tools
-    return is_ours and all([isinstance(part, Clause | Free) for part in parts])
 
 
 def _one_fewer(actions: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -30,7 +30,7 @@ def measure(anatomy: Anatomy) -> Measure:
     What there is to do comes first, then what is demanded, then how it is said.
     """
     parts = [part for sentence in anatomy.paragraph for part in sentence.parts]
-    relatives = [relative for part in parts for relative in relatives_in(part)]
+    relatives = [relative for part in parts for relative in _relatives_in(part)]
     announced = [(announcement.sentence, announcement.words) for announcement in anatomy.announcements]
     worded = [*zip(anatomy.paragraph, anatomy.words, strict=True), *announced]
     return (
@@ -47,7 +47,7 @@ def measure(anatomy: Anatomy) -> Measure:
     )
 
 
-def relatives_in(part: SubSentence) -> list[Relative | TimedRelative]:
+def _relatives_in(part: SubSentence) -> list[Relative | TimedRelative]:
     """The relative clauses of a sub-sentence, outer ones first."""
     return [*_hanging_on(part.subject), *_hanging_on(part.object)] if isinstance(part, Clause) else []
 

@@ -11,7 +11,7 @@ from misstep.planning.shrinking.cuts import Steps
 from misstep.planning.shrinking.editing.groups import groups_in, regrouped
 from misstep.planning.shrinking.editing.hoisting import hoist
 from misstep.planning.shrinking.editing.lines import Line, close, lines_of, rewrite, spoken
-from misstep.planning.shrinking.editing.places import Said, fill, places
+from misstep.planning.shrinking.editing.paths import Piece, fill, paths
 from misstep.planning.shrinking.measure import PLAINNESS, stiffness
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.announcements import Announcement
@@ -32,12 +32,12 @@ def split_sentences(anatomy: Anatomy) -> Steps:
             yield rewrite(anatomy, number, place, apart)
 
 
-def _unnested(said: Said) -> Iterator[tuple[Said, ...]]:
+def _unnested(said: Piece) -> Iterator[tuple[Piece, ...]]:
     if isinstance(said.part, Clause):
-        for at, group in groups_in(said.part):
-            clause = hoist(said, at, group)
+        for path, group in groups_in(said.part):
+            clause = hoist(said, path, group)
             if clause:
-                yield Said(regrouped(said.part, at, Group(group.actions)), said.words), clause
+                yield Piece(regrouped(said.part, path, Group(group.actions)), said.words), clause
 
 
 def ease_remarks(anatomy: Anatomy) -> Steps:
@@ -50,29 +50,29 @@ def ease_remarks(anatomy: Anatomy) -> Steps:
                 easier = msgspec.structs.replace(said.part, times=LEAST_TIMES)
             case _:
                 continue
-        yield rewrite(anatomy, number, place, [Said(easier, said.words)])
+        yield rewrite(anatomy, number, place, [Piece(easier, said.words)])
 
 
 def simplify_everything(anatomy: Anatomy) -> Steps:
     """The plainest forms and the plainest phrases, everywhere at once."""
-    yield _reworded(anatomy, lambda said: Said(_plainest(said.part), {}))
+    yield _reworded(anatomy, lambda said: Piece(_plainest(said.part), {}))
 
 
 def simplify_forms(anatomy: Anatomy) -> Steps:
     """The plainest forms everywhere, then one plainer form at a time."""
-    yield _reworded(anatomy, lambda said: Said(_plainest(said.part), said.words))
+    yield _reworded(anatomy, lambda said: Piece(_plainest(said.part), said.words))
     for number, place, said in spoken(anatomy):
         for plainer in _plainer(said.part):
-            yield rewrite(anatomy, number, place, [Said(plainer, said.words)])
+            yield rewrite(anatomy, number, place, [Piece(plainer, said.words)])
 
 
 def simplify_phrases(anatomy: Anatomy) -> Steps:
     """The plainest phrases everywhere, then one phrase at a time."""
-    yield _reworded(anatomy, lambda said: Said(said.part, {}))
+    yield _reworded(anatomy, lambda said: Piece(said.part, {}))
     for number, place, said in spoken(anatomy):
-        for at in places(said.part):
-            words = {other: word for other, word in said.words.items() if other != at}
-            yield rewrite(anatomy, number, place, [Said(said.part, words)])
+        for path in paths(said.part):
+            words = {other: word for other, word in said.words.items() if other != path}
+            yield rewrite(anatomy, number, place, [Piece(said.part, words)])
 
 
 def simplify_announcements(anatomy: Anatomy) -> Steps:
@@ -84,10 +84,10 @@ def simplify_announcements(anatomy: Anatomy) -> Steps:
 def _plainly_announced(announcement: Announcement) -> Announcement:
     part = _plainest(announcement.sentence.parts[0])
     sentence = Sentence((part,))
-    return Announcement(announcement.voice, sentence, fill(sentence, [Said(part, {})]))
+    return Announcement(announcement.voice, sentence, fill(sentence, [Piece(part, {})]))
 
 
-def _reworded(anatomy: Anatomy, change: Callable[[Said], Said]) -> Anatomy | None:
+def _reworded(anatomy: Anatomy, change: Callable[[Piece], Piece]) -> Anatomy | None:
     lines = [
         msgspec.structs.replace(line, parts=tuple(map(change, line.parts))) for line in lines_of(anatomy)
     ]
@@ -109,10 +109,10 @@ def _plainer(part: SubSentence) -> Iterator[SubSentence]:
         case Timed(form="fronted"):
             yield msgspec.structs.replace(part, form="verb")
     if isinstance(part, Clause):
-        for place, group in groups_in(part):
+        for path, group in groups_in(part):
             if isinstance(group.relative, Relative) and group.relative.form != "verb":
                 relative = msgspec.structs.replace(group.relative, form="verb")
-                yield regrouped(part, place, Group(group.actions, relative))
+                yield regrouped(part, path, Group(group.actions, relative))
 
 
 def _if_clear(part: SubSentence) -> Iterator[SubSentence]:

@@ -57,12 +57,6 @@ STAGES: tuple[Stage, ...] = (
 )
 
 
-def reductions(anatomy: Anatomy) -> Iterator[Anatomy]:
-    """Problems one step smaller or plainer than this one; some may have no solution."""
-    for stage in STAGES:
-        yield from smaller(anatomy, stage)
-
-
 def smaller(anatomy: Anatomy, stage: Stage) -> Iterator[Anatomy]:
     """What one kind of step makes of a problem, where that makes it smaller."""
     now = measure(anatomy)

@@ -7,13 +7,12 @@ import msgspec
 
 from misstep.core.case import World
 from misstep.core.constraint import FAMILIES, Family, family_of
-from misstep.planning.language.remarks import TimedRelative
+from misstep.planning.language.hanging import without_times
 from misstep.planning.language.semantics import constraints_of
-from misstep.planning.language.syntax import Clause, Group, Sentence
+from misstep.planning.language.syntax import Clause, Sentence
 from misstep.planning.shrinking.cuts import Steps
-from misstep.planning.shrinking.editing.groups import groups_in, regrouped
 from misstep.planning.shrinking.editing.lines import close, lines_of, recast
-from misstep.planning.shrinking.editing.places import Said
+from misstep.planning.shrinking.editing.paths import Piece
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy
 
@@ -30,19 +29,14 @@ def drop_families(anatomy: Anatomy) -> Steps:
             yield close(changed, lines)
 
 
-def _without(said: Said, family: Family) -> tuple[Said, ...]:
+def _without(said: Piece, family: Family) -> tuple[Piece, ...]:
     part = said.part
     if isinstance(part, Clause):
-        return () if family == "order" else (_timeless(said, part) if family == "time" else said,)
+        if family == "order":
+            return ()
+        return (Piece(without_times(part), said.words) if family == "time" else said,)
     demands = constraints_of(Sentence((part,)), IDS, 0)
     return () if any(family_of(demand) == family for demand in demands) else (said,)
-
-
-def _timeless(said: Said, clause: Clause) -> Said:
-    for place, group in groups_in(clause):
-        if isinstance(group.relative, TimedRelative):
-            clause = regrouped(clause, place, Group(group.actions))
-    return Said(clause, said.words)
 
 
 def _quieted(anatomy: Anatomy, family: Family) -> Anatomy:

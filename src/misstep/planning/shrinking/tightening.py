@@ -10,7 +10,7 @@ from misstep.planning.shrinking.cuts import Steps, forget
 from misstep.planning.shrinking.editing.groups import groups_in, regrouped
 from misstep.planning.variation.anatomy import Anatomy
 
-Said = TypeVar("Said", Timed, TimedRelative)
+Time = TypeVar("Time", Timed, TimedRelative)
 
 
 def drop_actions_tightly(anatomy: Anatomy) -> Steps:
@@ -39,13 +39,13 @@ def _tighter(part: SubSentence, minutes: int) -> SubSentence:
         case Timed():
             return _sooner(part, minutes)
         case Clause():
-            for place, group in groups_in(part):
+            for path, group in groups_in(part):
                 if isinstance(group.relative, TimedRelative):
-                    part = regrouped(part, place, Group(group.actions, _sooner(group.relative, minutes)))
+                    part = regrouped(part, path, Group(group.actions, _sooner(group.relative, minutes)))
     return part
 
 
-def _sooner(said: Said, minutes: int) -> Said:
+def _sooner(said: Time, minutes: int) -> Time:
     """A deadline comes earlier; a time before which nothing may happen stays as it is."""
     if said.bound == "after":
         return said

@@ -7,7 +7,7 @@ from math import factorial
 import msgspec
 
 from misstep.core.case import CASE_VERSION, Action, Case, Planned, World
-from misstep.core.constraint import Before, Constraint, Given, Repeat
+from misstep.core.constraint import Before, Constraint, Repeat
 from misstep.core.dice import Dice
 from misstep.planning.language.rendering import render
 from misstep.planning.language.requests import describe, tool_name, write_request, write_rules
@@ -20,7 +20,7 @@ from misstep.planning.synthesis.families import COSTS
 from misstep.planning.synthesis.paragraphs import Draft
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.synthesis.problems import Problem
-from misstep.planning.world.cast import ASK_PRICE, TASK
+from misstep.planning.synthesis.rehearsal import name_tools
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -109,7 +109,7 @@ def problem_case(seed: int, setting: Setting, told: Told, world: World, proof: P
         witness=proof.survey.witness,
         chance=proof.survey.chance,
         world=world,
-        solution=_name_tools(proof.solution, told.constraints, setting.actions),
+        solution=name_tools(proof.solution, told.constraints, setting.actions),
     ).identified()
 
 
@@ -148,19 +148,3 @@ def needed_values(
         giver: {name: series[: world.attempts * times.get(giver, 1)] for name, series in values.items()}
         for giver, values in world.values.items()
     }
-
-
-def _name_tools(
-    calls: Sequence[Planned], constraints: Sequence[Constraint], actions: Sequence[Action]
-) -> tuple[Planned, ...]:
-    """The calls of a rehearsal, by the names of the tools, with the arguments that are given."""
-    tools = {action.id: action.tool for action in actions}
-    given = {c.action: c.arguments for c in constraints if isinstance(c, Given)}
-    return tuple(
-        [
-            Planned(ASK_PRICE, {TASK: tools[call.arguments[TASK]]})
-            if call.tool == ASK_PRICE
-            else Planned(tools.get(call.tool, call.tool), call.arguments | given.get(call.tool, {}))
-            for call in calls
-        ]
-    )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from misstep.core.constraint import Condition, Family, StandIn
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.remarks import (
+    NEIGHBOUR_FORMS,
     Alternative,
     Conditional,
     End,
@@ -27,7 +28,6 @@ from misstep.planning.synthesis.values import draw_values
 RETRIES = 3
 MOST_REPEATED = 2  # actions that are due more than once
 COSTS = tuple(range(10, 105, 5))
-NEIGHBOUR_FORMS = ("verb", "preposition", "fronted preposition")
 ENDS = ("first", "last")
 
 
@@ -143,7 +143,7 @@ def add_adjacent(plot: Plot) -> bool:
     first, then = drawn
     direction = plot.dice.pick(DIRECTIONS)
     subject, object_ = (first, then) if direction == "<" else (then, first)
-    remark = Neighbours(plot.dice.pick(NEIGHBOUR_FORMS), direction, subject, object_)  # type: ignore[arg-type]
+    remark = Neighbours(plot.dice.pick(NEIGHBOUR_FORMS), direction, subject, object_)
     if plot.order.after[then] >> first & 1 or not _say_if_news(plot, remark):
         return False
     plot.relate(first, then)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from misstep.core.case import CASE_VERSION, Action, Case, Planned, World
-from misstep.core.constraint import Before, Constraint
+from misstep.core.constraint import Before, Constraint, Given
 from misstep.core.transcript import Call, Transcript
 from misstep.planning.judging.check import judge
 from misstep.planning.language.figures import clock
@@ -33,6 +33,22 @@ def rehearse(
     calls = _play(case)
     transcript = Transcript(case.id, tuple([Call(call.tool, call.arguments) for call in calls]))
     return tuple(calls) if judge(case, transcript).verdict == "passed" else None
+
+
+def name_tools(
+    calls: Sequence[Planned], constraints: Sequence[Constraint], actions: Sequence[Action]
+) -> tuple[Planned, ...]:
+    """The calls of a rehearsal, by the names of the tools, with the arguments that are given."""
+    tools = {action.id: action.tool for action in actions}
+    given = {c.action: c.arguments for c in constraints if isinstance(c, Given)}
+    return tuple(
+        [
+            Planned(ASK_PRICE, {TASK: tools[call.arguments[TASK]]})
+            if call.tool == ASK_PRICE and call.tool not in tools
+            else Planned(tools.get(call.tool, call.tool), call.arguments | given.get(call.tool, {}))
+            for call in calls
+        ]
+    )
 
 
 def _play(case: Case) -> list[Planned]:

@@ -10,8 +10,7 @@ from misstep.core.transcript import Call, Transcript
 from misstep.errors import InternalError
 from misstep.planning.judging.check import judge
 from misstep.planning.plans.search import TooManyPlans
-from misstep.planning.synthesis.rehearsal import rehearse
-from misstep.planning.world.cast import ASK_PRICE, TASK
+from misstep.planning.synthesis.rehearsal import name_tools, rehearse
 from misstep.planning.world.mock import MockWorld
 
 _NOTHING_HIDDEN = World()
@@ -45,34 +44,17 @@ def _correct(outcome: Outcome) -> Sequence[Planned] | None:
     case = outcome.case
     order = outcome.verdict.nearest or case.witness
     if case.world == _NOTHING_HIDDEN and order:
-        return _in_order(case, order)
+        return name_tools([Planned(action) for action in order], case.constraints, case.actions)
     return case.solution or _rehearsed(case)
 
 
-def _in_order(case: Case, order: Sequence[str]) -> list[Planned]:
-    """Calls of the tools of these actions, with the arguments that the request gives."""
-    tools = {action.id: action.tool for action in case.actions}
-    given = _given(case)
-    return [Planned(tools[action], given.get(action, {})) for action in order]
-
-
-def _rehearsed(case: Case) -> list[Planned] | None:
+def _rehearsed(case: Case) -> Sequence[Planned] | None:
     """What a strategist does with a case that came without a solution."""
     free = [constraint for constraint in case.constraints if not isinstance(constraint, Given)]
-    tools = {action.id: action.tool for action in case.actions}
-    given = _given(case)
     with suppress(TooManyPlans):
-        return [
-            Planned(ASK_PRICE, {TASK: tools[call.arguments[TASK]]})
-            if call.tool == ASK_PRICE
-            else Planned(tools.get(call.tool, call.tool), call.arguments | given.get(call.tool, {}))
-            for call in rehearse(list(tools), free, case.world) or ()
-        ] or None
+        calls = rehearse([action.id for action in case.actions], free, case.world)
+        return name_tools(calls, case.constraints, case.actions) if calls else None
     return None
-
-
-def _given(case: Case) -> dict[str, dict[str, object]]:
-    return {c.action: c.arguments for c in case.constraints if isinstance(c, Given)}
 
 
 def _play(case: Case, planned: Sequence[Planned]) -> tuple[Call, ...]:

@@ -17,7 +17,7 @@ from misstep.planning.language.semantics import constraints_of, mentioned
 from misstep.planning.language.skeletons import read_skeleton, shown
 from misstep.planning.language.syntax import Paragraph
 from misstep.planning.language.topics import Topic, load_topics
-from misstep.planning.plans.order import Order
+from misstep.planning.plans.order import Order, order_of
 from misstep.planning.plans.search import TooManyPlans
 from misstep.planning.plans.survey import survey
 from misstep.planning.synthesis.composition import Proof, Setting, Told, order_case, problem_case
@@ -137,11 +137,10 @@ def _is_about_order(constraints: Sequence[Constraint], world: World) -> bool:
 
 def _order(actions: Sequence[Action], constraints: Sequence[Constraint]) -> Order | None:
     """The order that is demanded; None where it contradicts itself."""
-    numbers = {action.id: number for number, action in enumerate(actions)}
-    order = Order(len(actions))
     pairs = [(c.first, c.then) for c in constraints if isinstance(c, Before)]
-    sound = all([order.add(numbers[first], numbers[then]) for first, then in pairs])
-    return order if sound else None
+    with suppress(ValueError):
+        return order_of([action.id for action in actions], pairs)
+    return None
 
 
 def _prove(ids: Sequence[str], constraints: Sequence[Constraint], world: World) -> Proof | None:

@@ -19,7 +19,7 @@ from misstep.planning.variation.rewriting.reshaping import reshaped
 from misstep.planning.variation.rewriting.restructuring import restructure
 from misstep.planning.variation.shapes import SHAPES, has_any, making, shapes_of, told_order
 from misstep.planning.variation.structure import READING_ORDER, forms_of
-from misstep.planning.variation.words import Choosing, NothingLeft, Said, said_in, saying
+from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying
 
 DRAFTS = 6  # among which the one is looked for that keeps most of the other elements
 DRAFTED = ("structure", "constraint")  # where one differs from another
@@ -34,7 +34,7 @@ class Element(msgspec.Struct, frozen=True):
 
 def elements_of(anatomy: Anatomy) -> frozenset[Element]:
     """All elements of a case, those of its announcements included."""
-    told = [*said_in(anatomy), *(Said(each.sentence, each.words) for each in anatomy.announcements)]
+    told = [*said_in(anatomy), *(Worded(each.sentence, each.words) for each in anatomy.announcements)]
     phrases = {word.one for said in told for word in said.words}
     forms = {form for said in told for form in forms_of(said.sentence)}
     if _misplaced(anatomy):
@@ -118,7 +118,7 @@ def _found(varied: Anatomy | None) -> Anatomy:
 
 
 def _reformed(announcement: Announcement, forms: Collection[str], choosing: Choosing) -> Announcement:
-    (said,) = restructure([Said(announcement.sentence, announcement.words)], forms, choosing)
+    (said,) = restructure([Worded(announcement.sentence, announcement.words)], forms, choosing)
     return Announcement(announcement.voice, said.sentence, said.words)
 
 

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from misstep.planning.language.semantics import Relation, relations
-from misstep.planning.language.syntax import Paragraph
+from misstep.planning.language.syntax import Sentence
 from misstep.planning.plans.order import Order, bits
 
 
-def told_order(paragraph: Paragraph, size: int) -> Order:
-    """What sentences demand of the plain order of so many actions."""
+def told_order(paragraph: Iterable[Sentence], size: int) -> Order:
+    """What sentences demand of the plain order of so many actions.
+
+    What contradicts sentences before it, as it may where not all actions are due, counts for nothing.
+    """
     order = Order(size)
     for sentence in paragraph:
         for first, then in relations(sentence):

@@ -19,11 +19,11 @@ TIMES = {"verb": "time", "fronted": "fronted time", "relative": "relative time"}
 
 def forms_of(sentence: Sentence) -> set[str]:
     """The names of the forms in a sentence; those of clauses are what the reader calls them."""
-    found = {form for part in sentence.parts for form in part_forms(part)}
+    found = {form for part in sentence.parts for form in _part_forms(part)}
     return found | {JOINED} if sentence.joins else found
 
 
-def part_forms(part: SubSentence) -> Iterator[str]:
+def _part_forms(part: SubSentence) -> Iterator[str]:
     match part:
         case Clause(form, _, subject, object_):
             yield form

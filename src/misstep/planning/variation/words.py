@@ -15,7 +15,7 @@ class NothingLeft(LookupError):
     """There is no way to say something without what is to be avoided."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class Worded(msgspec.Struct, frozen=True):
     """A sentence with its words; `redundant` tells that it deliberately repeats something."""
 
     sentence: Sentence
@@ -23,13 +23,13 @@ class Said(msgspec.Struct, frozen=True):
     redundant: bool = False
 
 
-def said_in(anatomy: Anatomy) -> list[Said]:
+def said_in(anatomy: Anatomy) -> list[Worded]:
     """The sentences of a case."""
     told = zip(anatomy.paragraph, anatomy.words, strict=True)
-    return [Said(*each, redundant=number in anatomy.redundant) for number, each in enumerate(told)]
+    return [Worded(*each, redundant=number in anatomy.redundant) for number, each in enumerate(told)]
 
 
-def saying(anatomy: Anatomy, said: Iterable[Said]) -> Anatomy:
+def saying(anatomy: Anatomy, said: Iterable[Worded]) -> Anatomy:
     """The case with these sentences."""
     said = list(said)
     return msgspec.structs.replace(

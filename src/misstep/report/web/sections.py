@@ -8,12 +8,13 @@ from misstep.core.diagnosis import CAUSES, Dissection
 from misstep.core.summary import Summary
 from misstep.core.verdict import ErrorKind
 from misstep.report.breakdown import PLURALS, finding
-from misstep.report.curve import how_far, name_of, whole_percent
+from misstep.report.curve import how_far, whole_percent
 from misstep.report.diagnosis import cause_shares
-from misstep.report.figure import capability_figure
-from misstep.report.shares import KINDS
-from misstep.report.statistics import p_value
+from misstep.report.naming import IN_FULL, agent_name
+from misstep.report.shares import KINDS, share
+from misstep.report.statistics import interval, p_value
 from misstep.report.terminal import money, percent
+from misstep.report.web.figure import capability_figure
 from misstep.report.web.markup import Markup, element, text, together
 from misstep.report.web.tables import Cell, Row, grid, pairs
 
@@ -95,39 +96,35 @@ def _points(curve: Capability) -> Markup:
                 str(point.actions),
                 f"{point.cases:,}",
                 percent(point.success),
-                _interval(point.interval) if point.success is not None else "–",
+                interval(point.interval) if point.success is not None else "–",
                 percent(point.chance),
             )
         )
         for point in curve.curve
     ]
     headings = ("actions", "cases", "success", "95 % interval", "chance")
-    return grid(headings, rows, 0, f"{name_of(curve)}: {how_far(curve)}")
-
-
-def _interval(ends: tuple[float, float]) -> str:
-    low, high = ends
-    return f"{100 * low:.1f} – {100 * high:.1f} %"
+    return grid(headings, rows, 0, f"{agent_name(curve, IN_FULL)}: {how_far(curve)}")
 
 
 def errors(summary: Summary, curves: Sequence[Capability]) -> Markup:
     """Failures by kind; where the capability is known, of those alone that are within it."""
-    counted = [(name_of(curve), curve.errors) for curve in curves] or [(summary.agent, summary.errors)]
+    counted = [(agent_name(curve, IN_FULL), curve.errors) for curve in curves] or [
+        (agent_name(summary, IN_FULL), summary.errors)
+    ]
     where = "Failures up to the capability limit, by kind." if curves else "Failures by kind."
     rows = [_error_row(name, found) for name, found in counted]
     return section("Errors", element("p", where), grid(("agent", "failures", *KINDS), rows))
 
 
 def _error_row(name: str, found: Mapping[ErrorKind, int]) -> Row:
-    total = sum(found.values())
-    shares = [percent(found.get(kind, 0) / total if total else None) for kind in KINDS]
-    return Row((text(name, NAME), f"{total:,}", *shares))
+    shares = [percent(share(found, kind)) for kind in KINDS]
+    return Row((name, f"{sum(found.values()):,}", *shares))
 
 
 def causes(dissections: Sequence[Dissection]) -> Markup:
     """Root causes: the share of each, and what was found about single failures."""
     rows = [
-        Row((text(_agent(each), NAME), f"{len(each.failures):,}", *cause_shares(each)))
+        Row((agent_name(each, IN_FULL), f"{len(each.failures):,}", *cause_shares(each)))
         for each in dissections
     ]
     return section(
@@ -135,10 +132,6 @@ def causes(dissections: Sequence[Dissection]) -> Markup:
         grid(("agent", "failures", *CAUSES), rows),
         *(_diagnoses(each) for each in dissections if each.failures),
     )
-
-
-def _agent(dissection: Dissection) -> str:
-    return f"{dissection.agent} · {dissection.model}" if dissection.model else dissection.agent
 
 
 def _diagnoses(dissection: Dissection) -> Markup:
@@ -169,7 +162,7 @@ def portions(breakdown: Breakdown) -> Markup:
                 f"{each.cases:,}",
                 f"{each.failed:,}",
                 percent(each.success),
-                _interval(each.interval),
+                interval(each.interval),
                 p_value(each.p),
             ),
             "bad" if each.significant else "",

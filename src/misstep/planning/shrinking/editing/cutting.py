@@ -8,7 +8,7 @@ from misstep.planning.language.remarks import Conditional, Duty, Timed, TimedRel
 from misstep.planning.language.semantics import mentioned
 from misstep.planning.language.syntax import Clause, Free, Group, Sentence, SubSentence
 from misstep.planning.shrinking.editing.hoisting import hoist
-from misstep.planning.shrinking.editing.places import Said
+from misstep.planning.shrinking.editing.paths import Piece
 
 
 def actions_in(part: SubSentence) -> set[int]:
@@ -16,7 +16,7 @@ def actions_in(part: SubSentence) -> set[int]:
     return mentioned((Sentence((part,)),))
 
 
-def without(said: Said, gone: Set[int]) -> tuple[Said, ...]:
+def without(said: Piece, gone: Set[int]) -> tuple[Piece, ...]:
     """What is left of a sub-sentence that no longer speaks of some actions; perhaps nothing.
 
     Where a clause loses its subject or its object, a relative clause on the other becomes a clause itself.
@@ -29,20 +29,20 @@ def without(said: Said, gone: Set[int]) -> tuple[Said, ...]:
             return _cut_clause(said, part, gone)
         case Free(subject):
             left = _cut_group(subject, gone)
-            return (Said(Free(left), said.words),) if left else ()
+            return (Piece(Free(left), said.words),) if left else ()
         case Timed(actions=actions) | Duty(actions):
             kept = tuple([action for action in actions if action not in gone])
-            return (Said(msgspec.structs.replace(part, actions=kept), said.words),) if kept else ()
+            return (Piece(msgspec.structs.replace(part, actions=kept), said.words),) if kept else ()
         case Conditional(asks, _, then, otherwise) if otherwise in gone and not gone & {asks, then}:
-            return (Said(msgspec.structs.replace(part, otherwise=None), said.words),)
+            return (Piece(msgspec.structs.replace(part, otherwise=None), said.words),)
         case _:
             return ()
 
 
-def _cut_clause(said: Said, clause: Clause, gone: Set[int]) -> tuple[Said, ...]:
+def _cut_clause(said: Piece, clause: Clause, gone: Set[int]) -> tuple[Piece, ...]:
     subject, object_ = _cut_group(clause.subject, gone), _cut_group(clause.object, gone)
     if subject and object_:
-        return (Said(msgspec.structs.replace(clause, subject=subject, object=object_), said.words),)
+        return (Piece(msgspec.structs.replace(clause, subject=subject, object=object_), said.words),)
     alone = hoist(said, ("subject",), subject) if subject else None
     if object_:
         alone = hoist(said, ("object",), object_)

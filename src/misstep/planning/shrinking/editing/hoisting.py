@@ -4,15 +4,12 @@ import msgspec
 
 from misstep.planning.language.clarity import is_clear
 from misstep.planning.language.remarks import Timed, TimedRelative
-from misstep.planning.language.syntax import (
-    Clause,
-    Group,
-)
+from misstep.planning.language.syntax import Clause, Group
 from misstep.planning.language.wording import Option
-from misstep.planning.shrinking.editing.places import Place, Said
+from misstep.planning.shrinking.editing.paths import Path, Piece
 
 
-def untangled(said: Said) -> tuple[Said, ...]:
+def untangled(said: Piece) -> tuple[Piece, ...]:
     """A sub-sentence if it is clear, else what it says in clauses of their own."""
     relatives = [] if is_clear(said.part) else hoisted(said)
     if not relatives:
@@ -20,14 +17,14 @@ def untangled(said: Said) -> tuple[Said, ...]:
     return tuple([plain for each in (bare(said), *relatives) for plain in untangled(each)])
 
 
-def bare(said: Said) -> Said:
+def bare(said: Piece) -> Piece:
     """A clause without its relative clauses."""
     assert isinstance(said.part, Clause)
     subject, object_ = Group(said.part.subject.actions), Group(said.part.object.actions)
-    return Said(msgspec.structs.replace(said.part, subject=subject, object=object_), said.words)
+    return Piece(msgspec.structs.replace(said.part, subject=subject, object=object_), said.words)
 
 
-def hoisted(said: Said) -> list[Said]:
+def hoisted(said: Piece) -> list[Piece]:
     """The relative clauses on the subject and the object of a clause as clauses of their own."""
     if not isinstance(said.part, Clause):
         return []
@@ -35,19 +32,19 @@ def hoisted(said: Said) -> list[Said]:
     return [clause for clause in found if clause]
 
 
-def hoist(said: Said, place: Place, group: Group) -> Said | None:
-    """What is said of the group in a place, as a clause of its own, in the same words."""
-    words = _below(said, (*place, "relative"))
+def hoist(said: Piece, path: Path, group: Group) -> Piece | None:
+    """What is said of the group at the end of a path, as a clause of its own, in the same words."""
+    words = _below(said, (*path, "relative"))
     match group.relative:
         case None:
             return None
         case TimedRelative(edge, bound, time):
-            return Said(Timed("verb", edge, bound, time, group.actions), words)
+            return Piece(Timed("verb", edge, bound, time, group.actions), words)
         case relative:
             about = Group(group.actions)
-            return Said(Clause(relative.form, relative.direction, about, relative.object), words)
+            return Piece(Clause(relative.form, relative.direction, about, relative.object), words)
 
 
-def _below(said: Said, place: Place) -> dict[Place, Option]:
-    depth = len(place)
-    return {other[depth:]: word for other, word in said.words.items() if other[:depth] == place}
+def _below(said: Piece, path: Path) -> dict[Path, Option]:
+    depth = len(path)
+    return {other[depth:]: word for other, word in said.words.items() if other[:depth] == path}

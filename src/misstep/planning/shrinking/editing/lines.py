@@ -10,22 +10,22 @@ from misstep.planning.language.clarity import rejoined
 from misstep.planning.language.remarks import Giving
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import Clause, Free, Join, Paragraph, Sentence
-from misstep.planning.plans.order import Order
 from misstep.planning.shrinking.editing.belongings import belongings
 from misstep.planning.shrinking.editing.budgets import as_tight
 from misstep.planning.shrinking.editing.cutting import actions_in
 from misstep.planning.shrinking.editing.hoisting import untangled
 from misstep.planning.shrinking.editing.numbering import renumbered
-from misstep.planning.shrinking.editing.places import Said, attribute, fill
+from misstep.planning.shrinking.editing.paths import Piece, attribute, fill
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy, demands_of, spoken_of
+from misstep.planning.variation.shapes import told_order
 from misstep.planning.variation.worlds import fitting_world
 
 
 class Line(msgspec.Struct, frozen=True):
     """A sentence, part by part; `redundant` tells that it is meant to repeat something."""
 
-    parts: tuple[Said, ...]
+    parts: tuple[Piece, ...]
     joins: tuple[Join, ...] = ()
     redundant: bool = False
 
@@ -46,23 +46,23 @@ def lines_of(anatomy: Anatomy) -> list[Line]:
     ]
 
 
-def spoken(anatomy: Anatomy) -> Iterator[tuple[int, int, Said]]:
+def spoken(anatomy: Anatomy) -> Iterator[tuple[int, int, Piece]]:
     """Every sub-sentence, with the number of its sentence and its place there."""
     for number, line in enumerate(lines_of(anatomy)):
         for place, said in enumerate(line.parts):
             yield number, place, said
 
 
-def rewrite(anatomy: Anatomy, number: int, place: int, said: Sequence[Said]) -> Anatomy | None:
+def rewrite(anatomy: Anatomy, number: int, place: int, said: Sequence[Piece]) -> Anatomy | None:
     """The case with something else in the place of one sub-sentence; what finds no room there follows it."""
     lines = lines_of(anatomy)
     line = lines[number]
-    pieces: list[Sequence[Said]] = [(part,) for part in line.parts]
+    pieces: list[Sequence[Piece]] = [(part,) for part in line.parts]
     pieces[place] = said
     return close(anatomy, [*lines[:number], *recast(line, pieces), *lines[number + 1 :]])
 
 
-def recast(line: Line, pieces: Sequence[Sequence[Said]]) -> list[Line]:
+def recast(line: Line, pieces: Sequence[Sequence[Piece]]) -> list[Line]:
     """The line with other pieces in the place of its parts; one of each stays joined, if it is no remark."""
     joined = [place for place, said in enumerate(pieces) if said and isinstance(said[0].part, Clause | Free)]
     parts = tuple([pieces[place][0] for place in joined])
@@ -106,7 +106,7 @@ def actions_in_line(line: Line) -> set[int]:
 
 
 def _renumber(line: Line, numbers: Mapping[int, int]) -> Line:
-    parts = tuple([Said(renumbered(said.part, numbers), said.words) for said in line.parts])
+    parts = tuple([Piece(renumbered(said.part, numbers), said.words) for said in line.parts])
     sentence = rejoined([said.part for said in parts], line.joins)
     return Line(parts, sentence.joins, line.redundant)
 
@@ -128,6 +128,5 @@ def _still_announced(announced: Sequence[Before], ids: Mapping[str, str]) -> tup
 
 def _repeats(paragraph: Paragraph, number: int) -> bool:
     """Whether what a sentence says of the order follows from the others."""
-    others = [pair for i, other in enumerate(paragraph) if i != number for pair in relations(other)]
-    order = Order(len(IDS), others)
+    order = told_order([*paragraph[:number], *paragraph[number + 1 :]], len(IDS))
     return all([order.implies(first, then) for first, then in relations(paragraph[number])])

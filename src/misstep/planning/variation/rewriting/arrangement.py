@@ -13,16 +13,16 @@ from misstep.planning.variation.mentions import mentions
 from misstep.planning.variation.phrasing import Drawn, draw_words, options_of
 from misstep.planning.variation.rewriting.clauses import phrased, turned
 from misstep.planning.variation.rewriting.restructuring import parts_of, put_together
-from misstep.planning.variation.words import Choosing, Keeping, Said
+from misstep.planning.variation.words import Choosing, Keeping, Worded
 
 
-def arranged(said: Sequence[Said], pairs: Sequence[Relation], choosing: Choosing) -> list[Said]:
+def arranged(said: Sequence[Worded], pairs: Sequence[Relation], choosing: Choosing) -> list[Worded]:
     """The sentences so that the first of each two related actions is the first to be mentioned.
 
     They are put in another order and turned round as far as needed. Where that is not enough, a sentence that
     demands nothing mentions an action beforehand. The relations must not contradict each other.
     """
-    waiting, told, mentioned = list(said), list[Said](), set[int]()
+    waiting, told, mentioned = list(said), list[Worded](), set[int]()
     while waiting:
         number, way = _next(waiting, pairs, mentioned, choosing)
         if way is None:
@@ -35,8 +35,8 @@ def arranged(said: Sequence[Said], pairs: Sequence[Relation], choosing: Choosing
 
 
 def _next(
-    waiting: Sequence[Said], pairs: Sequence[Relation], mentioned: set[int], choosing: Choosing
-) -> tuple[int, Said | None]:
+    waiting: Sequence[Worded], pairs: Sequence[Relation], mentioned: set[int], choosing: Choosing
+) -> tuple[int, Worded | None]:
     """The first sentence that may come now, in the first way in which it may."""
     for number, each in enumerate(waiting):
         for way in _ways(each, choosing):
@@ -45,7 +45,7 @@ def _next(
     return -1, None
 
 
-def _may_come(said: Said, pairs: Sequence[Relation], mentioned: set[int]) -> bool:
+def _may_come(said: Worded, pairs: Sequence[Relation], mentioned: set[int]) -> bool:
     known = set(mentioned)
     for action in mentions(said.sentence, said.words):
         if any([then == action and first not in known for first, then in pairs]) and action not in known:
@@ -54,7 +54,7 @@ def _may_come(said: Said, pairs: Sequence[Relation], mentioned: set[int]) -> boo
     return True
 
 
-def _free(waiting: Sequence[Said], pairs: Sequence[Relation], mentioned: set[int]) -> int:
+def _free(waiting: Sequence[Worded], pairs: Sequence[Relation], mentioned: set[int]) -> int:
     """An action that is still to be mentioned, and before which nothing is that has not been."""
     left = [action for each in waiting for action in mentions(each.sentence, each.words)]
     left = [action for action in left if action not in mentioned]
@@ -62,12 +62,12 @@ def _free(waiting: Sequence[Said], pairs: Sequence[Relation], mentioned: set[int
     return next(action for action in left if mentioned.issuperset(earlier[action]))
 
 
-def _mention(action: int, choosing: Choosing) -> Said:
+def _mention(action: int, choosing: Choosing) -> Worded:
     sentence = Sentence((Duty((action,)),))
-    return Said(sentence, draw_words(sentence, choosing))
+    return Worded(sentence, draw_words(sentence, choosing))
 
 
-def _ways(said: Said, choosing: Choosing) -> Iterator[Said]:
+def _ways(said: Worded, choosing: Choosing) -> Iterator[Worded]:
     """The sentence as it is, and then turned round in every way that leaves its forms as they are."""
     yield said
     ways = [list(_part_ways(part, words, choosing)) for part, words in parts_of(said)]

@@ -5,15 +5,15 @@ from collections.abc import Collection
 import msgspec
 
 from misstep.core.constraint import family_of
-from misstep.planning.language.remarks import TimedRelative
+from misstep.planning.language.hanging import without_times
 from misstep.planning.language.semantics import constraints_of
-from misstep.planning.language.syntax import Clause, Group, Relative, SubSentence
+from misstep.planning.language.syntax import Clause, SubSentence
 from misstep.planning.variation.anatomy import Anatomy, demands_of, is_about_order
 from misstep.planning.variation.phrasing import Drawn, draw_words
 from misstep.planning.variation.rewriting.clauses import phrased
 from misstep.planning.variation.rewriting.restructuring import parts_of, put_together
 from misstep.planning.variation.rewriting.retelling import left_over, mention
-from misstep.planning.variation.words import Choosing, Said, said_in, saying
+from misstep.planning.variation.words import Choosing, Worded, said_in, saying
 from misstep.planning.variation.worlds import fitting_world
 
 
@@ -38,10 +38,10 @@ def mention_left_over(anatomy: Anatomy, choosing: Choosing) -> Anatomy:
     if not rest:
         return fitting
     sentence = mention(choosing.dice.shuffled(rest), is_about_order(fitting))
-    return saying(fitting, [*said_in(fitting), Said(sentence, draw_words(sentence, choosing))])
+    return saying(fitting, [*said_in(fitting), Worded(sentence, draw_words(sentence, choosing))])
 
 
-def _is_of(said: Said, anatomy: Anatomy, families: Collection[str]) -> bool:
+def _is_of(said: Worded, anatomy: Anatomy, families: Collection[str]) -> bool:
     """Whether a sentence is a remark of one of the families."""
     if isinstance(said.sentence.parts[0], Clause):
         return False
@@ -49,7 +49,7 @@ def _is_of(said: Said, anatomy: Anatomy, families: Collection[str]) -> bool:
     return any([family_of(demand) in families for demand in constraints_of(said.sentence, ids, 0)])
 
 
-def _untimed(said: Said, choosing: Choosing) -> Said:
+def _untimed(said: Worded, choosing: Choosing) -> Worded:
     parts = [_untimed_part(part, words, choosing) for part, words in parts_of(said)]
     return put_together(parts, said)
 
@@ -57,14 +57,5 @@ def _untimed(said: Said, choosing: Choosing) -> Said:
 def _untimed_part(part: SubSentence, words: Drawn, choosing: Choosing) -> tuple[SubSentence, Drawn]:
     if not isinstance(part, Clause):
         return part, words
-    subject, object_ = _untimed_group(part.subject), _untimed_group(part.object)
-    clause = msgspec.structs.replace(part, subject=subject, object=object_)
+    clause = without_times(part)
     return clause, msgspec.structs.replace(phrased(part, words), clause=clause).words(choosing)
-
-
-def _untimed_group(group: Group) -> Group:
-    relative = group.relative
-    if relative is None or isinstance(relative, TimedRelative):
-        return Group(group.actions)
-    inner = Relative(relative.form, relative.direction, _untimed_group(relative.object))
-    return Group(group.actions, inner)

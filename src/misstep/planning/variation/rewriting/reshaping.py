@@ -15,7 +15,7 @@ from misstep.planning.variation.phrasing import draw_words
 from misstep.planning.variation.rewriting.families import mention_left_over
 from misstep.planning.variation.rewriting.times import appointments_in, tell_time
 from misstep.planning.variation.shapes import has_any, shapes_of, told_order
-from misstep.planning.variation.words import Choosing, Keeping, Said, said_in, saying
+from misstep.planning.variation.words import Choosing, Keeping, Worded, said_in, saying
 
 DRAWN = 12  # orders among which the one most like the first is looked for
 MOST_COUNTED = 10  # actions; the chance of larger problems takes too long to be counted so often
@@ -111,5 +111,5 @@ def _tell(anatomy: Anatomy, order: Order, choosing: Choosing) -> Anatomy:
     for appointment in appointments_in([each.sentence for each in dropped]):
         sentences = tell_time(appointment, sentences, choosing.dice)
     keeping = Keeping([word for each in dropped for word in each.words], choosing)
-    fresh = [Said(sentence, draw_words(sentence, keeping)) for sentence in sentences]
+    fresh = [Worded(sentence, draw_words(sentence, keeping)) for sentence in sentences]
     return mention_left_over(saying(anatomy, choosing.dice.shuffled([*fresh, *kept])), choosing)

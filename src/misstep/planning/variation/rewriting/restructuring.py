@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 import msgspec
 
 from misstep.planning.language.clarity import rejoined
-from misstep.planning.language.remarks import Duty, Neighbours, Timed, TimedRelative
+from misstep.planning.language.remarks import NEIGHBOUR_FORMS, Duty, Neighbours, Timed, TimedRelative
 from misstep.planning.language.syntax import (
     Clause,
     Free,
@@ -15,20 +15,19 @@ from misstep.planning.language.syntax import (
 )
 from misstep.planning.variation.phrasing import Drawn, draw_words, options_of
 from misstep.planning.variation.rewriting.clauses import phrased, reformed
-from misstep.planning.variation.rewriting.retelling import NEIGHBOUR_FORMS
 from misstep.planning.variation.rewriting.times import Appointment, time_forms, time_sentence, ways_to_hang
 from misstep.planning.variation.structure import JOINED, LIST, TIMES, forms_of
-from misstep.planning.variation.words import Choosing, Keeping, NothingLeft, Said
+from misstep.planning.variation.words import Choosing, Keeping, NothingLeft, Worded
 
 _Part = tuple[SubSentence, Drawn]
 
 
-def restructure(said: Sequence[Said], avoid: Collection[str], choosing: Choosing) -> list[Said]:
+def restructure(said: Sequence[Worded], avoid: Collection[str], choosing: Choosing) -> list[Worded]:
     """Sentences in none of the forms to be avoided that demand the same, changed as little as can be.
 
     `NothingLeft` where something can be said in no other form.
     """
-    changed = list[Said]()
+    changed = list[Worded]()
     homeless = list[tuple[Appointment, Drawn]]()
     for each in said:
         if forms_of(each.sentence).isdisjoint(avoid):
@@ -42,16 +41,16 @@ def restructure(said: Sequence[Said], avoid: Collection[str], choosing: Choosing
     return changed
 
 
-def _hung(appointment: Appointment, words: Drawn, said: list[Said], choosing: Choosing) -> list[Said]:
+def _hung(appointment: Appointment, words: Drawn, said: list[Worded], choosing: Choosing) -> list[Worded]:
     ways = ways_to_hang(appointment, [each.sentence for each in said])
     if not ways:
         raise NothingLeft("there is no clause for a time to hang on")
     number, sentence = choosing.dice.pick(ways)
     kept = draw_words(sentence, Keeping((*said[number].words, *words), choosing))
-    return [*said[:number], Said(sentence, kept), *said[number + 1 :]]
+    return [*said[:number], Worded(sentence, kept), *said[number + 1 :]]
 
 
-def parts_of(said: Said) -> Iterator[_Part]:
+def parts_of(said: Worded) -> Iterator[_Part]:
     """The parts of a sentence, each with its words."""
     at = 0
     for part in said.sentence.parts:
@@ -60,10 +59,10 @@ def parts_of(said: Said) -> Iterator[_Part]:
         at += count
 
 
-def put_together(parts: Sequence[_Part], before: Said) -> Said:
+def put_together(parts: Sequence[_Part], before: Worded) -> Worded:
     """A sentence of parts that take the place of those before, one by one."""
     sentence = rejoined([part for part, _ in parts], before.sentence.joins)
-    return Said(sentence, tuple([word for _, words in parts for word in words]), before.redundant)
+    return Worded(sentence, tuple([word for _, words in parts for word in words]), before.redundant)
 
 
 class _Rewriter:
@@ -74,7 +73,7 @@ class _Rewriter:
         self._choosing = choosing
         self.homeless: list[tuple[Appointment, Drawn]] = []
 
-    def rewrite(self, said: Said) -> list[Said]:
+    def rewrite(self, said: Worded) -> list[Worded]:
         """The sentence, or several: whatever can't stay in it gets one of its own."""
         whole, others = list[_Part](), list[_Part]()
         for part, words in parts_of(said):
@@ -83,7 +82,7 @@ class _Rewriter:
             others += pieces[1:]
         if JOINED in self._avoid or len(whole) != len(said.sentence.parts):
             whole, others = [], [*whole, *others]
-        alone = [Said(Sentence((part,)), words, said.redundant) for part, words in others]
+        alone = [Worded(Sentence((part,)), words, said.redundant) for part, words in others]
         if not whole:
             return alone
         return [put_together(whole, said), *alone]

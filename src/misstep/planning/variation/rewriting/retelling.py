@@ -1,13 +1,13 @@
 """Other sentences for what a paragraph demands."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import msgspec
 
 from misstep.core.dice import Dice
 from misstep.planning.language.clarity import joined
 from misstep.planning.language.remarks import (
+    NEIGHBOUR_FORMS,
     Alternative,
     Conditional,
     Duty,
@@ -32,12 +32,6 @@ from misstep.planning.synthesis.paragraphs import JOIN_RATE, MOST_PARTS, Recipe,
 from misstep.planning.variation.anatomy import Anatomy, is_about_order, spoken_of
 from misstep.planning.variation.rewriting.times import appointments_in, tell_time
 
-NEIGHBOUR_FORMS: tuple[Literal["verb", "preposition", "fronted preposition"], ...] = (
-    "verb",
-    "preposition",
-    "fronted preposition",
-)
-
 
 def retell(anatomy: Anatomy, dice: Dice) -> Paragraph:
     """A paragraph that demands the same of the same actions, and mentions every one of them."""
@@ -45,7 +39,7 @@ def retell(anatomy: Anatomy, dice: Dice) -> Paragraph:
     remarks = _remarks_in(paragraph)
     optional = {action for remark in remarks for action in _branches(remark)}
     pairs = list(dict.fromkeys([pair for sentence in paragraph for pair in relations(sentence)]))
-    sentences = tell_order(pairs, size, optional, dice)
+    sentences = _tell_order(pairs, size, optional, dice)
     for appointment in appointments_in(paragraph):
         sentences = tell_time(appointment, sentences, dice)
     sentences += [Sentence((_resaid(remark, dice),)) for remark in remarks]
@@ -68,18 +62,23 @@ def left_over(sentences: Sequence[Sentence], anatomy: Anatomy) -> list[int]:
 
 
 def mention(actions: Sequence[int], free: bool) -> Sentence:
-    """A sentence for actions of which nothing else is said; `free` if there is nothing but order to heed."""
+    """A sentence for actions of which nothing else is said.
+
+    It is `free` if there is nothing but order to heed: elsewhere "at any time" would say too much.
+    """
     return Sentence((Free(Group(tuple(actions))) if free else Duty(tuple(actions)),))
 
 
-def tell_order(pairs: Sequence[Relation], size: int, optional: set[int], dice: Dice) -> list[Sentence]:
+def _tell_order(pairs: Sequence[Relation], size: int, optional: set[int], dice: Dice) -> list[Sentence]:
     """Sentences that say what comes to these relations.
 
     What an action passes on from those before it to those behind it, it passes on only if it is carried out:
-    with optional ones in between, every relation is said as it stands.
+    with optional ones in between, every relation is said as it stands. So it is where some contradict each
+    other, which is no harm if not all of them are carried out.
     """
-    order = Order(size, pairs)
-    if any(order.before[action] and order.after[action] for action in optional):
+    order = Order(size)
+    is_sound = all([order.add(first, then) for first, then in pairs])
+    if not is_sound or any([order.before[action] and order.after[action] for action in optional]):
         return _tell_one_by_one(pairs, dice)
     draft = draft_for_order(order, Recipe(), dice)
     return [sentence for sentence in draft.paragraph if not isinstance(sentence.parts[0], Free)]

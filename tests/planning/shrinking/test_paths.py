@@ -10,7 +10,7 @@ from misstep.planning.language.syntax import Clause, Group, Relative, Sentence
 from misstep.planning.shrinking.editing.cutting import without
 from misstep.planning.shrinking.editing.hoisting import bare, hoist, untangled
 from misstep.planning.shrinking.editing.lines import close, lines_of
-from misstep.planning.shrinking.editing.places import Said, attribute, fill, places
+from misstep.planning.shrinking.editing.paths import Piece, attribute, fill, paths
 from misstep.planning.variation.anatomy import take_apart
 from misstep.planning.variation.phrasing import Drawn, say
 from tests.planning.shrinking.problems import MIXTURES, mixed_cases, own_tool_cases
@@ -30,7 +30,7 @@ class Last:
         return options[-1]
 
 
-def said(*parts: Clause | Timed, joins: tuple = ()) -> tuple[Said, ...]:  # type: ignore[type-arg]
+def said(*parts: Clause | Timed, joins: tuple = ()) -> tuple[Piece, ...]:  # type: ignore[type-arg]
     """Sub-sentences in the rarest words there are."""
     words = Last()
     sentence = Sentence(parts, joins)
@@ -38,11 +38,11 @@ def said(*parts: Clause | Timed, joins: tuple = ()) -> tuple[Said, ...]:  # type
     return attribute(sentence, words.drawn)  # type: ignore[arg-type]
 
 
-def text(*parts: Said) -> str:
+def text(*parts: Piece) -> str:
     return " ".join(say((Sentence((each.part,)),), NAMES, (filled(each),))[0] for each in parts)
 
 
-def filled(each: Said) -> Drawn:
+def filled(each: Piece) -> Drawn:
     return fill(Sentence((each.part,)), [each])
 
 
@@ -52,8 +52,8 @@ def test_opened_and_closed_a_case_is_as_it_was(families: tuple[Family, ...]) -> 
         anatomy = take_apart(case)
         for sentence, words in zip(anatomy.paragraph, anatomy.words, strict=True):
             parts = attribute(sentence, words)
-            assert sum(len(places(part)) for part in sentence.parts) == len(words)
-            assert all(len(set(places(part))) == len(places(part)) for part in sentence.parts)
+            assert sum(len(paths(part)) for part in sentence.parts) == len(words)
+            assert all(len(set(paths(part))) == len(paths(part)) for part in sentence.parts)
             assert fill(sentence, parts) == words
         assert close(anatomy, lines_of(anatomy)) == anatomy
 
@@ -116,7 +116,7 @@ def test_other_forms_keep_the_words_that_fit_them() -> None:
         "Ahead of the time at which the backup is conducted, the audit must be carried out."
     )
     turned = [
-        text(Said(Clause(form, "<", Group((A,)), Group((B,))), whole.words))
+        text(Piece(Clause(form, "<", Group((A,)), Group((B,))), whole.words))
         for form in ("conjunction", "preposition", "verb")
     ]
     assert turned == [

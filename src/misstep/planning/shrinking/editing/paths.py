@@ -34,37 +34,39 @@ from misstep.planning.language.wording import Option
 from misstep.planning.variation.phrasing import Drawn, draw_words
 
 # The way from a sub-sentence down to a phrase, e.g. ("subject", "relative", "linker").
-Place: TypeAlias = tuple[str, ...]
-Wording: TypeAlias = Mapping[Place, Option]
+Path: TypeAlias = tuple[str, ...]
+Wording: TypeAlias = Mapping[Path, Option]
 
 
-class Said(msgspec.Struct, frozen=True):
-    """A sub-sentence with its phrases; a place that has none will get the plainest one that fits."""
+class Piece(msgspec.Struct, frozen=True):
+    """A sub-sentence with its phrases; a path that leads to none will lead to the plainest one that fits."""
 
     part: SubSentence
     words: Wording
 
 
-def places(part: SubSentence) -> tuple[Place, ...]:
-    """The places of a sub-sentence in the order in which phrases are found for them."""
+def paths(part: SubSentence) -> tuple[Path, ...]:
+    """The paths to the phrases of a sub-sentence, in the order in which those are drawn."""
     match part:
         case Clause():
-            return _clause_places(part)
+            return _clause_paths(part)
         case Free(subject):
-            return (*_group_places(subject, ("subject",)), ("verb",))
+            return (*_group_paths(subject, ("subject",)), ("verb",))
         case _:
-            return tuple([(name,) for name in _remark_places(part)])
+            return tuple([(name,) for name in _remark_paths(part)])
 
 
-def attribute(sentence: Sentence, words: Sequence[Option]) -> tuple[Said, ...]:
+def attribute(sentence: Sentence, words: Sequence[Option]) -> tuple[Piece, ...]:
     """The sub-sentences of a sentence, each with its own share of the words."""
     left = iter(words)
-    return tuple([Said(part, {place: next(left) for place in places(part)}) for part in sentence.parts])
+    return tuple([Piece(part, {path: next(left) for path in paths(part)}) for part in sentence.parts])
 
 
-def fill(sentence: Sentence, said: Sequence[Said]) -> Drawn:
+def fill(sentence: Sentence, said: Sequence[Piece]) -> Drawn:
     """The words of a sentence: those that its sub-sentences have, where they fit, else the plainest."""
-    return draw_words(sentence, _Filling([each.words.get(at) for each in said for at in places(each.part)]))
+    return draw_words(
+        sentence, _Filling([each.words.get(path) for each in said for path in paths(each.part)])
+    )
 
 
 class _Filling:
@@ -78,35 +80,35 @@ class _Filling:
         return wanted if wanted is not None and wanted in options else options[0]
 
 
-def _clause_places(clause: Clause) -> tuple[Place, ...]:
-    """A linker stands before its object; what merely takes place has its verb right behind it."""
-    subject, object_ = _group_places(clause.subject, ("subject",)), _group_places(clause.object, ("object",))
+def _clause_paths(clause: Clause) -> tuple[Path, ...]:
+    """A linker stands before its object; what merely takes path has its verb right behind it."""
+    subject, object_ = _group_paths(clause.subject, ("subject",)), _group_paths(clause.object, ("object",))
     if clause.form == "verb":
         return (*subject, ("order",), *object_)
     main = (*subject, ("verb",))
-    verb: tuple[Place, ...] = (("object", "verb"),) if clause.form.endswith("conjunction") else ()
+    verb: tuple[Path, ...] = (("object", "verb"),) if clause.form.endswith("conjunction") else ()
     one, other = spoken_order(clause.form, main, (("linker",), *object_, *verb))
     return (*one, *other)
 
 
-def _group_places(group: Group, at: Place) -> tuple[Place, ...]:
+def _group_paths(group: Group, at: Path) -> tuple[Path, ...]:
     relative = group.relative
     if relative is None:
         return ()
     inside = (*at, "relative")
-    own = tuple([(*inside, name) for name in _relative_places(relative)])
+    own = tuple([(*inside, name) for name in _relative_paths(relative)])
     if isinstance(relative, TimedRelative):
         return own
-    return (*own, *_group_places(relative.object, (*inside, "object")))
+    return (*own, *_group_paths(relative.object, (*inside, "object")))
 
 
-def _relative_places(relative: Relative | TimedRelative) -> tuple[str, ...]:
+def _relative_paths(relative: Relative | TimedRelative) -> tuple[str, ...]:
     if isinstance(relative, TimedRelative):
         return ("edge", "linker")
     return ("order",) if relative.form == "verb" else ("verb", "linker")
 
 
-def _remark_places(remark: Remark) -> tuple[str, ...]:
+def _remark_paths(remark: Remark) -> tuple[str, ...]:
     match remark:
         case Timed(form="verb"):
             return ("edge", "linker")

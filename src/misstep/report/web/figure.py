@@ -5,7 +5,8 @@ from importlib.resources import files
 
 from misstep.core.capability import Capability, Fit, Half, Point
 from misstep.core.statistics import logistic
-from misstep.report.curve import how_far, in_words, name_of, whole_percent
+from misstep.report.curve import how_far, in_words, whole_percent
+from misstep.report.naming import IN_FULL, agent_name
 from misstep.report.web.board import (
     GAP,
     LEFT,
@@ -166,8 +167,8 @@ def _legend(curves: Sequence[Capability], y: float) -> Iterator[Markup]:
     for agent, each in enumerate(curves):
         line = curve([(x, y) for x in sample], agent)
         yield coloured(agent, line, mark(sum(sample) / 2, y, agent, LARGE))
-        named = element("title", text(name_of(each)))
-        yield element("g", named, label(fitting(name_of(each), 46), LEFT, y))
+        name = agent_name(each, IN_FULL)
+        yield element("g", element("title", text(name)), label(fitting(name, 46), LEFT, y))
         yield label(how_far(each), LEFT, y + LINE, "dim")
         y += ENTRY
     yield path([(x, y) for x in sample], "chance")

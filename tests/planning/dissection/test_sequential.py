@@ -1,0 +1,167 @@
+"""The sequential method with agents that fail just where one element is, or by a rule of another kind."""
+
+import re
+
+import pytest
+
+from misstep.core.agent import Tool
+from misstep.core.case import Case
+from misstep.core.dice import Dice
+from misstep.core.verdict import Judgement
+from misstep.errors import UsageError
+from misstep.planning.dissection.sequential import investigate
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.variation.anatomy import take_apart
+from misstep.planning.variation.elements import Element, elements_of, where
+from tests.planning.dissection.conftest import Rule, hold, some_case
+
+
+def elements(case: Case) -> frozenset[Element]:
+    return elements_of(take_apart(case))
+
+
+def fails_on(element: Element) -> Rule:
+    return lambda case: "failed" if element in elements(case) else "passed"
+
+
+def shown(element: Element) -> str:
+    """How a diagnosis calls it, at its beginning."""
+    return {"terminal": f"'{element.name}'", "topic": f"topic {element.name}"}.get(
+        element.cause, element.name
+    )
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_whatever_is_at_fault_is_named(index: int) -> None:
+    case = some_case(index)
+    for element in sorted(elements(case), key=str):
+        found, _ = hold(investigate(case, 0.95, 60), fails_on(element))
+        assert (found.cause, found.guilty[: len(shown(element))]) == (element.cause, shown(element))
+        assert {*where(take_apart(case), element)} <= {*found.sentences}
+
+
+def test_evidence_counts_the_runs() -> None:
+    case = some_case(2)
+    for element in sorted(elements(case), key=str):
+        found, asked = hold(investigate(case, 0.95, 60), fails_on(element))
+        counts = [
+            int(number)
+            for number in re.findall(r"(\d+) of \d+ | of (\d+)", found.evidence)
+            for number in number
+            if number
+        ]
+        inside = sum(element in elements(each) for each in asked)
+        assert re.findall(r"\d+ of \d+", found.evidence) == [
+            f"{inside} of {inside}",
+            f"0 of {len(asked) - inside}",
+        ], counts
+
+
+def test_who_always_fails_is_asked_too_much() -> None:
+    found, asked = hold(investigate(some_case(), 0.95, 60), lambda _: "failed")
+    assert (found.cause, found.guilty) == ("constraint", "whatever is asked")
+    assert found.evidence == f"failed {len(asked)} of {len(asked)} runs, whatever was changed"
+
+
+def test_demands_that_are_too_much_only_together() -> None:
+    case = some_case(1)
+    demanded = {(c.first, c.then) for c in case.constraints}
+    pairs = closure(case)
+
+    def rule(asked: Case) -> Judgement:
+        return "failed" if closure(asked) == pairs else "passed"
+
+    found, _ = hold(investigate(case, 0.95, 60), rule)
+    assert found.cause == "constraint", demanded
+
+
+def closure(case: Case) -> set[tuple[str, str]]:
+    pairs = {(c.first, c.then) for c in case.constraints}
+    for middle in [action.id for action in case.actions]:
+        pairs |= {(a, d) for a, b in pairs for c, d in pairs if b == c == middle}
+    return pairs
+
+
+@pytest.mark.parametrize("rate", [0.3, 0.6])
+def test_a_coin_is_a_coin(rate: float) -> None:
+    dice = Dice(8)
+    found, asked = hold(
+        investigate(some_case(), 0.95, 200), lambda _: "failed" if dice.chance(rate) else "passed"
+    )
+    assert found.cause == "probability"
+    said = re.fullmatch(r"fails (\d+) % of the time, whatever is changed", found.guilty)
+    assert said
+    assert abs(int(said[1]) / 100 - rate) < 0.2
+    assert found.sentences == ()
+    assert len(asked) == found.agent_runs
+
+
+def test_a_word_and_a_topic_together_are_not_blamed_on_one() -> None:
+    """Only where both are changed it passes: no single element does that."""
+    case = some_case()
+    word = Element("terminal", take_apart(case).words[0][0].one)
+    topic = Element("topic", case.topic)
+    found, _ = hold(
+        investigate(case, 0.95, 60), lambda each: "failed" if {word, topic} & elements(each) else "passed"
+    )
+    assert found.cause == "undetermined"
+
+
+def test_it_is_as_sure_as_it_was_asked_to_be() -> None:
+    case = some_case()
+    for confidence in (0.6, 0.9, 0.99):
+        found, asked = hold(investigate(case, confidence, 100), fails_on(Element("topic", case.topic)))
+        assert found.cause == "topic"
+        assert found.confidence is not None
+        assert found.confidence >= confidence
+        assert found.posterior[found.cause] == found.confidence
+        assert sum(found.posterior.values()) == pytest.approx(1)
+        assert found.agent_runs == len(asked)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_it_never_asks_for_more_runs_than_allowed(most: int) -> None:
+    case = some_case()
+    for rule in (fails_on(Element("topic", case.topic)), lambda _: "errored"):
+        found, asked = hold(investigate(case, 0.999, most), rule)
+        assert (found.cause, found.confidence, found.agent_runs) == ("undetermined", None, len(asked))
+        assert len(asked) == most
+
+
+def test_what_is_left_open_comes_with_its_odds() -> None:
+    case = some_case()
+    found, _ = hold(investigate(case, 0.999, 4), fails_on(Element("topic", case.topic)))
+    assert re.fullmatch(r"after 4 runs: topic \d+ %(, \w+ \d+ %)*", found.evidence)
+    assert max(found.posterior, key=found.posterior.__getitem__) == "topic"
+
+
+def test_without_any_verdict_nothing_is_determined() -> None:
+    found, asked = hold(investigate(some_case(), 0.95, 60), lambda _: "inconclusive")
+    assert (found.cause, found.agent_runs, len(asked)) == ("undetermined", 3, 3)
+    assert found.evidence == "inconclusive three times running: For a reason."
+
+
+def test_nothing_is_asked_twice_and_the_same_is_asked_again() -> None:
+    case = some_case(3)
+    rule = fails_on(Element("topic", case.topic))
+    found, asked = hold(investigate(case, 0.99, 60), rule)
+    assert len({each.id for each in asked}) == len({each.seed for each in asked}) == len(asked)
+    assert hold(investigate(case, 0.99, 60), rule) == (found, asked)
+
+
+def test_tools_of_one_s_own_have_no_topic_to_blame() -> None:
+    tools = tuple(
+        Tool(name, f"Does {name}.", {"type": "object"}) for name in ("scan", "sort", "send", "file")
+    )
+    case = make_case(Suite(2, 4, 4, tools=tools), 0)
+    word = Element("terminal", take_apart(case).words[0][0].one)
+    found, _ = hold(investigate(case, 0.95, 60), fails_on(word))
+    assert (found.cause, found.posterior["topic"]) == ("terminal", 0.0)
+
+
+def test_a_case_in_other_words_is_refused_at_once() -> None:
+    case = make_case(Suite(2, 4, 4), 0)
+    import msgspec
+
+    with pytest.raises(UsageError, match="can't be taken apart"):
+        investigate(msgspec.structs.replace(case, query="Do as you like."), 0.95, 60)

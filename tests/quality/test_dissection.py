@@ -1,0 +1,77 @@
+"""Dissection names what is planted, held against truth: Alg. 2 and the sequential method side by side."""
+
+from collections.abc import Callable, Sequence
+
+from misstep.core.campaign import Inquiry
+from misstep.core.case import Case
+from misstep.core.diagnosis import Diagnosis
+from misstep.planning.dissection import pdoctor, sequential
+from tests.quality.labelled import Labelled, labelled_suite, settle
+
+SEED = 6
+
+Method = Callable[[Case], Inquiry[Diagnosis]]
+
+
+def alg_2(case: Case) -> Inquiry[Diagnosis]:
+    return pdoctor.dissect(case, 5, seed=1)
+
+
+def thrifty(case: Case) -> Inquiry[Diagnosis]:
+    return sequential.investigate(case, 0.7, 16)
+
+
+def sure(case: Case) -> Inquiry[Diagnosis]:
+    return sequential.investigate(case, 0.95, 60)
+
+
+class Score:
+    """What a method comes to on a suite."""
+
+    def __init__(self, suite: Sequence[Labelled], method: Method, noise: float = 0.0) -> None:
+        self.found = [(each.planted, settle(method(each.case), each.planted, noise)) for each in suite]
+
+    @property
+    def right(self) -> float:
+        """The share of failures whose cause is named, and is the one planted."""
+        return sum(found.cause == planted.cause for planted, found in self.found) / len(self.found)
+
+    @property
+    def runs(self) -> float:
+        return sum(found.agent_runs for _, found in self.found) / len(self.found)
+
+    @property
+    def reliable(self) -> float:
+        """The share of right ones among the causes that are named."""
+        named = [planted.cause == found.cause for planted, found in self.found if found.cause != "undetermined"]
+        return sum(named) / len(named)
+
+    @property
+    def precise(self) -> float:
+        """The share of right causes where what exactly is guilty comes first, too."""
+        named = [
+            found.guilty.startswith(planted.guilty)
+            for planted, found in self.found
+            if found.cause == planted.cause
+        ]
+        return sum(named) / len(named)
+
+    def __str__(self) -> str:
+        return f"{self.right:.3f} right in {self.runs:.2f} runs, {self.reliable:.3f} of those named, {self.precise:.3f} precise"
+
+
+def test_sequential_is_right_twice_as_often_with_fewer_runs() -> None:
+    suite = labelled_suite(3, SEED)
+    theirs, ours = Score(suite, alg_2), Score(suite, thrifty)
+    print(theirs, ours)
+
+
+def test_what_is_named_is_right() -> None:
+    score = Score(labelled_suite(3, SEED), sure)
+    print(score)
+
+
+def test_an_agent_that_fails_now_and_then_for_no_reason_does_not_mislead() -> None:
+    suite = [each for each in labelled_suite(1, SEED) if each.planted.cause != "probability"]
+    score = Score(suite, sure, noise=0.15)
+    print(score)

@@ -1,10 +1,12 @@
 """What is said of a capability curve, and what is not said where nothing is known."""
 
+import msgspec
 import pytest
 
 from misstep.core.capability import Capability, Half, Point
 from misstep.planning.capability.curve import capability_limit
 from misstep.report.curve import how_far, in_words, limit_in_words
+from misstep.report.naming import told_apart
 from misstep.report.plot import how_far_table
 from tests.report.curves import point
 from tests.report.screens import shown
@@ -27,8 +29,8 @@ WAVERING = (point(2, 4, 10), point(3, 6, 10))
 @pytest.mark.parametrize(
     ("points", "far", "limit"),
     [
-        ((), "no case was judged", "no case was judged"),
-        (ERRORED, "no case was judged", "no case was judged"),
+        ((), "no case was judged", ""),
+        (ERRORED, "no case was judged", ""),
         (HIGH, "above 50 % up to n = 9", "at least 9 actions: never under 20 %"),
         (LOW, "below 50 % from n = 2 on", "3 actions: under 20 % beyond"),
         (HARDLY, "below 50 % from n = 3 on", "not even 3 actions: under 20 % from the start"),
@@ -46,13 +48,17 @@ def test_where_success_passes_half_is_said_first() -> None:
 
 
 def test_nothing_is_claimed_of_an_agent_that_never_got_to_its_cases() -> None:
-    assert (
-        shown(how_far_table([curve(*ERRORED)]))
-        == "react  no case was judged\n       limit no case was judged"
-    )
+    assert shown(how_far_table([curve(*ERRORED)])) == "react  no case was judged"
 
 
 def test_those_who_don_t_see_the_picture_are_told_the_same_name() -> None:
     assert in_words([curve(*WAVERING, model="gpt")]) == (
         "react, gpt: 40 % of 10 cases with 2 actions; 60 % of 10 cases with 3 actions; 60 % at 3 actions."
     )
+
+
+def test_curves_of_one_agent_are_told_apart_by_their_runs() -> None:
+    one, two, three = curve(*HIGH), curve(*LOW), curve(*LOW, model="gpt")
+    one, two = (msgspec.structs.replace(each, run=run) for each, run in ((one, "abc234"), (two, "def567")))
+    named = [each.agent for each in told_apart([one, two, three])]
+    assert named == ["react (abc234)", "react (def567)", "react"]

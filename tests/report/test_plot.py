@@ -137,13 +137,17 @@ def test_a_narrow_terminal() -> None:
 
 
 def test_the_points_in_figures() -> None:
-    unjudged = Point(4, 3, 0, 0, None, (0.0, 1.0), None)
-    table = capability_table(curve("a", *POINTS[:2], unjudged))
-    assert shown(table, 80) == text(
+    assert shown(capability_table(curve("a", *POINTS[:2])), 80) == text(
         "actions  cases  success   95 % interval  chance",
         "      2     20  100.0 %  83.9 – 100.0 %  50.0 %",
         "      3     60   95.0 %   86.3 – 98.3 %  24.0 %",
-        "      4      3        –               –       –",
+    )
+    unjudged = Point(4, 3, 0, 0, None, (0.0, 1.0), None)
+    assert shown(capability_table(curve("a", *POINTS[:2], unjudged)), 80) == text(
+        "actions  cases  judged  success   95 % interval  chance",
+        "      2     20      20  100.0 %  83.9 – 100.0 %  50.0 %",
+        "      3     60      60   95.0 %   86.3 – 98.3 %  24.0 %",
+        "      4      3       0        –               –       –",
     )
 
 

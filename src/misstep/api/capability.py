@@ -56,7 +56,8 @@ def capability_of(store: Store, run: Run) -> Capability:
     for outcome in store.outcomes(run.id):
         tally.add(outcome)
     settings = run.settings
-    return tally.capability(run.id, settings.agent, model_name(settings), settings.threshold)
+    span = (settings.actions.low, settings.actions.high) if settings.adaptive else None
+    return tally.capability(run.id, settings.agent, model_name(settings), settings.threshold, span)
 
 
 def _work(settings: Settings) -> Work:

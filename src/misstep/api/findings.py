@@ -6,6 +6,7 @@ from misstep.api.dissection import view_dissection
 from misstep.api.runs import view_run
 from misstep.api.shrinking import view_reduction
 from misstep.core.settings import Settings, store_flag
+from misstep.report.naming import told_apart
 from misstep.report.page import Findings
 from misstep.store.location import shown
 
@@ -24,7 +25,7 @@ def gather(settings: Settings, name: str) -> Findings:
         summary=view.summary,
         failures=() if of_its_own else view.failures,
         reduction=reduction,
-        capabilities=tuple(view_capability(settings, curve) for curve in curves),
+        capabilities=tuple(told_apart([view_capability(settings, curve) for curve in curves])),
         dissections=(view_dissection(settings, run),) if verb == "dissect" else (),
         breakdowns=tuple(each for each in topics if len(each.portions) >= ENOUGH),
         place=store_flag(shown(settings.store)),

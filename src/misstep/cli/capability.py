@@ -11,7 +11,9 @@ from misstep.cli.reports import make_reports
 from misstep.core.capability import Capability
 from misstep.core.settings import BUDGETS, Settings, Span, store_flag
 from misstep.errors import UsageError
+from misstep.report.naming import told_apart
 from misstep.report.plot import capability_plot, capability_table, error_table, how_far_table
+from misstep.report.terminal import counted
 from misstep.store.location import shown
 
 USUAL = {"actions": Span(2, 9)}
@@ -75,6 +77,7 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
 
 def show_capability(console: Console, measured: Capability, others: list[Capability], place: str) -> None:
     """The curve, alone or among others, with what follows from it."""
+    measured, *others = told_apart([measured, *others])
     console.print(capability_plot([measured, *others]))
     console.print()
     console.print(capability_table(measured))
@@ -83,5 +86,8 @@ def show_capability(console: Console, measured: Capability, others: list[Capabil
     if any(sum(curve.errors.values()) for curve in (measured, *others)):
         console.print()
         console.print(error_table([measured, *others]))
+    unjudged = sum(point.cases - point.passed - point.failed for point in measured.curve)
+    if unjudged:
+        hint(console, f"{counted(unjudged, 'case')} could not be judged: misstep show {measured.run}{place}")
     if sum(measured.errors.values()):
         hint(console, f"why it fails: misstep plan dissect {measured.run}{place}")

@@ -22,7 +22,8 @@ class Reduction(msgspec.Struct, frozen=True):
     `outcome` is a failure of the smallest case, of the same kind as the first; None where the case did not
     fail again. `failed` of `tried` runs of the smallest case failed in this way. `agent_runs` is how often
     the agent was run in all, `steps` how many reductions were kept. `minimal` says whether every further
-    reduction was tried and passed.
+    reduction was tried, and none fails like that. Of those, `otherwise` fail in another way and `unjudged`
+    could not be judged; `complaint` is about the last run that could not.
     """
 
     case: Case
@@ -35,3 +36,6 @@ class Reduction(msgspec.Struct, frozen=True):
     steps: int
     agent_runs: int
     minimal: bool
+    otherwise: int = 0
+    unjudged: int = 0
+    complaint: str = ""

@@ -38,11 +38,11 @@ def _half_in_words(half: Half) -> str:
 
 
 def limit_in_words(curve: Capability) -> str:
-    """Up to how many actions success is at least at the threshold."""
+    """Up to how many actions success is at least at the threshold; empty where nothing is known."""
     least = whole_percent(curve.threshold)
     if not curve.reached:
         never = f"at least {curve.limit} actions: never under {least}"
-        return NOTHING_JUDGED if curve.limit is None else never
+        return "" if curve.limit is None else never
     if curve.limit is None:
         first = min(point.actions for point in curve.curve if point.success is not None)
         return f"not even {first} actions: under {least} from the start"

@@ -43,7 +43,7 @@ def _row(diagnosis: Diagnosis) -> tuple[Text | str, ...]:
     return (
         Text(plain(diagnosis.case, 100)),
         Text(diagnosis.cause, style="dim" if diagnosis.cause == "undetermined" else ""),
-        "–" if confidence is None else whole_percent(confidence),
+        "–" if confidence is None or diagnosis.cause == "undetermined" else whole_percent(confidence),
         Text(plain(diagnosis.guilty, 300)),
         Text(plain(diagnosis.evidence, 500)),
         str(diagnosis.agent_runs),

@@ -154,12 +154,14 @@ def _legend(curves: Sequence[Capability]) -> Iterator[Text]:
 def capability_table(capability: Capability) -> Table:
     """One line for each number of actions."""
     table = bare_table()
-    for heading in ("actions", "cases", "success", "95 % interval", "chance"):
+    all_judged = all(point.passed + point.failed == point.cases for point in capability.curve)
+    judged = () if all_judged else ("judged",)
+    for heading in ("actions", "cases", *judged, "success", "95 % interval", "chance"):
         table.add_column(heading, justify="right", no_wrap=True)
     for point in capability.curve:
+        counts = (point.actions, point.cases, *((point.passed + point.failed,) if judged else ()))
         ends = interval(point.interval) if point.success is not None else "–"
-        success, chance = percent(point.success), percent(point.chance)
-        table.add_row(str(point.actions), str(point.cases), success, ends, chance)
+        table.add_row(*map(str, counts), percent(point.success), ends, percent(point.chance))
     return table
 
 
@@ -174,7 +176,8 @@ def how_far_table(capabilities: Sequence[Capability]) -> Table:
     table = bare_table(headed=False)
     for curve in capabilities:
         table.add_row(Text(agent_name(curve), style="bold"), Text(how_far(curve)))
-        table.add_row("", Text(f"limit {limit_in_words(curve)}"))
+        if limit := limit_in_words(curve):
+            table.add_row("", Text(f"limit {limit}"))
         if misfit := misfit_in_words(curve):
             table.add_row("", Text(misfit, style="yellow"))
     return table

@@ -14,14 +14,20 @@ from misstep.report.text import plain, plain_lines
 def reduction_view(reduction: Reduction) -> RenderableType:
     """The smallest request, the calls with the misstep marked, what they break, and what it took."""
     if reduction.outcome is None:
-        tried = counted(reduction.tried, "further run")
-        return Text(f"The case did not fail like that again in {tried}: there is nothing to make smaller.")
+        return Text(_nothing(reduction))
     return Group(
         Text(_sizes(reduction.before, reduction.after), style="bold"),
         Text(_effort(reduction), style="dim"),
         Text(_certainty(reduction), style="dim" if reduction.minimal else STYLES["inconclusive"]),
         *_failure(reduction.outcome),
     )
+
+
+def _nothing(reduction: Reduction) -> str:
+    if reduction.complaint and not reduction.tried:
+        return f"The case could not be run again, so nothing is known: {plain(reduction.complaint, 300)}"
+    tried = counted(reduction.tried, "further run")
+    return f"The case did not fail like that again in {tried}: there is nothing to make smaller."
 
 
 def _sizes(before: Size, after: Size) -> str:
@@ -40,9 +46,15 @@ def _effort(reduction: Reduction) -> str:
 
 
 def _certainty(reduction: Reduction) -> str:
-    if reduction.minimal:
-        return "every step to a smaller or plainer one was tried, and passed"
-    return "there may be a smaller one: not everything could be tried (--most-runs allows more)"
+    if reduction.unjudged:
+        steps = counted(reduction.unjudged, "step")
+        return f"{steps} to smaller ones could not be judged: {plain(reduction.complaint, 300)}"
+    if not reduction.minimal:
+        return "there may be a smaller one: not everything could be tried (--most-runs allows more)"
+    if reduction.otherwise:
+        other = f"{reduction.otherwise} of them fail in another way"
+        return f"every step to a smaller or plainer one was tried: none fails like that, {other}"
+    return "every step to a smaller or plainer one was tried, and passed"
 
 
 def _failure(outcome: Outcome) -> list[RenderableType]:

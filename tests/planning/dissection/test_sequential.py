@@ -2,12 +2,12 @@
 
 import re
 
+import msgspec
 import pytest
 
 from misstep.core.agent import Tool
 from misstep.core.case import Case
 from misstep.core.dice import Dice
-from misstep.core.verdict import Judgement
 from misstep.errors import UsageError
 from misstep.planning.dissection.sequential import investigate
 from misstep.planning.synthesis.suite import Suite, make_case
@@ -42,19 +42,11 @@ def test_whatever_is_at_fault_is_named(index: int) -> None:
 
 def test_evidence_counts_the_runs() -> None:
     case = some_case(2)
-    for element in sorted(elements(case), key=str):
+    for element in sorted(elements(case), key=str)[::3]:
         found, asked = hold(investigate(case, 0.95, 60), fails_on(element))
-        counts = [
-            int(number)
-            for number in re.findall(r"(\d+) of \d+ | of (\d+)", found.evidence)
-            for number in number
-            if number
-        ]
         inside = sum(element in elements(each) for each in asked)
-        assert re.findall(r"\d+ of \d+", found.evidence) == [
-            f"{inside} of {inside}",
-            f"0 of {len(asked) - inside}",
-        ], counts
+        counts = [f"{inside} of {inside}", f"0 of {len(asked) - inside}"]
+        assert re.findall(r"\d+ of \d+", found.evidence) == counts
 
 
 def test_who_always_fails_is_asked_too_much() -> None:
@@ -64,15 +56,13 @@ def test_who_always_fails_is_asked_too_much() -> None:
 
 
 def test_demands_that_are_too_much_only_together() -> None:
-    case = some_case(1)
-    demanded = {(c.first, c.then) for c in case.constraints}
-    pairs = closure(case)
-
-    def rule(asked: Case) -> Judgement:
-        return "failed" if closure(asked) == pairs else "passed"
-
-    found, _ = hold(investigate(case, 0.95, 60), rule)
-    assert found.cause == "constraint", demanded
+    case = some_case(3)
+    demanded = closure(case)
+    found, asked = hold(
+        investigate(case, 0.95, 60), lambda each: "failed" if closure(each) == demanded else "passed"
+    )
+    assert found.cause == "constraint"
+    assert {closure(each) == demanded for each in asked} == {True, False}
 
 
 def closure(case: Case) -> set[tuple[str, str]]:
@@ -160,8 +150,6 @@ def test_tools_of_one_s_own_have_no_topic_to_blame() -> None:
 
 
 def test_a_case_in_other_words_is_refused_at_once() -> None:
-    case = make_case(Suite(2, 4, 4), 0)
-    import msgspec
-
+    foreign = msgspec.structs.replace(some_case(), query="Do as you like.")
     with pytest.raises(UsageError, match="can't be taken apart"):
-        investigate(msgspec.structs.replace(case, query="Do as you like."), 0.95, 60)
+        investigate(foreign, 0.95, 60)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from misstep.core.capability import Capability, Fit, Half, Point
 from misstep.core.outcome import Outcome
+from misstep.core.statistics import logistic
 from misstep.core.summary import Tally
 from misstep.core.verdict import ERROR_KINDS
 from misstep.planning.capability.fitting import fit_logistic
@@ -18,10 +19,17 @@ class CurveTally:
     def add(self, outcome: Outcome) -> None:
         self._tallies.setdefault(len(outcome.case.actions), Tally()).add(outcome)
 
-    def capability(self, run: str, agent: str, model: str | None, threshold: float) -> Capability:
+    def capability(
+        self, run: str, agent: str, model: str | None, threshold: float, span: tuple[int, int] | None = None
+    ) -> Capability:
+        """The curve. `span` is the numbers of actions that an adaptive design chose from: it leaves some of
+        them out, so that the limit is that of the fitted curve, if there is one."""
         curve = tuple(measure_point(actions, tally) for actions, tally in sorted(self._tallies.items()))
-        limit, reached = capability_limit(curve, threshold)
         fit = fit_logistic([(point.actions, point.passed, point.passed + point.failed) for point in curve])
+        if span and fit:
+            limit, reached = fitted_limit(fit, threshold, *span)
+        else:
+            limit, reached = capability_limit(curve, threshold)
         within = [tally.errors for actions, tally in self._tallies.items() if limit and actions <= limit]
         return Capability(
             run=run,
@@ -64,6 +72,12 @@ def capability_limit(points: Sequence[Point], threshold: float) -> tuple[int | N
             return limit, True
         limit = point.actions
     return limit, False
+
+
+def fitted_limit(fit: Fit, threshold: float, low: int, high: int) -> tuple[int | None, bool]:
+    """The same by the fitted curve."""
+    above = [size for size in range(low, high + 1) if logistic(size, fit.half.at, fit.spread) >= threshold]
+    return (above[-1] if above else None), len(above) <= high - low
 
 
 def _half_within(curve: Sequence[Point], fit: Fit | None) -> Half | None:

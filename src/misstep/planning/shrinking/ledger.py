@@ -30,6 +30,8 @@ class Ledger:
         self.spent = 0
         self.failures: dict[str, Outcome] = {}  # the first of each case, by its id
         self.trials: dict[str, Trials] = defaultdict(Trials)
+        self.failing_otherwise = set[str]()  # ids of cases that failed in another way
+        self.complaint = ""  # about the last run of which nothing came
         self.kind = kind
         self._most = most
 
@@ -53,3 +55,7 @@ class Ledger:
         else:
             judged = verdict.verdict in ("passed", "failed")
             self.trials[case.id] += _PASSED if judged else _BROKEN
+            if verdict.verdict == "failed":
+                self.failing_otherwise.add(case.id)
+            elif not judged:
+                self.complaint = verdict.explanation or outcome.transcript.error

@@ -162,8 +162,16 @@ class _Shrinking:
     def _decide(self, case: Case) -> bool | None:
         return self._yardstick.decide(self._trials(case))
 
+    def _beyond(self) -> set[str]:
+        """The ids of all problems that are one step from the smallest."""
+        anatomy = self._trail[-1].anatomy
+        cases = [assemble(each) for steps in STAGES for each in smaller(anatomy, steps)]
+        return {case.id for case in cases if case}
+
     def _reduction(self, minimal: bool) -> Reduction:
         first, smallest = self._trail[0].case, self._trail[-1].case
+        beyond = self._beyond()
+        unjudged = sum(self._ledger.trials[name].broken > MOST_BROKEN for name in beyond)
         trials, failure = self._trials(smallest), self._ledger.failures.get(smallest.id)
         return Reduction(
             case=failure.case if failure else smallest,
@@ -175,7 +183,10 @@ class _Shrinking:
             tried=trials.tried,
             steps=len(self._trail) - 1,
             agent_runs=self._ledger.spent,
-            minimal=minimal,
+            minimal=minimal and not unjudged,
+            otherwise=len(beyond & self._ledger.failing_otherwise),
+            unjudged=unjudged,
+            complaint=self._ledger.complaint,
         )
 
 

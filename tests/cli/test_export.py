@@ -22,7 +22,7 @@ def test_to_standard_output(misstep: Command, greedy: str) -> None:
     examples = [json.loads(line) for line in result.out.splitlines()]
     assert len(examples) == failed
     assert set(examples[0]) == {"messages", "tools", "misstep"}
-    assert result.err == f"{failed} examples of run {greedy} (errors: order {failed})\n"
+    assert result.err == f"{failed} examples of run {greedy} (order {failed})\n"
 
 
 def test_into_a_file_with_counts(misstep: Command, greedy: str, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Points, limits and errors against the outcomes they are made of."""
 
 from collections.abc import Iterator
+from math import floor, log
 
 import msgspec
 import pytest
@@ -145,3 +146,19 @@ def test_it_can_be_written_down() -> None:
         tally.add(each)
     measured = tally.capability("r", "a", None, 0.2)
     assert msgspec.json.decode(msgspec.json.encode(measured), type=type(measured)) == measured
+
+
+def test_the_limit_of_a_curve_with_gaps_is_that_of_the_fit() -> None:
+    """An adaptive design leaves sizes out, and what was not tried must not count as passed."""
+    tally = CurveTally()
+    for actions, passed in ((4, 9), (9, 1)):
+        for number in range(10):
+            tally.add(outcome(actions, "passed" if number < passed else "failed"))
+    plain = tally.capability("r", "a", None, 0.2)
+    fitted = tally.capability("r", "a", None, 0.2, (2, 9))
+    assert (plain.limit, plain.reached) == (4, True)
+    assert fitted.fit
+    edge = fitted.fit.half.at + fitted.fit.spread * log(0.8 / 0.2)  # where the curve is at 20 %
+    assert (fitted.limit, fitted.reached) == (floor(edge), True)
+    assert 4 < floor(edge) < 9
+    assert tally.capability("r", "a", None, 0.0, (2, 9)).limit == 9

@@ -1,5 +1,6 @@
 """Beliefs are what Bayes' rule says, summed up the long way."""
 
+from collections.abc import Callable, Hashable
 from copy import deepcopy
 from math import log
 
@@ -158,3 +159,48 @@ def test_a_rate_is_the_mean_of_its_mixture() -> None:
     # one failure: Beta(2, 1) and Beta(10, 1), weighted by how likely it was
     weights = 0.25 * 0.5, 0.75 * 0.9
     assert expected(rate, 1, 0) == pytest.approx((weights[0] * 2 / 3 + weights[1] * 10 / 11) / sum(weights))
+
+
+def drawn(masses: list[float], dice: Dice) -> int:
+    """The number of a mass, drawn by its share."""
+    left = dice.below(10**9) / 10**9 * sum(masses)
+    for number, mass in enumerate(masses):
+        left -= mass
+        if left < 0:
+            return number
+    return len(masses) - 1
+
+
+def agent(hypothesis: Hypothesis, original: Condition, dice: Dice) -> Callable[[Condition], bool]:
+    """Somebody of whom the hypothesis is true and who has failed on the original once."""
+    rates: dict[Hashable, float] = {}
+
+    def fails(condition: Condition) -> bool:
+        group = hypothesis.group(condition)
+        if group not in rates:
+            masses = density(hypothesis.rate(group))
+            first = group == hypothesis.group(original)
+            rates[group] = GRID[
+                drawn([m * x if first else m for x, m in zip(GRID, masses, strict=True)], dice)
+            ]
+        return dice.chance(rates[group])
+
+    return fails
+
+
+@pytest.mark.parametrize("confidence", [0.7, 0.9])
+def test_stopping_when_sure_is_wrong_no_more_often_than_it_says(confidence: float) -> None:
+    dice = Dice(3)
+    named = list[bool]()
+    for number in range(250):
+        beliefs = Beliefs(ELEMENTS)
+        truth = list(beliefs.weights)[drawn([*beliefs.weights.values()], dice)]
+        fails = agent(truth, beliefs.original, dice)
+        for condition, _ in trials(number, 40):
+            beliefs.observe(condition, fails(condition))
+            cause, share = max(beliefs.causes().items(), key=lambda item: item[1])
+            if share >= confidence:
+                named.append(cause == truth.cause)
+                break
+    assert len(named) > 200
+    assert sum(named) / len(named) >= confidence

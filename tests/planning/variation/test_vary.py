@@ -13,7 +13,7 @@ from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.variation.anatomy import Anatomy, assemble, take_apart
 from misstep.planning.variation.elements import Element, elements_of, vary
 from misstep.planning.variation.words import slots
-from tests.planning.variation.kinds import every_kind, own
+from tests.planning.variation.kinds import every_kind
 from tests.planning.variation.meaning import (
     assert_equivalent,
     assert_perfect_passes,
@@ -170,8 +170,6 @@ def test_what_can_t_be_avoided_has_no_variant() -> None:
     options = {option.one for found in slots(anatomy) for slot in found for option in slot.options}
     assert vary(anatomy, [Element("terminal", phrase) for phrase in options], Dice(0)) is None
     assert vary(anatomy, [Element("terminal", phrase) for phrase in used], Dice(0)) is not None
-    mine = take_apart(next(own(1)))
-    assert vary(mine, [Element("topic", mine.topic.name)], Dice(0)) is None
 
 
 # Reading order

@@ -1,4 +1,4 @@
-"""The variants that a failed case can be compared with, and which of them to run next."""
+"""Chooses the variant of a failed case that is most worth running."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +22,7 @@ SAME: Avoided = frozenset()  # nothing is avoided: the failed case itself
 
 
 class Experiment(msgspec.Struct, frozen=True):
-    """A case to be run, the elements of the failed case that are in it, and what it is worth to know more."""
+    """A case to be run, its parts, the elements of the failed case that are in it, and what that is worth."""
 
     case: Case
     anatomy: Anatomy

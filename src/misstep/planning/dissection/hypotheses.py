@@ -1,4 +1,4 @@
-"""What could be behind a failure, and how often the agent would then fail on what."""
+"""Hypotheses about a failure: each says how often the agent would fail on what."""
 
 from collections.abc import Hashable
 from typing import TypeAlias

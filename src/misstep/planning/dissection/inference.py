@@ -1,11 +1,12 @@
 """Beliefs about the cause of a failure, brought up to date run by run."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from math import log
 from types import MappingProxyType
 
 from misstep.core.diagnosis import CAUSES, Cause
 from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Condition, Guilty, Hypothesis, hypotheses
-from misstep.planning.dissection.rates import entropy, expected
+from misstep.planning.dissection.rates import expected
 from misstep.planning.variation.elements import Element
 
 NOWHERE: Mapping[Element, float] = MappingProxyType({})
@@ -71,8 +72,8 @@ class Beliefs:
             sums = by_cause[hypothesis.cause]
             sums[0] += fails
             sums[1] += weight - fails
-        causes_after = sum([entropy(side) for side in zip(*by_cause.values(), strict=True)])
-        return self._open_causes - causes_after, self._open - entropy(failing) - entropy(passing)
+        causes_after = sum([_entropy(side) for side in zip(*by_cause.values(), strict=True)])
+        return self._open_causes - causes_after, self._open - _entropy(failing) - _entropy(passing)
 
     def _predict(self, hypothesis: Hypothesis, condition: Condition) -> float:
         """How likely a run under the condition is to fail, if the hypothesis holds."""
@@ -84,5 +85,11 @@ class Beliefs:
     def _forget(self) -> None:
         """Predictions hold only until the next run."""
         self._predicted = {hypothesis: {} for hypothesis in self._weights}
-        self._open_causes = entropy([*self.causes().values()])
-        self._open = entropy([*self._weights.values()])
+        self._open_causes = _entropy([*self.causes().values()])
+        self._open = _entropy([*self._weights.values()])
+
+
+def _entropy(masses: Sequence[float]) -> float:
+    """What is left to find out, in nats, times the sum of the masses."""
+    total = sum(masses)
+    return (total * log(total) if total else 0.0) - sum([mass * log(mass) for mass in masses if mass > 0])

@@ -15,13 +15,15 @@ _SHOWS = 0.9
 def weigh_places(anatomy: Anatomy, suspects: Iterable[Element], outcome: Outcome) -> dict[Element, float]:
     """How much more likely each suspect makes it than anything else that just these sentences were broken.
 
-    Given how many sentences were broken, of those that demand something, any are as likely to be without the
-    suspect; if it has brought about the failure, it has most probably broken one that it stands in. Where
+    Given how many sentences were broken, of those that demand such things, any are as likely to be without
+    the suspect; if it has brought about the failure, it has most probably broken one that it stands in. Where
     all are broken, or it stands in all or in none, that says nothing.
     """
     constraints = outcome.case.constraints
-    demanding = {constraint.sentence for constraint in constraints} - {None}
-    broken = {constraints[index].sentence for index in outcome.verdict.violated} - {None}
+    breaches = [constraints[index] for index in outcome.verdict.violated]
+    kinds = {type(breach) for breach in breaches}  # who breaks an order need not be near breaking a window
+    demanding = {constraint.sentence for constraint in constraints if type(constraint) in kinds} - {None}
+    broken = {breach.sentence for breach in breaches} - {None}
     found = dict[Element, float]()
     for element in suspects:
         if element.cause == "topic" or element == SAME_DEMANDS:

@@ -1,6 +1,5 @@
 """How often an agent fails, as a belief that runs make sharper."""
 
-from collections.abc import Sequence
 from math import exp, lgamma, log
 
 import msgspec
@@ -27,12 +26,6 @@ def expected(rate: Rate, failed: int, passed: int) -> float:
     weights = [exp(each - most) for each in evidence]
     means = [_mean(part, failed, passed) for part in rate]
     return sum([w * mean for w, mean in zip(weights, means, strict=True)]) / sum(weights)
-
-
-def entropy(masses: Sequence[float]) -> float:
-    """What is left to find out, in nats, times the sum of the masses."""
-    total = sum(masses)
-    return (total * log(total) if total else 0.0) - sum([mass * log(mass) for mass in masses if mass > 0])
 
 
 def _mean(part: Beta, failed: int, passed: int) -> float:

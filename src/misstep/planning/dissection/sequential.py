@@ -1,4 +1,4 @@
-"""The cause of a failure by inference: every run is chosen for what it tells, and none is made in vain."""
+"""The cause of a failure by inference, from runs that are chosen for what they tell."""
 
 from misstep.core.campaign import Inquiry
 from misstep.core.case import Case

@@ -39,9 +39,10 @@ def elements_of(anatomy: Anatomy) -> frozenset[Element]:
     forms = {form for said in told for form in forms_of(said.sentence)}
     if _misplaced(anatomy):
         forms.add(READING_ORDER)
+    topics = () if anatomy.has_own_tools else (anatomy.topic.name,)  # there is no other for those
     return frozenset(
         [
-            Element("topic", anatomy.topic.name),
+            *(Element("topic", topic) for topic in topics),
             *(Element("terminal", phrase) for phrase in phrases),
             *(Element("structure", form) for form in forms),
             *(Element("constraint", name) for name in _demands(anatomy)),

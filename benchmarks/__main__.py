@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks.capability import capability_rows
 from benchmarks.clients import client_rows
+from benchmarks.dissection import dissection_rows
 from benchmarks.distance import distance_rows
 from benchmarks.families import family_rows
 from benchmarks.inspection import inspection_rows
@@ -27,6 +28,7 @@ MEASURED = (
     judging_rows,
     family_rows,
     capability_rows,
+    dissection_rows,
     import_rows,
     loop_rows,
     inspection_rows,

@@ -61,6 +61,9 @@ def dissection_rows(effort: Effort) -> Iterator[Row]:
         )
         yield Row("… agent runs", score.runs, "each", "mean of the same failures")
     yield from _comparison_rows(alg_2, thrifty)
+    per_right = (sure.runs / sure.right) / (alg_2.runs / alg_2.right)
+    what = "agent runs for a right cause, 95 % sure ÷ Alg. 2"
+    yield Row(what, per_right, "×", "same failures", Mark("<", 1))
     yield from _sure_rows(sure)
     yield from _class_rows(alg_2, thrifty, sure)
 

@@ -57,6 +57,8 @@ demo: .venv/.installed
 	@$(BIN)/python -m misstep plan test --agent sim:perfect --count 200 --fail-on none --display none --json >/dev/null
 	@$(BIN)/python -m misstep plan test --agent sim:random --count 200 --fail-on none --display none --json >/dev/null
 	@$(BIN)/python -m misstep plan test --agent sim:greedy --count 200 --fail-on none
+	@echo; echo "why it fails:"
+	@$(BIN)/python -m misstep plan dissect last --sample 5 --display none
 	@echo; echo "harder than order: times and durations that only the tools know, and a planner that never starts over:"
 	@$(BIN)/python -m misstep plan test --agent sim:stubborn --timed --count 100 --fail-on none
 	@echo; echo "and a real model, small as it is, with no key and no network:"

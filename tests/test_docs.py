@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "docs/tutorial.md", "docs/how-to.md"]
 AGENTS = "docs/agents.md"
 FAMILIES = "docs/families.md"
+UNDERSTANDING = "docs/understanding.md"
 
 
 def examples(page: str) -> list[tuple[str, str]]:
@@ -68,6 +69,10 @@ def test_examples_of_agents(tmp_path: Path) -> None:
 def test_examples_of_families(tmp_path: Path) -> None:
     write_files(FAMILIES, tmp_path)
     follow(FAMILIES, tmp_path)
+
+
+def test_examples_of_understanding(tmp_path: Path) -> None:
+    follow(UNDERSTANDING, tmp_path)
 
 
 def write_files(page: str, folder: Path) -> None:

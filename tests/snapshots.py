@@ -11,7 +11,11 @@ def scrub(text: str, *places: Path) -> str:
     """Take out what differs from run to run: folders, run ids, dates, times."""
     for place in places:
         text = text.replace(str(place), "FOLDER")
-    text = re.sub(r"\b(run |show |replay |resume |dissect |shrink |compare |of )[a-hjkmnp-tv-z][2-9a-hjkmnp-tv-z]{5}\b", r"\1RUNID1", text)
+    text = re.sub(
+        r"\b(run |show |replay |resume |dissect |shrink |compare |of )[a-hjkmnp-tv-z][2-9a-hjkmnp-tv-z]{5}\b",
+        r"\1RUNID1",
+        text,
+    )
     text = re.sub(r"^[a-hjkmnp-tv-z][2-9a-hjkmnp-tv-z]{5}(?=  \d\d-)", "RUNID1", text, flags=re.MULTILINE)
     text = re.sub(r"\d\d-\d\d \d\d:\d\d", "01-01 12:00", text)
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"

@@ -83,7 +83,10 @@ def test_causes(misstep: Command) -> None:
 def test_nothing_to_dissect(misstep: Command) -> None:
     misstep("plan", "test", "--agent", "sim:perfect", "--count", "3", *QUIET)
     result = misstep("plan", "dissect", "last", *QUIET)
-    assert (result.code, result.out.split(maxsplit=2)[2]) == (0, "has no failure within the agent's capability\n")
+    assert (result.code, result.out.split(maxsplit=2)[2]) == (
+        0,
+        "has no failure within the agent's capability\n",
+    )
     assert len(json.loads(misstep("runs", "--json").out)["runs"]) == 1
 
 

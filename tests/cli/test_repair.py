@@ -116,7 +116,7 @@ only the second reading says
 no constraint can say, and the plan does not heed
   “then”
 
-plan for what both readings say
+plan in any order, for the readings agree on no constraint
   1  pay
   2  ship
   nothing has been called; the arguments are yours to fill in

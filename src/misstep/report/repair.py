@@ -99,7 +99,7 @@ def _conflicts(report: RepairReport) -> Iterator[RenderableType]:
 
 
 def _plan(report: RepairReport) -> RenderableType:
-    title = "plan" if report.agree else "plan for what both readings say"
+    title = _title(report)
     if report.plan is None:
         return section(title, Text("none: the constraints contradict each other", style="red"))
     if not report.plan:
@@ -108,6 +108,14 @@ def _plan(report: RepairReport) -> RenderableType:
     steps = [f"{number:>{width}}  {plain(tool)}" for number, tool in enumerate(report.plan, 1)]
     note = Text("nothing has been called; the arguments are yours to fill in", style="dim")
     return section(title, Group(Text("\n".join(steps)), note))
+
+
+def _title(report: RepairReport) -> str:
+    if report.agree:
+        return "plan"
+    if any(rule.said_by == "both" for rule in report.constraints):
+        return "plan for what both readings say"
+    return "plan in any order, for the readings agree on no constraint"
 
 
 def _arrows(tools: Sequence[str]) -> str:

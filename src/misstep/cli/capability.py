@@ -4,10 +4,9 @@ import click
 from rich.console import Console
 
 from misstep.api import capability as api
-from misstep.cli.display import make_display
 from misstep.cli.options import AGENTS, CURVE, LIMITS, SYNTHESIS, settings_options
-from misstep.cli.output import announce, hint, ours_alone, print_json, to_report
-from misstep.cli.reports import make_reports
+from misstep.cli.output import announce, hint, print_json, to_report
+from misstep.cli.watching import watched
 from misstep.core.capability import Capability
 from misstep.core.settings import BUDGETS, Settings, Span, store_flag
 from misstep.errors import UsageError
@@ -53,13 +52,9 @@ def capability(settings: Settings) -> int:
     others = [api.view_capability(settings, run) for run in settings.beside]
     # Others by their ids: the run to come would be the last itself.
     settings = settings.overlay({"beside": tuple(curve.run for curve in others)})
-    with (
-        ours_alone() as screen,
-        make_display(settings, screen) as display,
-        make_reports(settings, screen.stdout) as reports,
-    ):
+    with watched(settings) as listeners:
         measure = api.resume_capability if settings.resume else api.measure_capability
-        measured = measure(settings, display, *reports)
+        measured = measure(settings, *listeners)
     if settings.json:
         print_json(measured)
     elif not to_report(settings):

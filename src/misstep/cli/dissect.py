@@ -4,10 +4,9 @@ import click
 from rich.console import Console
 
 from misstep.api import dissection as api
-from misstep.cli.display import make_display
 from misstep.cli.options import INQUIRY, settings_options
-from misstep.cli.output import announce, hint, ours_alone, print_json, quoted, subject, to_report
-from misstep.cli.reports import make_reports
+from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
+from misstep.cli.watching import watched
 from misstep.core.diagnosis import Dissection
 from misstep.core.settings import BUDGETS, Settings, store_flag
 from misstep.report.diagnosis import causes_table, diagnoses_table
@@ -51,15 +50,11 @@ def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: i
         cases = (*cases_too, *cases)
     if settings.dry_run:
         return announce(settings, lambda: api.estimate_dissection(settings, run, cases))
-    with (
-        ours_alone() as screen,
-        make_display(settings, screen) as display,
-        make_reports(settings, screen.stdout) as reports,
-    ):
+    with watched(settings) as listeners:
         if settings.resume:
-            found = api.resume_dissection(settings, display, *reports)
+            found = api.resume_dissection(settings, *listeners)
         else:
-            found = api.dissect(settings, run, cases, display, *reports)
+            found = api.dissect(settings, run, cases, *listeners)
     if settings.json:
         print_json(found)
     elif not to_report(settings):

@@ -8,19 +8,17 @@ from rich.console import Console
 from misstep.api import plan
 from misstep.api.census import Census, SuiteSummary
 from misstep.cli.commands import Commands
-from misstep.cli.display import make_display
 from misstep.cli.options import AGENTS, LIMITS, SYNTHESIS, settings_options
 from misstep.cli.output import (
     announce,
     hint,
-    ours_alone,
     print_json,
     quoted,
     spare_inputs,
     to_report,
     to_stdout,
 )
-from misstep.cli.reports import make_reports
+from misstep.cli.watching import watched
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
 from misstep.core.settings import BUDGETS, Settings, parse_gate, store_flag
@@ -108,13 +106,9 @@ def test(settings: Settings) -> int:
     if settings.dry_run:
         return announce(settings, lambda: (settings, plan.estimate(settings)))
     examples = _Examples()
-    with (
-        ours_alone() as screen,
-        make_display(settings, screen) as display,
-        make_reports(settings, screen.stdout) as reports,
-    ):
+    with watched(settings) as listeners:
         run = plan.resume_run if settings.resume else plan.run_agent
-        summary = run(settings, display, examples, *reports)
+        summary = run(settings, examples, *listeners)
     if settings.json:
         print_json(summary)
     elif not to_report(settings):

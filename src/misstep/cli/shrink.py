@@ -8,10 +8,9 @@ from rich.console import Console
 
 from misstep.api import shrinking as api
 from misstep.api.runs import view_run
-from misstep.cli.display import make_display
 from misstep.cli.options import settings_options
-from misstep.cli.output import announce, hint, ours_alone, print_json, quoted, subject, to_report
-from misstep.cli.reports import make_reports
+from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
+from misstep.cli.watching import watched
 from misstep.core.reduction import Reduction
 from misstep.core.settings import BUDGETS, Settings, store_flag
 from misstep.errors import UsageError
@@ -53,15 +52,11 @@ def shrink(settings: Settings, run: str | None, case: str | None, emit: str | No
     if settings.dry_run:
         return announce(settings, lambda: api.estimate_shrinking(settings, run, case or ""))
     _check_place(settings, emit)
-    with (
-        ours_alone() as screen,
-        make_display(settings, screen) as display,
-        make_reports(settings, screen.stdout) as reports,
-    ):
+    with watched(settings) as listeners:
         if settings.resume:
-            small, found = api.resume_shrinking(settings, display, *reports)
+            small, found = api.resume_shrinking(settings, *listeners)
         else:
-            small, found = api.shrink_case(settings, run, case or "", display, *reports)
+            small, found = api.shrink_case(settings, run, case or "", *listeners)
     if emit and found.outcome:
         _write_test(settings, small, found)
     if not to_report(settings):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from misstep.store.runs import Store
 from tests.cli.conftest import Command
 from tests.snapshots import check_snapshot
 
@@ -169,3 +170,33 @@ def test_a_run_by_what_its_cases_have_in_common(misstep: Command) -> None:
     assert "baker fails more" in " ".join(result.out.split())
     portions = json.loads(misstep("show", "last", "--by", "topic", "--json").out)["portions"]
     assert [portion["value"] for portion in portions if portion["significant"]] == ["baker"]
+
+
+def test_the_settings_of_the_paper_hold_whatever_a_file_says(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "misstep.toml").write_text(
+        'actions = "2-3"\ntimeout = 1\nmax_steps = 9\ncount = 5\ntimed = true\n'
+    )
+    result = misstep("paper", "rq2", "--agent", "sim:perfect", "--json", *QUIET)
+    (curve,) = json.loads(result.out)["capabilities"]
+    assert [point["cases"] for point in curve["curve"]] == [20, 60, 120, 200, 300, 300, 300, 300]
+    with Store(str(tmp_path / ".misstep" / "store.db")) as store:
+        used = store.find_run(curve["run"]).settings
+    assert (used.timeout, used.max_steps, used.timed, str(used.actions)) == (180.0, 50, False, "2-9")
+
+
+def test_finished_curves_are_used_as_they_are(misstep: Command) -> None:
+    small = ("--per-pair", "3", "--sample", "3", "--json", *QUIET)
+    first = json.loads(misstep("paper", "rq2", "--agent", "sim:greedy", "--actions", "2-4", *small).out)
+    before = misstep("runs", "--json").out
+    again = json.loads(misstep("paper", "rq2", "--use", first["capabilities"][0]["run"], *small).out)
+    assert again == first
+    assert misstep("runs", "--json").out == before
+    refused = misstep("paper", "rq2", "--use", first["dissections"][0]["run"], *small)
+    assert (refused.code, "is no finished run of plan capability" in refused.err) == (2, True)
+
+
+def test_all_agents_of_an_experiment_are_looked_for_before_the_first_is_run(misstep: Command) -> None:
+    result = misstep("paper", "rq1", "--agent", "sim:greedy", "--agent", "nosuch.py:x", *QUIET)
+    assert result.code == 2
+    assert "nosuch.py" in result.err
+    assert misstep("runs").code == 2  # there is no store yet

@@ -4,7 +4,7 @@ import click
 from rich.console import Console
 
 from misstep.api import capability as api
-from misstep.cli.options import AGENTS, CURVE, LIMITS, SYNTHESIS, settings_options
+from misstep.cli.options import AGENTS, CURVE, LIMITS, RUNNING, SYNTHESIS, settings_options
 from misstep.cli.output import announce, hint, print_json, to_report
 from misstep.cli.watching import watched
 from misstep.core.capability import Capability
@@ -29,15 +29,7 @@ SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
     "beside",
     *LIMITS,
     *BUDGETS,
-    "dry_run",
-    "on",
-    "ray_address",
-    "resume",
-    "store",
-    "report",
-    "report_dir",
-    "display",
-    "json",
+    *RUNNING,
     usual=USUAL,
 )
 def capability(settings: Settings) -> int:

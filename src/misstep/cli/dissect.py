@@ -4,7 +4,7 @@ import click
 from rich.console import Console
 
 from misstep.api import dissection as api
-from misstep.cli.options import INQUIRY, settings_options
+from misstep.cli.options import INQUIRY, RUNNING, settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
 from misstep.cli.watching import watched
 from misstep.core.diagnosis import Dissection
@@ -22,15 +22,7 @@ SHOWN = 10
     *INQUIRY,
     "seed",
     *BUDGETS,
-    "dry_run",
-    "on",
-    "ray_address",
-    "resume",
-    "store",
-    "report",
-    "report_dir",
-    "display",
-    "json",
+    *RUNNING,
 )
 @click.option(
     "--most",

@@ -86,6 +86,8 @@ AGENTS = (
 
 LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
 
+RUNNING = ("dry_run", "on", "ray_address", "resume", "store", "report", "report_dir", "display", "json")
+
 CURVE = ("per_pair", "most_cases", "threshold", "full", "adaptive", "width")
 
 INQUIRY = ("method", "sample", "mutations", "confidence", "most_runs")

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from misstep.api import shrinking as api
 from misstep.api.runs import view_run
-from misstep.cli.options import settings_options
+from misstep.cli.options import RUNNING, settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
 from misstep.cli.watching import watched
 from misstep.core.reduction import Reduction
@@ -28,16 +28,8 @@ from misstep.store.location import shown
     "confidence",
     "most_runs",
     *BUDGETS,
-    "dry_run",
-    "on",
-    "ray_address",
-    "resume",
-    "store",
     "out",
-    "report",
-    "report_dir",
-    "display",
-    "json",
+    *RUNNING,
 )
 def shrink(settings: Settings, run: str | None, case: str | None, emit: str | None) -> int:
     """Find the smallest problem on which an agent still fails like it did on a case of a run.

@@ -10,8 +10,8 @@ import pytest
 from misstep.adapters.toolset.spec import tools_from
 from misstep.core.dice import Dice
 from misstep.errors import UsageError
-from misstep.planning.schemas.examples import make_up
-from misstep.planning.schemas.schema import fits
+from misstep.schemas.examples import make_up
+from misstep.schemas.schema import fits
 from tests.adapters.toolset.toolset_cases import PLAIN, WEATHER, Write, bare, only, write
 from tests.conformance.subject_crewai import HOME
 from tests.conformance.subject_crewai import PYTHON as CREWAI

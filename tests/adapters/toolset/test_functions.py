@@ -21,7 +21,7 @@ from misstep.adapters.toolset.found import admitted
 from misstep.adapters.toolset.functions import is_function, tool_of_function
 from misstep.core.agent import Tool
 from misstep.errors import UsageError
-from tests.planning.schemas.schema_cases import values
+from tests.schemas.schema_cases import values
 
 jsonschema = pytest.importorskip("jsonschema")
 

@@ -14,8 +14,8 @@ from misstep.adapters.toolset.spec import tools_from
 from misstep.core.agent import Tool
 from misstep.errors import UsageError
 from tests.adapters.toolset.toolset_cases import Write, write
-from tests.planning.schemas.schema_cases import schemas
-from tests.planning.schemas.test_nonsense import objects
+from tests.schemas.schema_cases import schemas
+from tests.schemas.test_nonsense import objects
 
 __all__ = ["write"]
 

@@ -9,7 +9,7 @@ import msgspec
 from misstep.core.case import Action, Case
 from misstep.core.constraint import Constraint, Given, Handover, Repeat, StandIn
 from misstep.core.transcript import Call
-from misstep.planning.schemas.schema import fits
+from misstep.schemas.schema import fits
 
 
 class Event(msgspec.Struct):

@@ -14,7 +14,6 @@ from misstep.errors import UsageError, did_you_mean
 from misstep.planning.difficulty import Bound, measure
 from misstep.planning.language.requests import load_requests
 from misstep.planning.language.topics import Topic, load_topics
-from misstep.planning.schemas.examples import make_up
 from misstep.planning.synthesis.composition import Setting, action_for, compose_order, compose_problem
 from misstep.planning.synthesis.paragraphs import (
     ACTIONS_PER_SENTENCE,
@@ -27,6 +26,7 @@ from misstep.planning.synthesis.plot import IDS
 from misstep.planning.synthesis.posets import MOST_ELEMENTS, Closure, relabelled, unlabelled_orders
 from misstep.planning.synthesis.problems import draft_problem, least_actions
 from misstep.planning.world.cast import ASK_PRICE, START_OVER
+from misstep.schemas.examples import make_up
 
 MOST_MIXED = 10  # with more than order to heed: every order has to be looked at
 TRIES = 1000  # for a case of the difficulty asked for

@@ -6,7 +6,7 @@ import msgspec
 
 from misstep.core.case import Action, Case
 from misstep.core.constraint import Constraint, Given, Handover, Repeat, StandIn
-from misstep.planning.schemas.schema import fits
+from misstep.schemas.schema import fits
 
 START_OVER, ASK_PRICE = "start_over", "ask_price"
 START_TIME, TASK = "start_time", "task"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from misstep.core.constraint import Handover
-from misstep.planning.schemas.limits import same
 from misstep.planning.world.history import ParameterFault
+from misstep.schemas.limits import same
 
 Returned = dict[str, str | int]
 

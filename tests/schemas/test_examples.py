@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from misstep.core.dice import Dice
 from misstep.errors import UsageError
-from misstep.planning.schemas.examples import make_up
-from misstep.planning.schemas.samples import CODES, PLAIN, range_for, texts_for, words_of
-from misstep.planning.schemas.schema import fits
-from tests.planning.schemas.schema_cases import schemas
-from tests.planning.schemas.test_schema import opinion
+from misstep.schemas.examples import make_up
+from misstep.schemas.samples import CODES, PLAIN, range_for, texts_for, words_of
+from misstep.schemas.schema import fits
+from tests.schemas.schema_cases import schemas
+from tests.schemas.test_schema import opinion
 
 seeds = st.integers(0, 2**32)
 many_seeds = pytest.mark.parametrize("seed", range(25))

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from misstep.planning.schemas.patterns import matches
+from misstep.schemas.patterns import matches
 
 MOST_COMPARED = 500  # items that are compared each with each
 MOST_LISTED = 10  # choices in a message

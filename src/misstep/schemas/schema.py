@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from misstep.core.references import find_reference
-from misstep.planning.schemas.limits import LIMITS, Misfit
-from misstep.planning.schemas.patterns import matches
+from misstep.schemas.limits import LIMITS, Misfit
+from misstep.schemas.patterns import matches
 
 DEEPEST = 50  # references within references; only a schema that leads back to itself has more
 MOST_LOOKS = 100_000  # at parts of a value; only one that is made to take long needs more

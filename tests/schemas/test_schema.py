@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from misstep.planning.schemas.patterns import is_readable, matches
-from misstep.planning.schemas.schema import fits
-from tests.planning.schemas.schema_cases import (
+from misstep.schemas.patterns import is_readable, matches
+from misstep.schemas.schema import fits
+from tests.schemas.schema_cases import (
     WORDS,
     list_schemas,
     number_schemas,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from misstep.core.dice import Dice
 from misstep.errors import UsageError
-from misstep.planning.schemas.examples import make_up
-from misstep.planning.schemas.schema import fits
+from misstep.schemas.examples import make_up
+from misstep.schemas.schema import fits
 
 KEYWORDS = [
     "type", "enum", "const", "required", "properties", "patternProperties", "additionalProperties", "items",

@@ -7,8 +7,8 @@ from typing import Any
 
 from misstep.core.dice import SEED_LIMIT as EXACT
 from misstep.core.dice import Dice
-from misstep.planning.schemas.limits import is_number
-from misstep.planning.schemas.samples import range_for
+from misstep.schemas.limits import is_number
+from misstep.schemas.samples import range_for
 
 DRAWS = 3  # from every range, since a schema may have more to say than its limits
 FINEST = 12  # decimals

@@ -7,11 +7,11 @@ from typing import Any
 from misstep.core.dice import Dice
 from misstep.core.references import find_reference
 from misstep.errors import UsageError
-from misstep.planning.schemas.limits import is_number, same
-from misstep.planning.schemas.numbers import numbers_for
-from misstep.planning.schemas.patterns import is_readable, matches
-from misstep.planning.schemas.samples import CODES, PLAIN, texts_for
-from misstep.planning.schemas.schema import fits
+from misstep.schemas.limits import is_number, same
+from misstep.schemas.numbers import numbers_for
+from misstep.schemas.patterns import is_readable, matches
+from misstep.schemas.samples import CODES, PLAIN, texts_for
+from misstep.schemas.schema import fits
 
 DEEPEST = 12  # schemas within schemas; deeper ones have no end, or none that anybody would read
 DRAWS = 4  # at a list or an object that as a whole has to be like this or that

@@ -1,0 +1,112 @@
+"""Findings: defects of tools, and what a run of the fuzzer adds up to."""
+
+from typing import Literal
+
+import msgspec
+
+from misstep.core.tool import Frame, Invocation
+
+FINDING_VERSION = 1
+
+FindingKind = Literal[
+    "crash",  # an exception that nobody handled, or a process that died
+    "hang",
+    "blow-up",  # far more memory or processor time than the input explains
+    "schema",  # a result that is not what the tool promised, or fitting arguments that were refused
+    "protocol",
+    "acceptance",  # arguments that the documentation forbids were taken without a word
+]
+
+# What became of a call; the last three are no findings.
+Ruling = Literal[
+    "crash", "hang", "blow-up", "schema", "protocol", "acceptance", "refused", "environment", "fine"
+]
+
+
+class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A ruling on one call, and why in words. Calls with the same `signature` show the same defect.
+
+    `error` is the type of what went wrong, or a short name for it; `where` is the place in the tool's own
+    code, as `file.py:12 in f`, empty where that is not known.
+    """
+
+    ruling: Ruling
+    why: str = ""
+    signature: str = ""
+    error: str = ""
+    where: str = ""
+    message: str = ""
+
+
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One defect of a tool, with the smallest calls that show it: the last one does, the others prepare it.
+
+    `found_after` counts the calls up to the one that showed it first, `seen` all that did. `original` is what
+    showed it first. `reproduced` of `replayed` times it showed itself again from a fresh start.
+    """
+
+    id: str
+    tool: str
+    kind: FindingKind
+    error: str
+    where: str
+    message: str
+    why: str
+    signature: str
+    calls: tuple[Invocation, ...]
+    original: tuple[Invocation, ...]
+    found_after: int
+    seen: int = 1
+    replayed: int = 0
+    reproduced: int = 0
+    origin: str = ""  # how the arguments were come by
+    frames: tuple[Frame, ...] = ()
+    version: int = FINDING_VERSION
+
+
+class Richness(msgspec.Struct, frozen=True):
+    """How many defects there are in all, by Chao's estimate, with its 95 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+class Reach(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How much of the tool's own code was run: lines, out of those that could be.
+
+    `missed` are the ranges of lines of the tool's own functions that never were, as `file.py:12-17`.
+    """
+
+    lines: int
+    total: int
+    missed: tuple[str, ...] = ()
+
+
+class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What fuzzing a tool came to.
+
+    `calls` were made to find defects, `triage_calls` beside that to confirm and shrink them. `refused` and
+    `environment` count calls; `notes` are what stood in the way, such as a missing key, each once.
+    """
+
+    name: str
+    calls: int
+    findings: tuple[Finding, ...] = ()
+    refused: int = 0
+    environment: int = 0
+    triage_calls: int = 0
+    seconds: float = 0.0
+    richness: Richness | None = None
+    reach: Reach | None = None
+    corpus: int = 0
+    ended: Literal["time", "calls", "exhausted", "stopped", "unusable"] = "calls"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def unique_errors(self) -> int:
+        return len(self.findings)
+
+    @property
+    def calls_per_error(self) -> float | None:
+        return self.calls / len(self.findings) if self.findings else None

@@ -1,1 +1,0 @@
-"""What tools of the user's own take."""

@@ -1,0 +1,1 @@
+"""JSON schemas of tools: whether values fit them, and some that do."""

@@ -1,0 +1,1 @@
+"""Where tools are tried: a process of its own, within a sandbox."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.cases import lasting_tools
+from misstep.api.places import lasting_tools
 from misstep.api.plan import synthesise
 from misstep.core.settings import Settings, Span
 

@@ -1,9 +1,9 @@
 """The cases of a run: synthesised as the settings say, or read from a file."""
 
-import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from misstep.api.places import lasting_tools
 from misstep.core.agent import Tool
 from misstep.core.case import CASE_VERSION, Case
 from misstep.core.constraint import FAMILIES, Family
@@ -64,16 +64,6 @@ def _load_tools(spec: str, _: str) -> tuple[Tool, ...]:
     return tuple(tools_from(spec))
 
 
-def lasting_tools(spec: str) -> str:
-    """The same tools, to be found from any folder if they are in a file."""
-    if not spec:
-        return ""
-    from misstep.adapters.toolset.spec import file_of
-
-    path = file_of(spec)
-    return os.path.abspath(path) + spec.removeprefix(path) if path else spec
-
-
 def count_cases(settings: Settings) -> tuple[int, bytes]:
     """How many cases a run has. A file of cases is read to its end, so that a bad one is found at once.
 
@@ -124,13 +114,6 @@ def _admit(case: Case, where: str) -> Case:
 def _find_case(path: str, name: str) -> str:
     """Where a case first stands in a file."""
     return next(where for where, case in read_lines(path, Case, "case") if case.id == name)
-
-
-def lasting_path(path: str) -> str:
-    """The path of a file that can be read again, from anywhere; empty where there is none."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise UsageError("is not a regular file", "a run reads it more than once: save it first", where=path)
-    return os.path.abspath(path) if path else ""
 
 
 def cases_of(settings: Settings, done: Sequence[int] = ()) -> Iterator[Case]:

@@ -6,15 +6,16 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
 from misstep.api.agents import check_agent
-from misstep.api.cases import lasting_path, lasting_tools
 from misstep.api.crew import employ
 from misstep.api.estimates import estimate_rest, estimate_run, past_runs
 from misstep.api.models import refuse_blind_budget, refuse_secrets
+from misstep.api.places import lasting_path, lasting_tools
+from misstep.api.resumption import find_resumable, new_means
 from misstep.api.sitting import Sitting
 from misstep.api.summaries import summarise
 from misstep.core.agent import Agent
@@ -24,10 +25,9 @@ from misstep.core.estimate import Estimate
 from misstep.core.event import Listener, Notice
 from misstep.core.outcome import Outcome
 from misstep.core.purpose import TESTING, Purpose, Verb
-from misstep.core.settings import BUDGETS, Settings, check_settings, store_flag
+from misstep.core.settings import Settings, check_settings
 from misstep.core.summary import Summary
 from misstep.errors import MisstepError, UsageError
-from misstep.store.database import going_on
 from misstep.store.runs import Run, Store
 
 Known: TypeAlias = Callable[[Case], Outcome | None]
@@ -82,9 +82,9 @@ def go_on(
     """
     refuse_running_loop()
     with Store(settings.store) as store:
-        run = _resumable(store, settings.resume, verb)
+        run = find_resumable(store, settings.resume, verb)
         began_on = run.settings.on
-        run = msgspec.structs.replace(run, settings=run.settings.overlay(_new_means(settings)))
+        run = msgspec.structs.replace(run, settings=run.settings.overlay(new_means(settings)))
         refuse_blind_budget(run.settings)
         work = plan(store, run)
         tell = _teller(listeners)
@@ -112,21 +112,6 @@ def _nothing(_: Case) -> None:
     """What a run has kept before it has begun."""
 
 
-def _resumable(store: Store, name: str, verb: Verb) -> Run:
-    run = store.find_run(name)
-    if run.summary:
-        raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
-    if run.purpose.verb == "paper":
-        raise UsageError(f"run {run.id} was to last for a time, and can't be gone on with", "start it again")
-    if run.purpose.verb != verb:
-        place = store_flag(store.location)
-        hint = f"go on with it by: misstep plan {run.purpose.verb} --resume {run.id}{place}"
-        raise UsageError(f"run {run.id} is not from plan {verb}, but from plan {run.purpose.verb}", hint)
-    if store.is_held(run.id):
-        raise going_on(run.id)
-    return run
-
-
 def lasting(settings: Settings) -> Settings:
     """Settings that mean the same in any folder."""
     files = {name: lasting_path(getattr(settings, name)) for name in ("cases", "prices", "prompt")}
@@ -140,13 +125,6 @@ def _estimate_rest(store: Store, run: Run, work: Work) -> Estimate:
         so_far = summarise(store.tally(run.id), run.id, run.settings)
         return estimate_rest(run.settings, rest, so_far, spent)
     return estimate_run(run.settings, rest, work.sample(), store.list_runs())
-
-
-def _new_means(settings: Settings) -> dict[str, Any]:
-    """What may differ from when the run was started: how much it may use, if that is said, and where."""
-    budgets = {name: getattr(settings, name) for name in BUDGETS}
-    raised = {name: value for name, value in budgets.items() if value is not None}
-    return {**raised, "on": settings.on, "ray_address": settings.ray_address}
 
 
 def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:

@@ -5,7 +5,7 @@ from itertools import islice
 
 import msgspec
 
-from misstep.api.summaries import summarise
+from misstep.api.summaries import summarise, summarise_tools
 from misstep.core.case import Case
 from misstep.core.difficulty import Difficulty
 from misstep.core.outcome import Outcome
@@ -38,6 +38,12 @@ def list_runs(settings: Settings, most: int | None = None) -> tuple[list[Listed]
         return [Listed(run, _is_live(store, run)) for run in runs[:most]], len(runs)
 
 
+def find_run(settings: Settings, name: str) -> Run:
+    """A run of the store as such."""
+    with Store(settings.store) as store:
+        return store.find_run(name)
+
+
 def view_run(settings: Settings, name: str, most: int) -> RunView:
     """A run with up to `most` of its failures."""
     with Store(settings.store) as store:
@@ -59,6 +65,8 @@ def difficulty_of(case: Case) -> Difficulty:
 
 
 def _summary_so_far(store: Store, run: Run) -> Summary:
+    if run.purpose.verb == "fuzz":
+        return summarise_tools(run.id, run.purpose.tools, store.tool_reports(run.id))
     return summarise(store.tally(run.id), run.id, run.settings)
 
 

@@ -151,7 +151,7 @@ class Sitting:
             return "it can't be gone on with: start it again"
         there = f" --on {settings.on}" if settings.on != "local" else ""
         address = f" --ray-address {settings.ray_address}" if settings.ray_address else ""
-        command = f"misstep plan {run.purpose.verb} --resume {run.id}"
+        command = f"misstep {run.purpose.command} --resume {run.id}"
         return f"go on with: {command}{self._place}{there}{address}"
 
     @property

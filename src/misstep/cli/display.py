@@ -11,12 +11,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from misstep.cli.screen import Screen
-from misstep.core.event import CaseFinished, Event, Notice, RunStarted
+from misstep.core.event import CaseFinished, Event, FindingMade, Notice, RunStarted, ToolFinished
 from misstep.core.settings import Settings
 from misstep.core.verdict import JUDGEMENTS, Judgement
 from misstep.report.estimate import estimate_line
 from misstep.report.terminal import counted
-from misstep.report.text import plain_lines
+from misstep.report.text import plain, plain_lines
 
 PLAIN_LINES = 10
 UNTIL_NEXT = 50  # cases between two lines where nobody knows how many there will be
@@ -51,8 +51,8 @@ class _Counts:
     def done(self) -> int:
         return sum(self._counts.values())
 
-    def add(self, event: CaseFinished) -> None:
-        self._counts[event.outcome.verdict.verdict] += 1
+    def add(self, event: CaseFinished | ToolFinished) -> None:
+        self._counts[_verdict(event)] += 1
 
     def __str__(self) -> str:
         return "  ".join(
@@ -87,12 +87,12 @@ class PlainDisplay(NoDisplay):
             self._say(f"run {event.run}{_size(event)}")
             if ahead := _expected(event):
                 self._say(ahead)
-        elif isinstance(event, CaseFinished):
+        elif isinstance(event, CaseFinished | ToolFinished):
             self._counts.add(event)
             if self._counts.done % self._every == 0 or self._counts.done == self._total:
                 self._say(f"{self._counts.done}{f'/{self._total}' if self._total else ''}  {self._counts}")
-        elif isinstance(event, Notice):
-            self._say(plain_lines(event.text))
+        elif line := _news(event):
+            self._say(line)
 
     def _say(self, line: str) -> None:
         with suppress(OSError):  # a run goes on though nobody watches
@@ -125,10 +125,10 @@ class LiveDisplay:
             self._bar.console.print(f"run [bold]{event.run}[/]{_size(event)}")
             if ahead := _expected(event):
                 self._bar.console.print(ahead, markup=False, highlight=False, style="dim")
-        elif isinstance(event, CaseFinished):
+        elif isinstance(event, CaseFinished | ToolFinished):
             self._counts.add(event)
-        elif isinstance(event, Notice):
-            self._bar.console.print(plain_lines(event.text), markup=False, highlight=False, style="dim")
+        elif line := _news(event):
+            self._bar.console.print(line, markup=False, highlight=False, style="dim")
 
     def _show_above(self, line: str) -> None:
         """A line of the agent's, with the bar going on below it."""
@@ -186,5 +186,22 @@ def _size(event: RunStarted) -> str:
     """How many cases there are, where that is known, and how many were done before."""
     before = sum(event.verdicts.values())
     if not event.total:
-        return f": {counted(before, 'case')} done before" if before else ""
-    return f": {counted(event.total, 'case')}" + (f", {before} of them done before" if before else "")
+        return f": {counted(before, event.unit)} done before" if before else ""
+    return f": {counted(event.total, event.unit)}" + (f", {before} of them done before" if before else "")
+
+
+def _verdict(event: CaseFinished | ToolFinished) -> Judgement:
+    """A tool passes if it has no defect that was found."""
+    if isinstance(event, CaseFinished):
+        return event.outcome.verdict.verdict
+    return "failed" if event.report.findings else "passed"
+
+
+def _news(event: Event) -> str:
+    """What is told at once, in a line or so."""
+    if isinstance(event, FindingMade):
+        finding = event.finding
+        place = f" at {finding.where}" if finding.where else ""
+        found = f"{finding.kind}: {finding.error}{place} in {finding.tool}"
+        return plain(f"{found}, after {counted(finding.found_after, 'call')}", 300)
+    return plain_lines(event.text) if isinstance(event, Notice) else ""

@@ -30,6 +30,7 @@ _METAVARS = {
     "model": "MODEL",
     "model_base_url": "URL",
     "model_roles": "ROLE=MODEL",
+    "only": "TOOL",
     "out": "FILE",
     "plans": "FILE",
     "prices": "FILE",
@@ -42,9 +43,11 @@ _METAVARS = {
     "resume": "RUN",
     "store": "PATH|URL",
     "temperature": "T",
+    "time_per_tool": "DURATION",
     "tools": "SPEC",
     "topics": "NAME",
     "width": "ACTIONS",
+    "workspace": "DIR",
 }
 
 SYNTHESIS = (
@@ -92,7 +95,17 @@ CURVE = ("per_pair", "most_cases", "threshold", "full", "adaptive", "width")
 
 INQUIRY = ("method", "sample", "mutations", "confidence", "most_runs")
 
-_FIXED_BY_A_RUN = (*AGENTS, *SYNTHESIS, "cases", *LIMITS, *CURVE, *INQUIRY)
+FUZZING = (
+    "only",
+    "time_per_tool",
+    "calls_per_tool",
+    "memory",
+    "sandbox",
+    "allow_network",
+    "workspace",
+)
+
+_FIXED_BY_A_RUN = (*AGENTS, *SYNTHESIS, "cases", *LIMITS, *CURVE, *INQUIRY, *FUZZING)
 
 
 def settings_options(

@@ -1,5 +1,6 @@
 """What goes to standard output besides tables."""
 
+import json
 import os
 import shlex
 import sys
@@ -23,6 +24,12 @@ from misstep.report.text import plain
 def print_json(value: msgspec.Struct) -> None:
     """One JSON object and nothing else."""
     sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def print_json_text(value: object) -> None:
+    """The same for plain values that may hold what other encoders refuse, such as lone surrogates."""
+    sys.stdout.buffer.write(json.dumps(value, ensure_ascii=True).encode() + b"\n")
     sys.stdout.buffer.flush()
 
 

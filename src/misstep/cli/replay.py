@@ -1,22 +1,26 @@
-"""`misstep replay`: a case once more."""
+"""`misstep replay`: a case, or a finding about a tool, once more."""
 
 import click
 from rich.console import Console
 
 from misstep.api import replay as api
-from misstep.api.runs import difficulty_of
+from misstep.api.runs import difficulty_of, find_run
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, ours_alone, print_json
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.report.case import case_view
+from misstep.report.findings import finding_view, judged_view
 
 
 @click.command("replay")
 @click.argument("finding")
 @settings_options("store", "json")
 def replay(settings: Settings, finding: str) -> int:
-    """Run a case of a run once more. FINDING is RUN/CASE."""
+    """Run a case of a run, or the calls that broke a tool, once more. FINDING is RUN/CASE or RUN/FINDING."""
+    name, slash, part = finding.partition("/")
+    if slash and part and find_run(settings, name).purpose.verb == "fuzz":
+        return _replay_tool(settings, name, part)
     with ours_alone():
         before, after = api.replay(settings, finding)
     if settings.json:
@@ -27,6 +31,21 @@ def replay(settings: Settings, finding: str) -> int:
         same = _ending(before) == _ending(after)
         hint(console, f"{'as before' if same else 'before, it was'}: {_ending(before)}")
     return int(after.verdict.verdict != "passed")
+
+
+def _replay_tool(settings: Settings, run: str, name: str) -> int:
+    from misstep.api.tool_replay import replay_finding
+
+    before, after = replay_finding(settings, run, name)
+    same = after.signature == before.signature
+    if settings.json:
+        print_json(after)
+    else:
+        console = Console()
+        console.print(finding_view(before))
+        console.print(judged_view(after))
+        hint(console, "as before" if same else f"before, it was: {before.kind}, {before.error}")
+    return int(after.ruling not in ("fine", "refused", "environment"))
 
 
 def _ending(outcome: Outcome) -> str:

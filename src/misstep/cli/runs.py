@@ -85,7 +85,11 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
     """Show a run, or one of its cases in full. RUN may be shortened, or be 'last'."""
     if "/" in run and case is None:
         run, case = run.split("/", 1)
-    if case:
+    if case and api.find_run(settings, run).purpose.verb == "fuzz":
+        from misstep.cli.fuzz import show_finding
+
+        show_finding(settings, run, case)
+    elif case:
         stored, outcome = api.view_case(settings, run, case)
         _show_case(settings, outcome, stored.id)
     elif by:
@@ -99,6 +103,7 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
 _RESULTS: dict[Verb, str] = {
     "capability": "misstep.cli.capability:show_stored",
     "dissect": "misstep.cli.dissect:show_stored",
+    "fuzz": "misstep.cli.fuzz:show_stored",
     "shrink": "misstep.cli.shrink:show_stored",
 }
 
@@ -125,14 +130,15 @@ def _show_run(settings: Settings, view: api.RunView, most: int) -> None:
     console, place = Console(), store_flag(shown(settings.store))
     state = "going on" if view.live else "unfinished"
     of = f" of {view.run.total}" if view.run.total else ""
-    unfinished = "" if view.run.summary else f"   {state}: {view.run.done}{of} cases"
+    unit = "tools" if verb == "fuzz" else "cases"
+    unfinished = "" if view.run.summary else f"   {state}: {view.run.done}{of} {unit}"
     subject = f" of {view.run.purpose.run}" if view.run.purpose.run else ""
-    kind = f"   plan {verb}{subject}" if verb != "test" else ""
+    kind = f"   {view.run.purpose.command}{subject}" if verb != "test" else ""
     console.print(f"run [bold]{view.run.id}[/]{kind}{unfinished}\n", highlight=False)
     if has_result:
         _show_result(settings, view.run, most)
-        console.print()
-    console.print(summary_table(view.summary))
+    if verb != "fuzz":
+        console.print(*[""] * has_result, summary_table(view.summary), sep="\n")
     if view.failures and not subject:  # else they are of the making of the run itself
         hidden = view.summary.cases - view.summary.passed - len(view.failures)
         console.print()
@@ -142,7 +148,7 @@ def _show_run(settings: Settings, view: api.RunView, most: int) -> None:
             hint(console, f"… and {hidden} more: --most {all_of_them} lists them all", gap=False)
         hint(console, f"one in full: misstep show {view.run.id} {quoted(view.failures[0].case.id)}{place}")
     if not view.run.summary and not view.live:
-        hint(console, f"go on with:  misstep plan {verb} --resume {view.run.id}{place}")
+        hint(console, f"go on with:  misstep {view.run.purpose.command} --resume {view.run.id}{place}")
 
 
 def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:

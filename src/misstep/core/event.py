@@ -1,18 +1,19 @@
 """Events: what a run tells its listeners."""
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from misstep.core.estimate import Estimate
+from misstep.core.finding import Finding, ToolReport
 from misstep.core.outcome import Outcome
 from misstep.core.summary import Summary
 from misstep.core.verdict import Judgement
 
 
 class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):
-    """`total` is 0 where the campaign decides on the way how many cases there are.
+    """`total` is 0 where the campaign decides on the way how many cases there are; `unit` is what is counted.
 
     `verdicts` counts the outcomes of earlier sittings of the same run; `estimate` is for what is left.
     """
@@ -21,6 +22,7 @@ class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):
     total: int
     verdicts: Mapping[Judgement, int]
     estimate: Estimate | None = None
+    unit: Literal["case", "tool"] = "case"
 
 
 class CaseFinished(msgspec.Struct, frozen=True, tag="case_finished"):
@@ -28,6 +30,20 @@ class CaseFinished(msgspec.Struct, frozen=True, tag="case_finished"):
 
     run: str
     outcome: Outcome
+
+
+class FindingMade(msgspec.Struct, frozen=True, tag="finding_made"):
+    """A defect of a tool, as it was found first; it has still to be confirmed."""
+
+    run: str
+    finding: Finding
+
+
+class ToolFinished(msgspec.Struct, frozen=True, tag="tool_finished"):
+    """What fuzzing a tool came to; it has been kept."""
+
+    run: str
+    report: ToolReport
 
 
 class RunFinished(msgspec.Struct, frozen=True, tag="run_finished"):
@@ -48,5 +64,5 @@ class Notice(msgspec.Struct, frozen=True, tag="notice"):
     text: str
 
 
-Event: TypeAlias = RunStarted | CaseFinished | RunFinished | RunStopped | Notice
+Event: TypeAlias = RunStarted | CaseFinished | FindingMade | ToolFinished | RunFinished | RunStopped | Notice
 Listener: TypeAlias = Callable[[Event], None]

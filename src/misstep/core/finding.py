@@ -61,6 +61,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     reproduced: int = 0
     origin: str = ""  # how the arguments were come by
     frames: tuple[Frame, ...] = ()
+    spec: str = ""  # where the tool was found
     version: int = FINDING_VERSION
 
 
@@ -99,9 +100,10 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
     richness: Richness | None = None
     reach: Reach | None = None
-    corpus: int = 0
-    ended: Literal["time", "calls", "exhausted", "stopped", "unusable"] = "calls"
+    corpus: tuple[str, ...] = ()  # arguments that each reached what no smaller ones did
+    ended: Literal["time", "calls", "exhausted", "stopped"] = "calls"
     notes: tuple[str, ...] = ()
+    sandbox: str = ""  # in words
 
     @property
     def unique_errors(self) -> int:
@@ -110,3 +112,16 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def calls_per_error(self) -> float | None:
         return self.calls / len(self.findings) if self.findings else None
+
+
+class FuzzReport(msgspec.Struct, frozen=True):
+    """What a run of the fuzzer came to; `specs` are what it was given."""
+
+    run: str
+    specs: tuple[str, ...]
+    tools: tuple[ToolReport, ...]
+    seconds: float = 0.0
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [finding for report in self.tools for finding in report.findings]

@@ -135,6 +135,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=1, le=10**6)] | None,
         _doc("Most runs of the agent for one failure (60, or 500 to shrink it)."),
     ] = None
+    only: Annotated[tuple[str, ...], _doc("The name of a tool to fuzz; may be repeated (default: all).")] = ()
+    time_per_tool: Annotated[
+        float, Meta(gt=0, le=1e9), _doc("How long to fuzz each tool, e.g. 90s or 5m.")
+    ] = 300.0
+    calls_per_tool: Annotated[
+        Annotated[int, Meta(ge=1, le=10**12)] | None, _doc("Most calls to fuzz each tool with.")
+    ] = None
+    sandbox: Annotated[
+        Literal["auto", "bubblewrap", "none"],
+        _doc("What keeps tools from doing harm; auto refuses dangerous ones where there is no bubblewrap."),
+    ] = "auto"
+    allow_network: Annotated[bool, _doc("Let tools use the network.")] = False
+    memory: Annotated[
+        int, Meta(ge=64, le=10**6), _doc("Megabytes that a tool may use beyond what loading it took.")
+    ] = 1024
+    workspace: Annotated[str, _doc("A folder of which tools get a copy to work in.")] = ""
     seed: Annotated[int, Meta(ge=0, le=2**53 - 1), _doc("Same seed, same cases.")] = 0
     sentences: Annotated[int, Meta(ge=0, le=100), _doc("Most sentences (0: actions minus one).")] = 0
     iterations: Annotated[Positive, _doc("How often a sentence is tried.")] = 50
@@ -180,8 +196,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
-DURATIONS = ("budget_time", "timeout")
-LISTS = ("beside", "difficulty", "family", "report", "topics")
+DURATIONS = ("budget_time", "time_per_tool", "timeout")
+LISTS = ("beside", "difficulty", "family", "only", "report", "topics")
 PASSWORD = re.compile(r"(://[^/@\s]*:)[^@\s]*@")
 
 

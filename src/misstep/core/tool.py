@@ -11,6 +11,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 ToolKind = Literal[
     "function",
+    "definition",  # data that somebody else carries out: it can be read and not be called
     "adk",
     "ag2",
     "agent-framework",
@@ -109,13 +110,15 @@ class Raised(msgspec.Struct, frozen=True, omit_defaults=True):
 class Observation(msgspec.Struct, frozen=True):
     """What the code did with a part of its arguments: `operation` with the `operand`, a JSON text.
 
-    `outcome` is whether a test came out true, where it was one.
+    `outcome` is whether a test came out true, where it was one. `via` are the steps, each a name and a JSON
+    text, by which the value in question was made out of what stands at `path`.
     """
 
     path: Path
     operation: str
     operand: str = "null"
     outcome: bool | None = None
+    via: tuple[tuple[str, str], ...] = ()
 
 
 Ended = Literal[

@@ -79,9 +79,15 @@ def runs_table(rows: Iterable[RunRow]) -> Table:
     for heading in ("cases", "success", "chance"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        size = str(row.settings.actions) if not row.settings.cases else "file"
-        table.add_row(row.run, _when(row.started), _agent(row), size, *_results(row))
+        table.add_row(row.run, _when(row.started), _agent(row), _size(row), *_results(row))
     return table
+
+
+def _size(row: RunRow) -> str:
+    """How many actions its cases have."""
+    if row.purpose.verb == "fuzz":
+        return "tools"
+    return str(row.settings.actions) if not row.settings.cases else "file"
 
 
 def _results(row: RunRow) -> tuple[str | Text, ...]:
@@ -102,7 +108,8 @@ def _when(started: float) -> str:
 
 def _agent(row: RunRow) -> Text:
     """The agent, below it its model if it has one, and the command if it was no mere test."""
-    text, model, purpose = Text(plain(row.settings.agent)), row.settings.model, row.purpose
+    model, purpose = row.settings.model, row.purpose
+    text = Text(plain(", ".join(purpose.tools) if purpose.verb == "fuzz" else row.settings.agent))
     if model:
         text.append(f"\n{plain(model)}", style="dim")
     if purpose.verb != "test":

@@ -10,7 +10,7 @@ from misstep.core.summary import Tally
 from misstep.core.transcript import Usage
 from misstep.core.verdict import ERROR_KINDS, Judgement
 from misstep.store.rows import key_of
-from misstep.store.schema import outcomes, records, runs
+from misstep.store.schema import outcomes, records, runs, tool_reports
 
 _PAGE = 50  # outcomes in memory at a time
 
@@ -22,9 +22,12 @@ def begins(column: sa.Column[Any], beginning: str) -> sa.ColumnElement[bool]:
 
 
 def select_runs(condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """Runs, the newest first; outcomes are counted only where no summary says how many there are."""
-    count = sa.select(sa.func.count()).where(outcomes.c.run == runs.c.number).scalar_subquery()
-    done = sa.case((runs.c.summary.is_(None), count)).label("done")
+    """Runs, the newest first; what they have kept is counted only where no summary says how much it is."""
+    counts = [
+        sa.select(sa.func.count()).where(table.c.run == runs.c.number).scalar_subquery()
+        for table in (outcomes, tool_reports)
+    ]
+    done = sa.case((runs.c.summary.is_(None), counts[0] + counts[1])).label("done")
     slim = [column for column in runs.c if column.name != "result"]
     return sa.select(*slim, done).where(condition).order_by(runs.c.number.desc())
 

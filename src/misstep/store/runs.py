@@ -9,6 +9,7 @@ import msgspec
 import sqlalchemy as sa
 
 from misstep.core.case import Case
+from misstep.core.finding import ToolReport
 from misstep.core.outcome import Outcome
 from misstep.core.purpose import TESTING, Purpose
 from misstep.core.settings import Settings, decode_settings, encode_settings
@@ -21,7 +22,7 @@ from misstep.store.database import Hold
 from misstep.store.location import find_database, shown
 from misstep.store.queries import Dearest
 from misstep.store.rows import Digest, decode_outcome, decode_spent, encode, fingerprint, key_of
-from misstep.store.schema import outcomes, runs, sittings
+from misstep.store.schema import outcomes, runs, sittings, tool_reports
 from misstep.store.seat import Seat
 from misstep.store.transactions import Transactions
 from misstep.store.versions import bring_up_to_date
@@ -212,6 +213,14 @@ class Store:
         with self._about(run) as (connection, number):
             found = connection.execute(queries.select_case(number, same)).first()
         return self._decode(found.document) if found else None
+
+    def tool_reports(self, run: str) -> list[ToolReport]:
+        """What a run has found out about tools, in the order in which it did."""
+        query = sa.select(tool_reports.c.document).order_by(tool_reports.c.number)
+        with self._about(run) as (connection, number):
+            found = list(connection.scalars(query.where(tool_reports.c.run == number)))
+        with self._transactions.explained():
+            return [msgspec.json.decode(document, type=ToolReport) for document in found]
 
     def _take_seat(self, hold: Hold, run: str, started: float) -> Seat:
         with self._transactions.writing() as connection:

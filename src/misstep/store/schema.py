@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-STORE_VERSION = 3
+STORE_VERSION = 4
 HEAD = f"{STORE_VERSION:04}"  # the newest revision among the migrations
 
 metadata = sa.MetaData()
@@ -53,6 +53,17 @@ records = sa.Table(
     metadata,
     sa.Column("outcome", _Number, sa.ForeignKey("outcomes.number"), primary_key=True, autoincrement=False),
     sa.Column("document", sa.LargeBinary, nullable=False),
+)
+
+# What was found out about a tool, a document each.
+tool_reports = sa.Table(
+    "tool_reports",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("run", sa.Integer, sa.ForeignKey("runs.number"), nullable=False),
+    sa.Column("tool", sa.String, nullable=False),
+    sa.Column("document", sa.LargeBinary, nullable=False),
+    sa.UniqueConstraint("run", "tool", name="one_report_per_tool"),
 )
 
 sittings = sa.Table(

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from misstep.core.finding import ToolReport
 from misstep.core.outcome import Outcome
 from misstep.core.spending import Spent
 from misstep.store import schema
 from misstep.store.database import Hold
-from misstep.store.rows import encode, row_of
-from misstep.store.schema import sittings
+from misstep.store.rows import encode, key_of, row_of
+from misstep.store.schema import sittings, tool_reports
 from misstep.store.statements import Statements
 from misstep.store.transactions import PAUSES, Transactions
 
@@ -41,6 +42,18 @@ class Seat:
             return [a or b for a, b in zip(new, kept, strict=True)] if kept else new
 
         return self._transactions.insist(self._hold, write)
+
+    def keep_report(self, report: ToolReport, spent: Spent) -> None:
+        """Commit what was found out about a tool, in the place of what was there before."""
+        row = {"run": self._run, "tool": key_of(report.name), "document": encode(report)}
+        same = sa.and_(tool_reports.c.run == row["run"], tool_reports.c.tool == row["tool"])
+
+        def write(connection: sa.Connection) -> None:
+            connection.execute(tool_reports.delete().where(same))
+            connection.execute(tool_reports.insert(), row)
+            self._statements.spend(connection, self._sitting, encode(spent))
+
+        self._transactions.insist(self._hold, write)
 
     def leave(self) -> None:
         """Write down that this sitting came to its end."""

@@ -1,6 +1,6 @@
 """Where tools are called, seen from whoever decides about the calls."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from misstep.core.finding import Reach
@@ -13,9 +13,10 @@ class Workbench(Protocol):
     @property
     def tools(self) -> Sequence[Described]: ...
 
-    def run(self, probes: Sequence[Probe]) -> Iterator[Reaction]:
+    def run(self, probes: Iterable[Probe]) -> Iterator[Reaction]:
         """Make the calls in order, and give what came of each as soon as it is known.
 
+        Some more probes may be taken than there are reactions.
         After one that hung or died the rest goes on with everything as it was at the beginning.
         """
         ...

@@ -1,0 +1,44 @@
+"""What there is to fuzz in the tools that a user names."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from misstep.core.tool import Described
+from misstep.errors import UsageError, did_you_mean
+
+TOGETHER = "(together)"  # the name under which all tools of a spec are fuzzed in turns
+
+
+class Target(msgspec.Struct, frozen=True):
+    """One tool, or all tools of a spec together, under the name that the report gives them."""
+
+    name: str
+    spec: str
+    tools: tuple[str, ...]
+
+
+def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) -> list[Target]:
+    """Each tool by itself, then those of a spec together where it holds several: they may share state."""
+    _check_names(found, only)
+    counts = Counter(tool.name for tools in found.values() for tool in tools)
+    targets = list[Target]()
+    for spec, tools in found.items():
+        names = [tool.name for tool in tools if not only or tool.name in only]
+        targets += [Target(_label(name, spec, counts[name] > 1), spec, (name,)) for name in names]
+        if len(names) > 1:
+            targets.append(Target(_label(TOGETHER, spec, len(found) > 1), spec, tuple(names)))
+    return targets
+
+
+def _label(name: str, spec: str, ambiguous: bool) -> str:
+    return f"{name} of {spec}" if ambiguous else name
+
+
+def _check_names(found: Mapping[str, Sequence[Described]], only: Sequence[str]) -> None:
+    known = [tool.name for tools in found.values() for tool in tools]
+    for name in only:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"there are {', '.join(known[:10])}"
+            raise UsageError(f"there is no tool '{name}'", hint, where="--only")

@@ -1,0 +1,67 @@
+"""Processes in which tools are called, lent to whoever examines them."""
+
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from misstep.core.settings import Settings
+from misstep.core.tool import Described
+from misstep.workshop.conditions import Conditions
+from misstep.workshop.process import Process
+from misstep.workshop.protocol import Limits
+
+
+class Workbenches:
+    """Opens processes as they are wanted, and keeps those that are given back for the next."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._conditions = conditions_of(settings)
+        self._idle = dict[str, list[Process]]()
+        self._open = list[Process]()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "Workbenches":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._open:
+            process.close()
+
+    def tools_of(self, spec: str) -> Sequence[Described]:
+        with self.lend(spec) as bench:
+            return bench.tools
+
+    @contextmanager
+    def lend(self, spec: str) -> Iterator[Process]:
+        """A process with the tools of the spec as they are when they have been loaded."""
+        process = self._take(spec)
+        try:
+            yield process
+        except BaseException:
+            process.close()
+            raise
+        process.reset()
+        with self._lock:
+            self._idle.setdefault(spec, []).append(process)
+
+    def _take(self, spec: str) -> Process:
+        with self._lock:
+            if idle := self._idle.get(spec):
+                return idle.pop()
+        process = Process(spec, self._conditions)
+        with self._lock:
+            self._open.append(process)
+        process.start()
+        return process
+
+
+def conditions_of(settings: Settings) -> Conditions:
+    """The conditions under which these settings want tools to be called."""
+    return Conditions(
+        shelter=settings.sandbox,
+        limits=Limits(timeout=settings.timeout, memory=settings.memory << 20),
+        allow_network=settings.allow_network,
+        workspace=settings.workspace,
+        python=settings.python or sys.executable,
+    )

@@ -1,0 +1,197 @@
+"""Defects of tools as rich renderables."""
+
+import json
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.finding import Finding, FuzzReport, Judged, Richness, ToolReport
+from misstep.core.tool import Invocation
+from misstep.report.call import written
+from misstep.report.layout import bare_table, section
+from misstep.report.terminal import counted
+from misstep.report.text import plain
+
+LONGEST_CALL = 300  # characters of arguments
+MOST_MISSED = 6  # places in the code that were never reached
+STYLES = {"crash": "red", "hang": "red", "blow-up": "red", "protocol": "magenta"}
+ENDINGS = {
+    "time": "",
+    "calls": "",
+    "exhausted": "every input was tried",
+    "stopped": "stopped before its end",
+}
+
+
+def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType:
+    """A line for each tool, then each finding.
+
+    `again` and `place` are what stands before and after a finding in the command that replays it.
+    """
+    parts: list[RenderableType] = [_tools_table(report.tools)]
+    if words := sorted({tool.sandbox for tool in report.tools if tool.sandbox}):
+        parts.append(Text(f"\nsandbox: {'; '.join(map(plain, words))}", style="dim"))
+    parts += [_remarks(tool) for tool in report.tools if _has_remarks(tool)]
+    for finding in report.findings:
+        parts += [Text(), finding_view(finding), Text(f"  again: {again}/{finding.id}{place}", style="dim")]
+    if not report.findings:
+        parts.append(Text("\nno defects were found", style="green"))
+    return Group(*parts)
+
+
+def finding_view(finding: Finding) -> RenderableType:
+    """What is wrong, where, the smallest calls that show it, and why it counts."""
+    head = Text(finding.kind, style=STYLES.get(finding.kind, "yellow"))
+    head.append(f"  {plain(finding.error, 100)}", style="bold")
+    place = f" at {plain(finding.where, 200)}" if finding.where else ""
+    head.append(f" in {plain(finding.tool, 100)}{place}")
+    lines = [Text(written_call(call), style="bold") for call in finding.calls]
+    if finding.message:
+        lines.append(Text(plain(finding.message, 500)))
+    lines += [Text(plain(finding.why, 500), style="dim"), Text(_history(finding), style="dim")]
+    return Group(head, Padding(Group(*lines), (0, 0, 0, 2)))
+
+
+def written_call(call: Invocation) -> str:
+    """The call as one would type it; what can't be shown is spelt out."""
+    return written(call.tool, json.loads(call.arguments), LONGEST_CALL)
+
+
+def judged_view(judged: Judged) -> RenderableType:
+    """What became of a call."""
+    style = STYLES.get(judged.ruling, "green" if judged.ruling in ("fine", "refused") else "yellow")
+    head = Text("now: ").append(judged.ruling, style=style)
+    if judged.error:
+        head.append(
+            f"  {plain(judged.error, 100)}{f' at {plain(judged.where, 200)}' if judged.where else ''}"
+        )
+    return Group(
+        head, *[Text(f"  {plain(text, 500)}", style="dim") for text in (judged.message, judged.why) if text]
+    )
+
+
+def finding_detail(finding: Finding) -> RenderableType:
+    """The same with the calls that showed it first, and the way through the code."""
+    parts: list[RenderableType] = [finding_view(finding)]
+    if finding.original != finding.calls:
+        first = Group(*[Text(written_call(call)) for call in finding.original])
+        parts.append(section("what showed it first", first))
+    if finding.frames:
+        lines = [f"{frame.file}:{frame.line} in {frame.function}" for frame in finding.frames]
+        styles = ["" if frame.own else "dim" for frame in finding.frames]
+        way = Group(*[Text(plain(line), style=style) for line, style in zip(lines, styles, strict=True)])
+        parts.append(section("the way there", way))
+    return Group(*parts)
+
+
+def _tools_table(tools: Sequence[ToolReport]) -> Table:
+    table = bare_table()
+    table.add_column("tool", overflow="fold", min_width=12)
+    for heading in ("calls", "found", "each after", "in all", "refused", "env.", "lines run"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for tool in tools:
+        found = Text(str(tool.unique_errors), style="red" if tool.findings else "green")
+        each = f"{tool.calls_per_error:,.0f}" if tool.calls_per_error is not None else "–"
+        counts = (f"{tool.refused:,}", f"{tool.environment:,}")
+        table.add_row(
+            Text(plain(tool.name, 100)),
+            f"{tool.calls:,}",
+            found,
+            each,
+            _in_all(tool.richness),
+            *counts,
+            _reached(tool),
+        )
+    return table
+
+
+def _in_all(richness: Richness | None) -> str:
+    """How many defects there are by the estimate, with its interval."""
+    if richness is None:
+        return "–"
+    return f"{richness.estimate:.1f} ({richness.low:.0f}–{richness.high:.0f})"
+
+
+def _reached(tool: ToolReport) -> str:
+    return f"{tool.reach.lines}/{tool.reach.total}" if tool.reach and tool.reach.total else "–"
+
+
+def _has_remarks(tool: ToolReport) -> bool:
+    return bool(tool.notes or ENDINGS[tool.ended] or (tool.reach and tool.reach.missed))
+
+
+def _remarks(tool: ToolReport) -> RenderableType:
+    lines = [plain(note, 300) for note in tool.notes]
+    if ENDINGS[tool.ended]:
+        lines.append(ENDINGS[tool.ended])
+    if tool.reach and (missed := tool.reach.missed):
+        more = f", and {len(missed) - MOST_MISSED} more" if len(missed) > MOST_MISSED else ""
+        lines.append(f"never reached: {', '.join(map(plain, missed[:MOST_MISSED]))}{more}")
+    return Text(f"{plain(tool.name, 100)}: {'; '.join(lines)}", style="dim")
+
+
+def _history(finding: Finding) -> str:
+    often = f"seen {counted(finding.seen, 'time')}" if finding.seen > 1 else "seen once"
+    certain = finding.replayed == finding.reproduced
+    again = (
+        ""
+        if certain
+        else f", but only {finding.reproduced} of {counted(finding.replayed, 'time')} from a fresh start"
+    )
+    return f"found after {counted(finding.found_after, 'call')}, {often}{again}"
+
+
+def as_json(report: FuzzReport) -> dict[str, object]:
+    """What `--json` prints."""
+    return {
+        "run": report.run,
+        "specs": list(report.specs),
+        "seconds": round(report.seconds, 3),
+        "unique_errors": len(report.findings),
+        "tools": [_tool_as_json(tool) for tool in report.tools],
+    }
+
+
+def _tool_as_json(tool: ToolReport) -> dict[str, object]:
+    richness, reach = tool.richness, tool.reach
+    return {
+        "name": tool.name,
+        "calls": tool.calls,
+        "unique_errors": tool.unique_errors,
+        "calls_per_error": tool.calls_per_error,
+        "chao1": richness and {"estimate": richness.estimate, "low": richness.low, "high": richness.high},
+        "findings": [finding_as_json(finding) for finding in tool.findings],
+        "refused": tool.refused,
+        "environment": tool.environment,
+        "triage_calls": tool.triage_calls,
+        "seconds": round(tool.seconds, 3),
+        "reach": reach and {"lines": reach.lines, "total": reach.total, "missed": list(reach.missed)},
+        "corpus": len(tool.corpus),
+        "ended": tool.ended,
+        "notes": list(tool.notes),
+        "sandbox": tool.sandbox,
+    }
+
+
+def finding_as_json(finding: Finding) -> dict[str, object]:
+    """`arguments` are those of the call that shows the defect, `calls` all that it takes."""
+    calls = [{"tool": call.tool, "arguments": json.loads(call.arguments)} for call in finding.calls]
+    return {
+        "id": finding.id,
+        "tool": finding.tool,
+        "kind": finding.kind,
+        "error": finding.error,
+        "where": finding.where,
+        "message": finding.message,
+        "why": finding.why,
+        "arguments": calls[-1]["arguments"] if calls else {},
+        "calls": calls,
+        "found_after": finding.found_after,
+        "seen": finding.seen,
+        "replayed": finding.replayed,
+        "reproduced": finding.reproduced,
+        "origin": finding.origin,
+    }

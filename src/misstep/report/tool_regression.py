@@ -1,0 +1,52 @@
+"""Defects of tools as tests of the user's own, to be run with pytest from then on."""
+
+import json
+import keyword
+import re
+from pprint import pformat
+
+from misstep.core.finding import Finding, FuzzReport
+from misstep.core.settings import Settings
+
+WIDTH = 100
+# What the calls depend on; everything else is about the run in which the defects were found.
+_FACTS = ("allow_network", "memory", "python", "sandbox", "timeout", "workspace")
+
+# Whatever comes from outside is a literal, written by Python itself: no text can be more than a text.
+_HEAD = '''\
+"""Calls that broke tools, as small as they get. Written by misstep."""
+
+from misstep import Settings, replay_calls
+
+SETTINGS = Settings(**{settings})
+'''
+_TEST = """
+
+def test_{name}() -> None:
+    calls = {calls}
+    judged = replay_calls({spec!r}, calls, SETTINGS)
+    # When this was written: {then}
+    told = f"{{judged.ruling}}: {{judged.error}} {{judged.message}}\\n{{judged.why}}"
+    assert judged.ruling in ("fine", "refused"), told
+"""
+
+
+def regression_tests(report: FuzzReport, settings: Settings) -> str:
+    """The source of one test for each finding, which passes once its calls do no harm any more."""
+    given = {name: getattr(settings, name) for name in _FACTS}
+    usual = Settings()
+    facts = {name: value for name, value in given.items() if value != getattr(usual, name)}
+    tests = [_test(finding) for finding in report.findings]
+    return _HEAD.format(settings=pformat(facts, width=WIDTH)) + "".join(tests)
+
+
+def _test(finding: Finding) -> str:
+    calls = [(call.tool, json.loads(call.arguments)) for call in finding.calls]
+    written = pformat(calls, width=WIDTH - 4, sort_dicts=False).replace("\n", "\n    ")
+    then = re.sub(r"[^\x20-\x7e]", "?", f"{finding.kind}, {finding.error} {finding.where}")
+    return _TEST.format(name=_name(finding), calls=written, spec=finding.spec, then=then)
+
+
+def _name(finding: Finding) -> str:
+    words = re.sub(r"[^0-9A-Za-z]+", "_", f"{finding.tool}_{finding.error}_{finding.id}").strip("_").lower()
+    return words if not keyword.iskeyword(words) else f"{words}_"

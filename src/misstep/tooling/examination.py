@@ -1,0 +1,179 @@
+"""The fuzzing of one tool, or of several that share their state, on a workbench."""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Literal, TypeAlias
+
+from msgspec import structs
+
+from misstep.core.finding import Finding, Judged, Reach, ToolReport
+from misstep.core.tool import Described, Invocation, Probe, Reaction
+from misstep.schemas.schema import fits
+from misstep.tooling.fuzzing.attempt import Attempt
+from misstep.tooling.fuzzing.fuzzer import Fuzzer
+from misstep.tooling.inputs.pool import Pool
+from misstep.tooling.judging.ruling import judge
+from misstep.tooling.triage.book import Book, Entry
+from misstep.tooling.triage.confirmation import confirm
+from misstep.tooling.triage.shrinking import shrink
+from misstep.tooling.workbench import Workbench
+
+MOST_NOTES = 5
+MOST_KEPT = 200  # inputs of a corpus
+PORTION = 32  # calls that are asked for at a time
+LEARNING = 500  # calls up to which each portion waits for what the one before has come to
+
+Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
+
+
+def judge_call(tool: Described, invocation: Invocation, reaction: Reaction) -> Judged:
+    """The ruling on a call that nobody has said anything about beforehand."""
+    misfit = fits(tool.tool.parameters, json.loads(invocation.arguments))
+    return judge(tool, invocation, misfit is None, misfit or "", reaction)
+
+
+class Examination:
+    """Asks the fuzzer, makes the calls, judges what comes of them, and keeps the findings.
+
+    `before` is the report of an examination that was stopped, with which this one goes on.
+    """
+
+    def __init__(
+        self,
+        bench: Workbench,
+        tools: Sequence[Described],
+        name: str,
+        spec: str,
+        seed: int,
+        before: ToolReport | None = None,
+    ) -> None:
+        self._bench = bench
+        self._tools = {tool.name: tool for tool in tools}
+        self._name, self._spec = name, spec
+        self._before = before or ToolReport(name, 0)
+        self._fuzzer = Fuzzer(tools, seed, partial(Pool, seed=seed), corpus=self._before.corpus)
+        self._book = Book()
+        self._settled = dict[str, Finding]()
+        self._dismissed = set[str]()
+        self._fresh = list[Finding]()
+        self._notes = dict.fromkeys(self._before.notes)
+        self._refused, self._environment = self._before.refused, self._before.environment
+        self._triage = self._before.triage_calls
+        self.calls, self.seconds = self._before.calls, self._before.seconds
+
+    def go_on(self, most: int) -> int:
+        """Make up to so many calls, and say how many were made; none if there is nothing left to try."""
+        flying, reactions, made = deque[Attempt](), list[Reaction](), 0
+        for reaction in self._bench.run(self._probes(most, flying)):
+            made += 1
+            reactions.append(reaction)
+            if len(reactions) == len(flying[0].calls):
+                self._take(flying.popleft(), reactions)
+                reactions = []
+        if flying:
+            self._take(flying.popleft(), reactions)
+        return made
+
+    def news(self) -> list[Finding]:
+        """What has been found since this was asked last, unconfirmed."""
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+    def settle(self, known: Iterable[tuple[str, str]], stopped: Callable[[], bool]) -> None:
+        """Confirm what was found and make it small, unless it is known by its tool and signature."""
+        elsewhere = set(known)
+        earlier = {finding.id for finding in self._before.findings if finding.replayed}
+        for entry in self._book:
+            if (entry.tool, entry.judged.signature) in elsewhere:
+                self._dismissed.add(entry.id)
+            elif entry.id not in earlier and not stopped():
+                self._settled[entry.id] = self._confirmed(entry)
+
+    def report(self, ended: Ended) -> ToolReport:
+        """What it has come to so far."""
+        return ToolReport(
+            self._name,
+            self.calls,
+            tuple(self._findings()),
+            refused=self._refused,
+            environment=self._environment,
+            triage_calls=self._triage,
+            seconds=self.seconds,
+            richness=self._book.richness() if len(self._book) else self._before.richness,
+            reach=self._reach(),
+            corpus=tuple(islice(self._fuzzer.corpus, MOST_KEPT)),
+            ended=ended,
+            notes=tuple(self._notes),
+        )
+
+    def _probes(self, most: int, flying: deque[Attempt]) -> Iterator[Probe]:
+        """So many calls in all. Later ones are asked for while earlier ones are made, once much is known."""
+        while most > 0 and (attempts := self._fuzzer.ask(min(most, PORTION))):
+            for attempt in attempts:
+                calls = attempt.calls[:most]
+                most -= len(calls)
+                flying.append(attempt)
+                yield from [Probe(call, attempt.mark) for call in calls]
+            if self.calls < LEARNING:
+                return
+
+    def _take(self, attempt: Attempt, reactions: Sequence[Reaction]) -> None:
+        """Hear what came of an attempt, or of the beginning of one that was broken off."""
+        judged = [
+            judge(self._tools[call.tool], call, fit, "" if fit else attempt.broken, reaction)
+            for call, fit, reaction in zip(attempt.calls, attempt.fits, reactions, strict=False)
+        ]
+        self._fuzzer.tell(attempt, reactions, judged)
+        for place, (ruling, reaction) in enumerate(zip(judged, reactions, strict=True), 1):
+            self.calls += 1
+            self._note(ruling)
+            calls = attempt.calls[:place]
+            frames = reaction.raised.frames if reaction.raised else ()
+            if self._book.add(calls, ruling, self.calls, attempt.origin, frames):
+                self._tell(list(self._book)[-1])
+            if reaction.ended in ("hung", "died"):
+                self._book.begin_anew()
+
+    def _note(self, judged: Judged) -> None:
+        if judged.ruling == "refused":
+            self._refused += 1
+        elif judged.ruling == "environment":
+            self._environment += 1
+            if len(self._notes) < MOST_NOTES:
+                self._notes[judged.why] = None
+
+    def _tell(self, entry: Entry) -> None:
+        if entry.id not in {finding.id for finding in self._before.findings}:
+            self._fresh.append(self._finding(entry, entry.calls, 0, 0))
+
+    def _confirmed(self, entry: Entry) -> Finding:
+        """The finding with the smallest calls, as often as they show it."""
+
+        def judge_again(invocation: Invocation, reaction: Reaction) -> Judged:
+            return judge_call(self._tools[invocation.tool], invocation, reaction)
+
+        confirmed = confirm(entry, self._bench, judge_again)
+        self._triage += confirmed.spent
+        calls: Sequence[Invocation] = confirmed.calls
+        if confirmed.reproduced:
+            small = shrink(confirmed.calls, entry.judged, self._bench, judge_again)
+            self._triage += small.spent
+            calls = small.calls
+        return self._finding(entry, calls, confirmed.replayed, confirmed.reproduced)
+
+    def _finding(self, entry: Entry, calls: Sequence[Invocation], replayed: int, reproduced: int) -> Finding:
+        return structs.replace(entry.finding(calls, replayed, reproduced), spec=self._spec)
+
+    def _findings(self) -> Iterator[Finding]:
+        """Those of before, then those that are new, in the order in which they were found."""
+        earlier = {finding.id: finding for finding in self._before.findings}
+        for entry in self._book:
+            if entry.id in self._settled or entry.id not in self._dismissed | earlier.keys():
+                earlier[entry.id] = self._settled.get(entry.id) or self._finding(entry, entry.calls, 0, 0)
+        return iter(earlier.values())
+
+    def _reach(self) -> Reach | None:
+        return self._bench.reach(next(iter(self._tools))) if len(self._tools) == 1 else None

@@ -17,7 +17,7 @@ class Allowance:
         self._began = clock()
         self._calls = 0
         self._lock = threading.Lock()
-        self._stop = threading.Event()
+        self._stopped = False
         self.lacking = ""  # what there is not enough of, as soon as there is
 
     @property
@@ -25,25 +25,24 @@ class Allowance:
         """What this sitting has used so far."""
         return Spent({}, self._calls, self._clock() - self._began)
 
-    @property
-    def stopped(self) -> bool:
-        return self._stop.is_set() or bool(self.lacking)
+    def is_over(self) -> bool:
+        """Whether everybody has to stop at once: somebody wants that, or time is up."""
+        limit = self._budget.seconds
+        if limit is not None and self._before.seconds + self.spent.seconds >= limit:
+            self.lacking = self.lacking or "seconds"
+        return self._stopped or self.lacking == "seconds"
 
     def stop(self) -> None:
         """Let everybody come to an end."""
-        self._stop.set()
+        self._stopped = True
 
     def admit(self, wanted: int) -> int:
         """How many of so many calls may be made now; they count as made."""
         with self._lock:
-            total = self._before + self.spent
-            if self._budget.seconds is not None and total.seconds >= self._budget.seconds:
-                self.lacking = "seconds"
-            granted = wanted
-            if self._budget.calls is not None:
-                granted = min(wanted, self._budget.calls - total.calls)
-                self.lacking = self.lacking or ("calls" if granted <= 0 else "")
-            if self.stopped:
+            limit = self._budget.calls
+            granted = wanted if limit is None else min(wanted, limit - self._before.calls - self._calls)
+            if self.is_over() or granted <= 0:
+                self.lacking = self.lacking or ("" if self._stopped else "calls")
                 return 0
             self._calls += granted
             return granted

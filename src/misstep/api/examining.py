@@ -1,6 +1,7 @@
 """Examinations of tools side by side, each in a thread with a workbench to itself."""
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -16,11 +17,8 @@ from misstep.api.workbenches import Workbenches
 from misstep.core.dice import derive_seed
 from misstep.core.finding import Finding, ToolReport
 from misstep.core.settings import Settings
-from misstep.tooling.examination import Ended, Examination
+from misstep.tooling.examination import STRETCH, Ended, Examination
 
-FIRST_BATCH = 8
-MOST_AT_ONCE = 1_000
-PORTION = 0.25  # seconds between two looks at the limits
 BETWEEN = 10.0  # seconds between two reports on the way, so that a killed run loses no more
 
 Left: TypeAlias = tuple[Target, ToolReport | None]
@@ -82,7 +80,7 @@ class Examiners:
 
     def _serve(self, waiting: "SimpleQueue[Left]") -> None:
         try:
-            while not waiting.empty() and not self._allowance.stopped:
+            while not waiting.empty() and not (self._allowance.lacking or self._allowance.is_over()):
                 self._examine(*waiting.get_nowait())
         except BaseException as error:
             self._news.put(error)
@@ -98,7 +96,7 @@ class Examiners:
             if ended != "stopped":
                 with self._lock:
                     known = frozenset(self._known)
-                examination.settle(known, lambda: self._allowance.stopped)
+                examination.settle(known, self._allowance.is_over)
             report = structs.replace(examination.report(ended), sandbox=bench.sandbox.words)
         with self._lock:
             self._known |= {(finding.tool, finding.signature) for finding in report.findings}
@@ -106,31 +104,33 @@ class Examiners:
 
     def _fuzz(self, examination: Examination) -> Ended:
         """Go on until a limit is reached; says which."""
-        clock, batch = time.monotonic, FIRST_BATCH
-        told = clock()
-        while True:
-            began = clock()
-            if examination.seconds >= self._settings.time_per_tool:
-                return "time"
-            wanted = min(batch, (self._settings.calls_per_tool or MOST_AT_ONCE) - examination.calls)
+        settings, began, told = self._settings, time.monotonic() - examination.seconds, time.monotonic()
+
+        def over() -> bool:
+            examination.seconds = time.monotonic() - began
+            return examination.seconds >= settings.time_per_tool or self._allowance.is_over()
+
+        while not over():
+            wanted = min(STRETCH, (settings.calls_per_tool or sys.maxsize) - examination.calls)
             if wanted <= 0:
                 return "calls"
             granted = self._allowance.admit(wanted)
             if not granted:
                 return "stopped"
-            made = examination.go_on(granted)
+            made = examination.go_on(granted, over)
             self._allowance.give_back(granted - made)
-            now = clock()
-            examination.seconds += now - began
-            for finding in examination.news():
-                if (finding.tool, finding.signature) not in self._known:
-                    self._news.put(finding)
+            self._tell(examination)
             if not made:
                 return "exhausted"
-            batch = max(1, min(MOST_AT_ONCE, 2 * batch, int(made * PORTION / max(now - began, 1e-6))))
-            if now - told > BETWEEN:
-                told = now
+            if time.monotonic() - told > BETWEEN:
+                told = time.monotonic()
                 self._news.put(examination.report("stopped"))
+        return "stopped" if self._allowance.is_over() else "time"
+
+    def _tell(self, examination: Examination) -> None:
+        for finding in examination.news():
+            if (finding.tool, finding.signature) not in self._known:
+                self._news.put(finding)
 
 
 @contextmanager

@@ -124,7 +124,7 @@ class _Sitting:
 
     def _finish(self) -> FuzzReport:
         run = self._run
-        if any(report.ended == "stopped" for report in self._kept.values()) or self._allowance.stopped:
+        if len(self._done()) < run.total:
             raise self._stopped()
         report = _report(self._store, run)
         summary = summarise_tools(run.id, run.purpose.tools, report.tools)

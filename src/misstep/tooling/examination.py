@@ -1,7 +1,6 @@
 """The fuzzing of one tool, or of several that share their state, on a workbench."""
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -9,22 +8,23 @@ from typing import Literal, TypeAlias
 
 from msgspec import structs
 
-from misstep.core.finding import Finding, Judged, Reach, ToolReport
-from misstep.core.tool import Described, Invocation, Probe, Reaction
+from misstep.core.finding import Finding, Judged, Reach, Richness, ToolReport
+from misstep.core.tool import Described, Invocation, Reaction
 from misstep.schemas.schema import fits
 from misstep.tooling.fuzzing.attempt import Attempt
 from misstep.tooling.fuzzing.fuzzer import Fuzzer
 from misstep.tooling.inputs.pool import Pool
 from misstep.tooling.judging.ruling import judge
+from misstep.tooling.stretch import PORTION, PORTIONS, Stretch
 from misstep.tooling.triage.book import Book, Entry
 from misstep.tooling.triage.confirmation import confirm
+from misstep.tooling.triage.richness import chao1
 from misstep.tooling.triage.shrinking import shrink
 from misstep.tooling.workbench import Workbench
 
 MOST_NOTES = 5
+STRETCH = PORTIONS * PORTION  # calls at a time
 MOST_KEPT = 200  # inputs of a corpus
-PORTION = 32  # calls that are asked for at a time
-LEARNING = 500  # calls up to which each portion waits for what the one before has come to
 
 Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
 
@@ -64,18 +64,9 @@ class Examination:
         self._triage = self._before.triage_calls
         self.calls, self.seconds = self._before.calls, self._before.seconds
 
-    def go_on(self, most: int) -> int:
-        """Make up to so many calls, and say how many were made; none if there is nothing left to try."""
-        flying, reactions, made = deque[Attempt](), list[Reaction](), 0
-        for reaction in self._bench.run(self._probes(most, flying)):
-            made += 1
-            reactions.append(reaction)
-            if len(reactions) == len(flying[0].calls):
-                self._take(flying.popleft(), reactions)
-                reactions = []
-        if flying:
-            self._take(flying.popleft(), reactions)
-        return made
+    def go_on(self, most: int, over: Callable[[], bool]) -> int:
+        """Make up to so many calls, fewer if it is over before; none if there is nothing left to try."""
+        return Stretch(self._fuzzer, self._bench, self._take).run(most, over)
 
     def news(self) -> list[Finding]:
         """What has been found since this was asked last, unconfirmed."""
@@ -102,31 +93,19 @@ class Examination:
             environment=self._environment,
             triage_calls=self._triage,
             seconds=self.seconds,
-            richness=self._book.richness() if len(self._book) else self._before.richness,
+            richness=self._richness(),
             reach=self._reach(),
             corpus=tuple(islice(self._fuzzer.corpus, MOST_KEPT)),
             ended=ended,
             notes=tuple(self._notes),
         )
 
-    def _probes(self, most: int, flying: deque[Attempt]) -> Iterator[Probe]:
-        """So many calls in all. Later ones are asked for while earlier ones are made, once much is known."""
-        while most > 0 and (attempts := self._fuzzer.ask(min(most, PORTION))):
-            for attempt in attempts:
-                calls = attempt.calls[:most]
-                most -= len(calls)
-                flying.append(attempt)
-                yield from [Probe(call, attempt.mark) for call in calls]
-            if self.calls < LEARNING:
-                return
-
-    def _take(self, attempt: Attempt, reactions: Sequence[Reaction]) -> None:
-        """Hear what came of an attempt, or of the beginning of one that was broken off."""
+    def _take(self, attempt: Attempt, reactions: Sequence[Reaction]) -> Sequence[Judged]:
+        """Rule on what came of an attempt, or of the beginning of one that was broken off."""
         judged = [
             judge(self._tools[call.tool], call, fit, "" if fit else attempt.broken, reaction)
             for call, fit, reaction in zip(attempt.calls, attempt.fits, reactions, strict=False)
         ]
-        self._fuzzer.tell(attempt, reactions, judged)
         for place, (ruling, reaction) in enumerate(zip(judged, reactions, strict=True), 1):
             self.calls += 1
             self._note(ruling)
@@ -136,6 +115,7 @@ class Examination:
                 self._tell(list(self._book)[-1])
             if reaction.ended in ("hung", "died"):
                 self._book.begin_anew()
+        return judged
 
     def _note(self, judged: Judged) -> None:
         if judged.ruling == "refused":
@@ -174,6 +154,11 @@ class Examination:
             if entry.id in self._settled or entry.id not in self._dismissed | earlier.keys():
                 earlier[entry.id] = self._settled.get(entry.id) or self._finding(entry, entry.calls, 0, 0)
         return iter(earlier.values())
+
+    def _richness(self) -> Richness | None:
+        """By what was seen in this sitting, less what is known from elsewhere."""
+        seen = [entry.seen for entry in self._book if entry.id not in self._dismissed]
+        return chao1(seen) if seen else self._before.richness
 
     def _reach(self) -> Reach | None:
         return self._bench.reach(next(iter(self._tools))) if len(self._tools) == 1 else None

@@ -7,6 +7,9 @@ from misstep.core.finding import Reach
 from misstep.core.tool import Described, Probe, Reaction
 
 
+AHEAD = 64  # calls
+
+
 class Workbench(Protocol):
     """Tools in a process of their own. What one call does to their state, the next one meets."""
 
@@ -16,7 +19,7 @@ class Workbench(Protocol):
     def run(self, probes: Iterable[Probe]) -> Iterator[Reaction]:
         """Make the calls in order, and give what came of each as soon as it is known.
 
-        Some more probes may be taken than there are reactions.
+        No more than `AHEAD` are taken at a time, and only while no more than that are under way.
         After one that hung or died the rest goes on with everything as it was at the beginning.
         """
         ...

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import TypeAlias
 
-from msgspec import structs
-
 from misstep.api.allowance import Allowance
 from misstep.api.targets import Target
 from misstep.api.workbenches import Workbenches
@@ -91,16 +89,19 @@ class Examiners:
         seed = derive_seed(self._settings.seed, *target.tools, before.calls if before else 0)
         with self._benches.lend(target.spec) as bench:
             tools = [tool for tool in bench.tools if tool.name in target.tools]
-            examination = Examination(bench, tools, target.name, target.spec, seed, before)
+            blank = ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words)
+            examination = Examination(bench, tools, target.spec, seed, before or blank)
             ended = self._fuzz(examination)
-            if ended != "stopped":
-                with self._lock:
-                    known = frozenset(self._known)
-                examination.settle(known, self._allowance.is_over)
-            report = structs.replace(examination.report(ended), sandbox=bench.sandbox.words)
+            if ended != "stopped" and not examination.settle(self._found(), self._allowance.is_over):
+                ended = "stopped"
+            report = examination.report(ended)
         with self._lock:
             self._known |= {(finding.tool, finding.signature) for finding in report.findings}
         self._news.put(report)
+
+    def _found(self) -> frozenset[tuple[str, str]]:
+        with self._lock:
+            return frozenset(self._known)
 
     def _fuzz(self, examination: Examination) -> Ended:
         """Go on until a limit is reached; says which."""

@@ -75,7 +75,7 @@ def _lasting(settings: Settings) -> Settings:
 
 
 def _report(store: Store, run: Run) -> FuzzReport:
-    reports = store.tool_reports(run.id)
+    reports = sorted(store.tool_reports(run.id), key=lambda report: report.place)
     return FuzzReport(run.id, run.purpose.tools, tuple(reports), store.spent(run.id).seconds)
 
 

@@ -14,6 +14,7 @@ TOGETHER = "(together)"  # the name under which all tools of a spec are fuzzed i
 class Target(msgspec.Struct, frozen=True):
     """One tool, or all tools of a spec together, under the name that the report gives them."""
 
+    place: int
     name: str
     spec: str
     tools: tuple[str, ...]
@@ -26,9 +27,12 @@ def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) 
     targets = list[Target]()
     for spec, tools in found.items():
         names = [tool.name for tool in tools if not only or tool.name in only]
-        targets += [Target(_label(name, spec, counts[name] > 1), spec, (name,)) for name in names]
-        if len(names) > 1:
-            targets.append(Target(_label(TOGETHER, spec, len(found) > 1), spec, tuple(names)))
+        wanted: list[tuple[str, tuple[str, ...]]]
+        wanted = [(_label(name, spec, counts[name] > 1), (name,)) for name in names]
+        wanted += [(_label(TOGETHER, spec, len(found) > 1), tuple(names))] if len(names) > 1 else []
+        targets += [
+            Target(len(targets) + place, name, spec, some) for place, (name, some) in enumerate(wanted)
+        ]
     return targets
 
 

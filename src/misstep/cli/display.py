@@ -201,7 +201,7 @@ def _news(event: Event) -> str:
     """What is told at once, in a line or so."""
     if isinstance(event, FindingMade):
         finding = event.finding
-        place = f" at {finding.where}" if finding.where else ""
-        found = f"{finding.kind}: {finding.error}{place} in {finding.tool}"
-        return plain(f"{found}, after {counted(finding.found_after, 'call')}", 300)
+        place = f", {finding.where}" if finding.where else ""
+        after = counted(finding.found_after, "call")
+        return plain(f"{finding.tool}: {finding.kind}, {finding.error}{place}, after {after}", 300)
     return plain_lines(event.text) if isinstance(event, Notice) else ""

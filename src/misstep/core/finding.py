@@ -104,6 +104,7 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     ended: Literal["time", "calls", "exhausted", "stopped"] = "calls"
     notes: tuple[str, ...] = ()
     sandbox: str = ""  # in words
+    place: int = 0  # among the tools of its run
 
     @property
     def unique_errors(self) -> int:

@@ -46,8 +46,7 @@ def finding_view(finding: Finding) -> RenderableType:
     """What is wrong, where, the smallest calls that show it, and why it counts."""
     head = Text(finding.kind, style=STYLES.get(finding.kind, "yellow"))
     head.append(f"  {plain(finding.error, 100)}", style="bold")
-    place = f" at {plain(finding.where, 200)}" if finding.where else ""
-    head.append(f" in {plain(finding.tool, 100)}{place}")
+    head.append(f"  {plain(finding.where, 200) or f'in {plain(finding.tool, 100)}'}")
     lines = [Text(written_call(call), style="bold") for call in finding.calls]
     if finding.message:
         lines.append(Text(plain(finding.message, 500)))

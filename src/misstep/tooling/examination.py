@@ -38,22 +38,21 @@ def judge_call(tool: Described, invocation: Invocation, reaction: Reaction) -> J
 class Examination:
     """Asks the fuzzer, makes the calls, judges what comes of them, and keeps the findings.
 
-    `before` is the report of an examination that was stopped, with which this one goes on.
+    `before` is the report of an examination that was stopped, with which this one goes on, or an empty one.
     """
 
     def __init__(
         self,
         bench: Workbench,
         tools: Sequence[Described],
-        name: str,
         spec: str,
         seed: int,
-        before: ToolReport | None = None,
+        before: ToolReport,
     ) -> None:
         self._bench = bench
         self._tools = {tool.name: tool for tool in tools}
-        self._name, self._spec = name, spec
-        self._before = before or ToolReport(name, 0)
+        self._spec = spec
+        self._before = before
         self._fuzzer = Fuzzer(tools, seed, partial(Pool, seed=seed), corpus=self._before.corpus)
         self._book = Book()
         self._settled = dict[str, Finding]()
@@ -73,22 +72,28 @@ class Examination:
         fresh, self._fresh = self._fresh, []
         return fresh
 
-    def settle(self, known: Iterable[tuple[str, str]], stopped: Callable[[], bool]) -> None:
-        """Confirm what was found and make it small, unless it is known by its tool and signature."""
+    def settle(self, known: Iterable[tuple[str, str]], over: Callable[[], bool]) -> bool:
+        """Confirm what was found and make it small, unless it is known by its tool and signature.
+
+        False if it was over before everything was settled.
+        """
         elsewhere = set(known)
         earlier = {finding.id for finding in self._before.findings if finding.replayed}
         for entry in self._book:
             if (entry.tool, entry.judged.signature) in elsewhere:
                 self._dismissed.add(entry.id)
-            elif entry.id not in earlier and not stopped():
+            elif entry.id not in earlier:
+                if over():
+                    return False
                 self._settled[entry.id] = self._confirmed(entry)
+        return True
 
     def report(self, ended: Ended) -> ToolReport:
         """What it has come to so far."""
-        return ToolReport(
-            self._name,
-            self.calls,
-            tuple(self._findings()),
+        return structs.replace(
+            self._before,
+            calls=self.calls,
+            findings=tuple(self._findings()),
             refused=self._refused,
             environment=self._environment,
             triage_calls=self._triage,

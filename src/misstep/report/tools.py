@@ -1,0 +1,84 @@
+"""Tools as rich renderables."""
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from misstep.core.tool import Described, Promises
+from misstep.report.layout import bare_table, section
+from misstep.report.terminal import counted
+from misstep.report.text import plain
+
+LONGEST = 200  # characters of a description or of a type
+MOST_CHOICES = 4  # of an enum that are shown
+
+
+def tools_view(tools: Sequence[Described]) -> RenderableType:
+    """Each tool with its parameters below it, required ones marked."""
+    return Group(Text(counted(len(tools), "tool"), style="bold"), *(_view(tool) for tool in tools))
+
+
+def _view(tool: Described) -> RenderableType:
+    lines = [Text(plain(_first_line(tool.tool.description), LONGEST))] if tool.tool.description else []
+    table = bare_table(headed=False)
+    required = tool.tool.parameters.get("required", ())
+    for name, schema in tool.tool.parameters["properties"].items():
+        mark = Text("*" if name in required else "", style="bold")
+        kind = Text(plain(type_in_short(schema), LONGEST), style="cyan")
+        table.add_row(mark, Text(plain(name, LONGEST)), kind, _described(schema))
+    facts = Text(" · ".join(_facts(tool)), style="dim")
+    return section(plain(tool.name, LONGEST), Group(*lines, table, facts))
+
+
+def _facts(tool: Described) -> list[str]:
+    facts: list[str] = [tool.kind, "async" if tool.is_async else ""]
+    facts.append("output schema" if tool.output else "")
+    facts += _promised(tool.promises)
+    facts.append(counted(len(tool.examples), "example") if tool.examples else "")
+    facts.append(f"{_shown_path(tool.source.file)}:{tool.source.line}" if tool.source else plain(tool.where))
+    return [fact for fact in facts if fact]
+
+
+def _promised(promises: Promises) -> list[str]:
+    words = {"read-only": promises.read_only, "destructive": promises.destructive}
+    return [word for word, promised in words.items() if promised]
+
+
+def _described(schema: Any) -> Text:
+    text = schema.get("description") if isinstance(schema, dict) else None
+    return Text(plain(_first_line(text), LONGEST) if isinstance(text, str) else "", style="dim")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _shown_path(path: str) -> str:
+    near = os.path.relpath(path)
+    return plain(path if near.startswith("..") else near)
+
+
+def type_in_short(schema: Any, deep: int = 0) -> str:
+    """What a schema allows, in a few words."""
+    if not isinstance(schema, dict) or deep > 3:
+        return "any"
+    if isinstance(reference := schema.get("$ref"), str):
+        return reference.rpartition("/")[2] or "object"
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if isinstance(choices := schema.get("enum"), list):
+        shown = [json.dumps(each) for each in choices[:MOST_CHOICES]]
+        return " | ".join([*shown, "…"] if len(choices) > MOST_CHOICES else shown)
+    for key in ("anyOf", "oneOf"):
+        if isinstance(schema.get(key), list):
+            return " | ".join(dict.fromkeys(type_in_short(each, deep + 1) for each in schema[key]))
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return " | ".join(map(str, kind))
+    if kind == "array":
+        return f"array of {type_in_short(schema.get('items'), deep + 1)}"
+    return str(kind) if kind else "any"

@@ -1,0 +1,113 @@
+"""Reads a schema as one piece: references followed, joined parts put together."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from misstep.core.references import find_reference
+from misstep.schemas.limits import is_number, same
+
+DEEPEST = 12  # references and joins within each other; more lead back to themselves
+LARGEST = 10**9  # count that is taken at its word
+KINDS = ("string", "integer", "number", "boolean", "array", "object", "null")
+
+_HIGHEST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
+_LOWEST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
+_SIGNS = (
+    ("object", ("properties", "required", "additionalProperties", "minProperties", "maxProperties")),
+    ("array", ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")),
+    ("string", ("pattern", "minLength", "maxLength", "format")),
+    ("number", ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")),
+)
+
+
+def flatten(schema: Any, root: Mapping[str, Any], deep: int = 0) -> dict[str, Any] | None:
+    """The schema with what it refers to and what it joins; None where it allows nothing at all."""
+    if schema is False:
+        return None
+    flat = dict(schema) if isinstance(schema, Mapping) else {}
+    for _ in range(DEEPEST):
+        if "$ref" not in flat:
+            break
+        target = find_reference(flat.pop("$ref"), root)
+        if target is False:
+            return None
+        flat = merge(mapping(target), flat)
+    flat.pop("$ref", None)
+    for part in listed(flat.pop("allOf", None)):
+        piece = flatten(part, root, deep + 1) if deep < DEEPEST else {}
+        if piece is None:
+            return None
+        flat = merge(flat, piece)
+    return flat
+
+
+def merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """A schema that asks for both, as far as that can be said in one; the second counts where it can't."""
+    both = {**one, **other}
+    for key in one.keys() & other.keys():
+        both[key] = _joined(key, one[key], other[key])
+    return both
+
+
+def _joined(key: str, one: Any, other: Any) -> Any:
+    if key == "properties" and isinstance(one, Mapping) and isinstance(other, Mapping):
+        return {
+            name: {"allOf": [one[name], other[name]]} if name in one and name in other else each
+            for name, each in {**one, **other}.items()
+        }
+    if key == "required":
+        return [*listed(one), *listed(other)]
+    if key in _HIGHEST and is_number(one) and is_number(other):
+        return max(one, other)
+    if key in _LOWEST and is_number(one) and is_number(other):
+        return min(one, other)
+    if key == "enum" and isinstance(one, list) and isinstance(other, list):
+        return [each for each in one if any(same(each, wanted) for wanted in other)]
+    if key == "type":
+        return _common_types(one, other)
+    if key in ("items", "additionalProperties") and isinstance(one, Mapping) and isinstance(other, Mapping):
+        return {"allOf": [one, other]}
+    if key in ("items", "additionalProperties") and one is False:
+        return False
+    return other
+
+
+def _common_types(one: Any, other: Any) -> Any:
+    ones, others = (each if isinstance(each, list) else [each] for each in (one, other))
+    common = [kind for kind in ones if kind in others or (kind == "integer" and "number" in others)]
+    common += [kind for kind in others if kind == "integer" and "number" in ones and kind not in common]
+    return common or other
+
+
+def kinds_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The types that are asked for, or that other demands suggest; all of them where nothing does."""
+    wanted = schema.get("type")
+    named = tuple(kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if kind in KINDS)
+    if named:
+        return named
+    return next(((kind,) for kind, signs in _SIGNS if any(sign in schema for sign in signs)), KINDS)
+
+
+def count(schema: Mapping[str, Any], key: str, default: int) -> int:
+    """A number of things that the schema asks for."""
+    found: Any = schema.get(key)
+    if not is_number(found) or not abs(found) < LARGEST:
+        return default
+    return max(0, int(found) + (key.startswith("min") and found != int(found)))
+
+
+def mapping(value: object) -> dict[str, Any]:
+    return (
+        {key: each for key, each in value.items() if isinstance(key, str)}
+        if isinstance(value, Mapping)
+        else {}
+    )
+
+
+def listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def names_in(value: object) -> list[str]:
+    """The names in a list of them, each once."""
+    return list(dict.fromkeys(name for name in listed(value) if isinstance(name, str)))

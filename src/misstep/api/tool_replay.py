@@ -11,7 +11,7 @@ from misstep.core.finding import Finding, Judged
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Invocation, Probe
 from misstep.errors import UsageError, did_you_mean
-from misstep.tooling.examination import judge_call
+from misstep.tooling.judging.court import judge_calls_of
 
 
 def replay_finding(settings: Settings, run: str, name: str) -> tuple[Finding, Judged]:
@@ -39,4 +39,4 @@ def _replay(spec: str, calls: Sequence[Invocation], settings: Settings) -> Judge
                     f"there is no tool '{call.tool}' now", did_you_mean(call.tool, tools), where=spec
                 )
         *_, last = bench.run([Probe(call) for call in calls])
-        return judge_call(tools[calls[-1].tool], calls[-1], last)
+        return judge_calls_of(list(tools.values()))(calls[-1], last)

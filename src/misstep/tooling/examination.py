@@ -1,6 +1,5 @@
 """The fuzzing of one tool, or of several that share their state, on a workbench."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -9,11 +8,11 @@ from typing import Literal, TypeAlias
 from msgspec import structs
 
 from misstep.core.finding import Finding, Judged, Reach, Richness, ToolReport
-from misstep.core.tool import Described, Invocation, Reaction
-from misstep.schemas.schema import fits
+from misstep.core.tool import Described, Reaction
 from misstep.tooling.fuzzing.attempt import Attempt
 from misstep.tooling.fuzzing.fuzzer import Fuzzer
 from misstep.tooling.inputs.pool import Pool
+from misstep.tooling.judging.court import judge_calls_of
 from misstep.tooling.judging.ruling import judge
 from misstep.tooling.stretch import PORTION, PORTIONS, Stretch
 from misstep.tooling.triage.book import Book, Entry
@@ -27,12 +26,6 @@ STRETCH = PORTIONS * PORTION  # calls at a time
 MOST_KEPT = 200  # inputs of a corpus
 
 Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
-
-
-def judge_call(tool: Described, invocation: Invocation, reaction: Reaction) -> Judged:
-    """The ruling on a call that nobody has said anything about beforehand."""
-    misfit = fits(tool.tool.parameters, json.loads(invocation.arguments))
-    return judge(tool, invocation, misfit is None, misfit or "", reaction)
 
 
 class Examination:
@@ -118,7 +111,7 @@ class Examination:
             frames = reaction.raised.frames if reaction.raised else ()
             if self._book.add(calls, ruling, self.calls, attempt.origin, frames):
                 self._tell(list(self._book)[-1])
-            if reaction.ended in ("hung", "died"):
+            if reaction.ended not in ("returned", "raised"):
                 self._book.begin_anew()
         return judged
 
@@ -132,32 +125,32 @@ class Examination:
 
     def _tell(self, entry: Entry) -> None:
         if entry.id not in {finding.id for finding in self._before.findings}:
-            self._fresh.append(self._finding(entry, entry.calls, 0, 0))
+            self._fresh.append(self._located(entry.finding(entry.calls, 0, 0)))
 
     def _confirmed(self, entry: Entry) -> Finding:
         """The finding with the smallest calls, as often as they show it."""
 
-        def judge_again(invocation: Invocation, reaction: Reaction) -> Judged:
-            return judge_call(self._tools[invocation.tool], invocation, reaction)
-
+        judge_again = judge_calls_of(list(self._tools.values()))
         confirmed = confirm(entry, self._bench, judge_again)
         self._triage += confirmed.spent
-        calls: Sequence[Invocation] = confirmed.calls
-        if confirmed.reproduced:
-            small = shrink(confirmed.calls, entry.judged, self._bench, judge_again)
-            self._triage += small.spent
-            calls = small.calls
-        return self._finding(entry, calls, confirmed.replayed, confirmed.reproduced)
+        times = confirmed.replayed, confirmed.reproduced
+        if not confirmed.reproduced:
+            return self._located(entry.finding(confirmed.calls, *times))
+        small = shrink(confirmed.calls, entry.judged, self._bench, judge_again)
+        self._triage += small.spent
+        return self._located(entry.finding(small.calls, *times, small.judged))
 
-    def _finding(self, entry: Entry, calls: Sequence[Invocation], replayed: int, reproduced: int) -> Finding:
-        return structs.replace(entry.finding(calls, replayed, reproduced), spec=self._spec)
+    def _located(self, finding: Finding) -> Finding:
+        return structs.replace(finding, spec=self._spec)
 
     def _findings(self) -> Iterator[Finding]:
         """Those of before, then those that are new, in the order in which they were found."""
         earlier = {finding.id: finding for finding in self._before.findings}
         for entry in self._book:
             if entry.id in self._settled or entry.id not in self._dismissed | earlier.keys():
-                earlier[entry.id] = self._settled.get(entry.id) or self._finding(entry, entry.calls, 0, 0)
+                earlier[entry.id] = self._settled.get(entry.id) or self._located(
+                    entry.finding(entry.calls, 0, 0)
+                )
         return iter(earlier.values())
 
     def _richness(self) -> Richness | None:

@@ -1,0 +1,43 @@
+"""Makes calls again from a fresh start, to see whether they still show a defect."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from misstep.core.finding import Judged
+from misstep.core.tool import Invocation, Probe, Reaction
+from misstep.tooling.workbench import Workbench
+
+# Rules on what came of a call; whoever gives it knows the tools.
+Judge: TypeAlias = Callable[[Invocation, Reaction], Judged]
+
+
+class Replayer:
+    """Replays calls on a workbench and counts them; `left` is how many it may still make."""
+
+    def __init__(self, bench: Workbench, judge: Judge, most: int) -> None:
+        self._bench = bench
+        self._judge = judge
+        self.left = most
+        self.spent = 0
+
+    def last_of(self, calls: Sequence[Invocation]) -> Judged | None:
+        """What the last call comes to after the others, from a fresh start.
+
+        None if there are not enough calls left, or the workbench makes no more.
+        """
+        if len(calls) > self.left:
+            return None
+        self.left -= len(calls)
+        self.spent += len(calls)
+        self._bench.reset()
+        reactions = list(self._bench.run([Probe(call) for call in calls]))
+        return self._judge(calls[-1], reactions[-1]) if len(reactions) == len(calls) else None
+
+    def shows(self, calls: Sequence[Invocation], like: Judged) -> bool | None:
+        """Whether the calls show the same defect; None if that can't be paid for."""
+        judged = self.last_of(calls)
+        return None if judged is None else is_same(judged, like)
+
+
+def is_same(one: Judged, other: Judged) -> bool:
+    return (one.ruling, one.signature) == (other.ruling, other.signature)

@@ -1,0 +1,98 @@
+"""The simplest values that a schema allows."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from misstep.core.references import find_reference
+from misstep.schemas.limits import is_number
+from misstep.schemas.schema import fits
+
+DEEPEST = 6
+MOST_CHOICES = 4
+LONGEST = 1_000  # characters or items that a lower limit may ask for
+
+_PLAIN: dict[str, tuple[Any, ...]] = {
+    "string": ("", "a", "0"),
+    "integer": (0, 1),
+    "number": (0, 1),
+    "boolean": (False,),
+    "null": (None,),
+}
+
+
+def simplest_values(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
+    """Some values that fit, simple ones first; none where it takes more than a guess to find one."""
+    schema = resolve(schema, root)
+    if not isinstance(schema, Mapping):
+        yield from ("", 0)
+        return
+    if depth > DEEPEST:
+        return
+    for value in _guesses(schema, root, depth):
+        if fits(schema, value, root) is None:
+            yield value
+
+
+def simplest(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
+    return next(simplest_values(schema, root, depth), None)
+
+
+def resolve(schema: Any, root: Mapping[str, Any]) -> Any:
+    """What a schema refers to, if it does nothing else."""
+    for _ in range(DEEPEST):
+        if not isinstance(schema, Mapping) or "$ref" not in schema:
+            break
+        schema = find_reference(schema["$ref"], root)
+    return schema
+
+
+def _guesses(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[Any]:
+    if "const" in schema:
+        yield schema["const"]
+    if isinstance(choices := schema.get("enum"), list):
+        yield from sorted(choices, key=lambda choice: len(str(choice)))[:MOST_CHOICES]
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for each in schema.get(keyword) or ():
+            yield from simplest_values(each, root, depth + 1)
+    kinds = schema.get("type", "object" if "properties" in schema else ["string", "integer"])
+    for kind in kinds if isinstance(kinds, list) else [kinds]:
+        yield from _of_kind(str(kind), schema, root, depth)
+
+
+def _of_kind(kind: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[Any]:
+    yield from _PLAIN.get(kind, ())
+    match kind:
+        case "string":
+            yield "a" * _fewest(schema, "minLength")
+        case "integer" | "number":
+            yield from _bounds(schema)
+        case "array":
+            yield []
+            few = _fewest(schema, "minItems") or 1
+            yield [simplest(schema.get("items", {}), root, depth + 1) for _ in range(few)]
+        case "object":
+            yield _smallest_object(schema, root, depth)
+
+
+def _smallest_object(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, Mapping) else {}
+    required = schema.get("required")
+    names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+    return {name: simplest(known.get(name, {}), root, depth + 1) for name in names}
+
+
+def _fewest(schema: Mapping[str, Any], keyword: str) -> int:
+    wanted = schema.get(keyword)
+    return min(wanted, LONGEST) if isinstance(wanted, int) and wanted > 0 else 0
+
+
+def _bounds(schema: Mapping[str, Any]) -> Iterator[int | float]:
+    step: Any = schema.get("multipleOf")
+    for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
+        bound: Any = schema.get(keyword)
+        if is_number(bound):
+            yield bound
+            yield bound + 1 if keyword == "exclusiveMinimum" else bound - 1
+    if is_number(step):
+        yield step

@@ -1,0 +1,135 @@
+"""Steps that make the arguments of a call simpler, large ones first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from misstep.schemas.schema import fits
+from misstep.tooling.triage.measure import plainness_of
+from misstep.tooling.triage.simplest import resolve, simplest, simplest_values
+
+DEEPEST = 40
+LONGEST_SINGLY = 400  # characters or items; of more than that only chunks are looked at
+
+Some = TypeVar("Some", bound=Sequence[Any])
+
+
+def simpler_arguments(schema: Mapping[str, Any], arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Arguments a step simpler than these, or a step closer to what the schema asks for."""
+    yield from (value for value in simplest_values(schema, schema) if isinstance(value, dict))
+    for value in simpler_values(schema, arguments, schema):
+        if isinstance(value, dict):
+            yield value
+
+
+def simpler_values(schema: Any, value: Any, root: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
+    """Whether they really are simpler is for the measure to say."""
+    schema = _fitting(resolve(schema, root), value, root)
+    if depth > DEEPEST:
+        return
+    if depth:
+        yield from simplest_values(schema, root)
+    match value:
+        case bool():
+            yield False
+        case int() | float():
+            yield from _simpler_numbers(value)
+        case str():
+            yield from _simpler_texts(value)
+        case list():
+            yield from _simpler_lists(schema, value, root, depth)
+        case dict():
+            yield from _simpler_objects(schema, value, root, depth)
+
+
+def without_chunks(items: Some) -> Iterator[Some]:
+    """The sequence without its halves, its quarters, …, each of its items."""
+    for start, end in _chunks(len(items)):
+        yield items[:start] + items[end:]  # type: ignore[operator]  # texts, lists and tuples all can
+
+
+def _chunks(length: int) -> Iterator[tuple[int, int]]:
+    size = length
+    while size:
+        if size > 1 or length <= LONGEST_SINGLY:
+            for start in range(0, length, size):
+                yield start, min(start + size, length)
+        size = size // 2 if size > 1 else 0
+
+
+def _simpler_numbers(value: int | float) -> Iterator[int | float]:
+    yield 0
+    if isinstance(value, float):
+        if abs(value) < 1e15:
+            yield int(value)
+            yield round(value, 1)
+        yield value / 2
+        return
+    if value < 0:
+        yield -value
+    step = abs(value) // 2
+    while step:
+        yield value - step if value > 0 else value + step
+        step //= 2
+
+
+def _simpler_texts(text: str) -> Iterator[str]:
+    yield "a" * len(text)
+    yield from _shorter_beginnings(text)
+    yield from without_chunks(text)
+    for letter in "a0":
+        for start, end in _chunks(len(text)):
+            if any(plainness_of(each) > plainness_of(letter) for each in text[start:end]):
+                yield text[:start] + letter * (end - start) + text[end:]
+
+
+def _shorter_beginnings(text: str) -> Iterator[str]:
+    """For texts that only have to be long: half of it, three quarters, …"""
+    step = len(text) // 2
+    while step:
+        yield text[: len(text) - step]
+        step //= 2
+
+
+def _simpler_lists(schema: Any, items: list[Any], root: Mapping[str, Any], depth: int) -> Iterator[list[Any]]:
+    yield from without_chunks(items)
+    inner = schema.get("items", {}) if isinstance(schema, Mapping) else {}
+    for number, item in enumerate(items[:LONGEST_SINGLY]):
+        for value in simpler_values(inner, item, root, depth + 1):
+            yield [*items[:number], value, *items[number + 1 :]]
+
+
+def _simpler_objects(
+    schema: Any, members: dict[str, Any], root: Mapping[str, Any], depth: int
+) -> Iterator[dict[str, Any]]:
+    for kept in without_chunks(list(members)):
+        yield {name: members[name] for name in kept}
+    known = schema.get("properties") if isinstance(schema, Mapping) else None
+    known = known if isinstance(known, Mapping) else {}
+    yield from _completed(schema, members, known, root)
+    for name, member in members.items():
+        inner = known.get(name, {})
+        for value in simpler_values(inner, member, root, depth + 1):
+            yield {**members, name: value}
+
+
+def _completed(
+    schema: Any, members: dict[str, Any], known: Mapping[str, Any], root: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The object with what it lacks, and with simple values for whatever does not fit."""
+    required = schema.get("required") if isinstance(schema, Mapping) else None
+    missing = [name for name in required if name not in members] if isinstance(required, list) else []
+    wrong = [name for name in members if name in known and fits(known[name], members[name], root) is not None]
+    if missing or wrong:
+        yield {**members, **{name: simplest(known.get(name, {}), root) for name in (*missing, *wrong)}}
+
+
+def _fitting(schema: Any, value: Any, root: Mapping[str, Any]) -> Any:
+    """The alternative of a schema that a value has taken, if it has alternatives."""
+    if not isinstance(schema, Mapping):
+        return {}
+    for keyword in ("anyOf", "oneOf"):
+        choices = schema.get(keyword)
+        if isinstance(choices, list):
+            taken = next((each for each in choices if fits(each, value, root) is None), None)
+            return schema if taken is None else resolve(taken, root)
+    return schema

@@ -1,0 +1,207 @@
+"""What is ruled beside exceptions and error texts: limits, promises, ends that were none."""
+
+import json
+from typing import Any
+
+import pytest
+
+from misstep.core.agent import Tool
+from misstep.core.finding import Judged
+from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, ToolKind
+from misstep.tooling.judging.breaches import broken_demand
+from misstep.tooling.judging.court import judge_calls_of
+from misstep.tooling.judging.ruling import MUCH_MEMORY, MUCH_TEXT, judge
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "amount": {"type": "integer", "minimum": 1, "maximum": 10},
+        "unit": {"enum": ["celsius", "fahrenheit", 3]},
+        "name": {"type": "string", "minLength": 2, "maxLength": 5, "pattern": "^[a-z]+$"},
+        "size": {"anyOf": [{"type": "integer", "exclusiveMinimum": 0}, {"type": "null"}]},
+        "place": {"$ref": "#/$defs/Place"},
+        "tags": {"type": "array", "items": {"const": "x"}, "maxItems": 2},
+    },
+    "required": ["amount"],
+    "additionalProperties": False,
+    "$defs": {"Place": {"type": "object", "properties": {"lat": {"maximum": 90}}, "required": ["lat"]}},
+}
+
+
+def rule(arguments: Any, reaction: Reaction, output: Any = None, kind: ToolKind = "function") -> Judged:
+    described = Described(Tool("planted", "", SCHEMA), kind, output=output)
+    return judge_calls_of([described])(Invocation("planted", json.dumps(arguments)), reaction)
+
+
+def returned(text: str, **more: Any) -> Reaction:
+    return Reaction("returned", text=text, size=more.pop("size", len(text)), **more)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "broken"),
+    [
+        ({"amount": 1}, ""),
+        ({}, "required at amount"),
+        ({"amount": 0}, "minimum at amount"),
+        ({"amount": 11}, "maximum at amount"),
+        ({"amount": "1"}, "type at amount"),
+        ({"amount": 1, "unit": "kelvin"}, "enum at unit"),
+        ({"amount": 1, "name": "a"}, "minLength at name"),
+        ({"amount": 1, "name": "abcdef"}, "maxLength at name"),
+        ({"amount": 1, "name": "ABC"}, "pattern at name"),
+        ({"amount": 1, "size": 0}, "exclusiveMinimum at size"),
+        ({"amount": 1, "size": "x"}, "anyOf at size"),
+        ({"amount": 1, "place": {"lat": 91}}, "maximum at place.lat"),
+        ({"amount": 1, "place": {}}, "required at place.lat"),
+        ({"amount": 1, "tags": ["x", "y"]}, "const at tags[1]"),
+        ({"amount": 1, "tags": ["x", "x", "x"]}, "maxItems at tags"),
+        ({"amount": 1, "extra": 1}, "additionalProperties"),
+        ([], "type"),
+    ],
+)
+def test_the_demand_that_is_broken_is_named(arguments: Any, broken: str) -> None:
+    assert broken_demand(SCHEMA, arguments) == broken
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "ruling"),
+    [
+        ({"amount": 0}, "bought 0 pieces", "acceptance"),
+        ({"amount": 11}, "bought 11 pieces", "acceptance"),
+        ({}, "bought one", "acceptance"),
+        ({"amount": 1, "unit": "kelvin"}, "20 degrees", "acceptance"),
+        ({"amount": 1, "name": "a"}, "hello a", "acceptance"),
+        ({"amount": 1, "name": "A B"}, "hello A B", "acceptance"),
+        ({"amount": 1, "size": 0}, "size 0", "acceptance"),
+        # No limit that was written down, another spelling, or not without a word.
+        ({"amount": 1}, "bought 1 piece", "fine"),
+        ({"amount": "1"}, "bought 1 piece", "fine"),
+        ({"amount": 1, "extra": 1}, "bought 1 piece", "fine"),
+        ({"amount": 1, "tags": ["x", "x", "x"]}, "three tags", "fine"),
+        ({"amount": 1, "unit": "Celsius"}, "20 degrees", "fine"),
+        ({"amount": 1, "unit": " celsius "}, "20 degrees", "fine"),
+        ({"amount": 1, "unit": "3"}, "20 degrees", "fine"),
+        ({"amount": 0}, "the amount must be at least 1", "fine"),
+        ({"amount": 0}, "Please choose an amount between 1 and 10", "fine"),
+        ({"amount": 11}, "bought 10 pieces (limited to 10)", "fine"),
+        ({"amount": 0}, "", "fine"),
+        ({"amount": 0}, "None", "fine"),
+        ({"amount": 0}, '{"error": "amount too small"}', "refused"),
+        ({"amount": 0}, "Error: amount too small", "refused"),
+    ],
+)
+def test_silent_acceptance_needs_a_written_limit_and_silence(arguments: Any, text: str, ruling: str) -> None:
+    assert rule(arguments, returned(text)).ruling == ruling
+
+
+def test_accepting_is_the_same_however_the_breach_is_put_into_words() -> None:
+    described = Described(Tool("planted", "", SCHEMA), "function")
+    invocation = Invocation("planted", '{"amount": 0}')
+    ways = ("minimum at amount", "amount must be at least 1", "")
+    rulings = {judge(described, invocation, False, way, returned("ok")) for way in ways}
+    assert [judged.signature for judged in rulings] == ["acceptance: minimum at amount"]
+
+
+def test_accepting_is_one_defect_per_limit() -> None:
+    low, lower, high = (rule({"amount": amount}, returned("ok")).signature for amount in (0, -7, 11))
+    assert low == lower != high
+
+
+OUTPUT = {"type": "object", "properties": {"degrees": {"type": "number"}}, "required": ["degrees"]}
+
+
+@pytest.mark.parametrize(
+    ("structured", "kind", "ruling"),
+    [
+        ('{"degrees": 20}', "function", "fine"),
+        ('{"degrees": "20"}', "function", "schema"),
+        ("{}", "mcp", "schema"),
+        ("{", "mcp", "schema"),
+        (None, "mcp", "schema"),
+        (None, "function", "fine"),
+    ],
+)
+def test_a_structured_result_is_held_to_its_schema(
+    structured: str | None, kind: ToolKind, ruling: str
+) -> None:
+    reaction = returned("20 degrees", structured=structured)
+    assert rule({"amount": 1}, reaction, OUTPUT, kind).ruling == ruling
+
+
+def test_an_error_needs_no_structured_result() -> None:
+    for reaction in (returned("no such city", flagged=True), returned("Error: no such city")):
+        assert rule({"amount": 1}, reaction, OUTPUT, "mcp").ruling == "refused"
+
+
+@pytest.mark.parametrize(
+    ("reaction", "ruling", "error"),
+    [
+        (Reaction("hung", detail="no answer in 10 s"), "hang", "hang"),
+        (Reaction("died", detail="killed by SIGSEGV"), "crash", "process died"),
+        (Reaction("died", detail="exit status 3"), "crash", "process died"),
+        (Reaction("died", detail="killed: out of memory"), "blow-up", "memory"),
+        (Reaction("exhausted", detail="1,024 MB"), "blow-up", "memory"),
+        (Reaction("garbled", detail="result has no content"), "protocol", "protocol"),
+        (Reaction("raised"), "crash", "exception"),
+        (returned("ok", memory=MUCH_MEMORY), "blow-up", "memory"),
+        (returned("ok", size=MUCH_TEXT), "blow-up", "size"),
+    ],
+)
+def test_calls_that_came_to_no_good_end(reaction: Reaction, ruling: str, error: str) -> None:
+    judged = rule({"amount": 1}, reaction)
+    assert (judged.ruling, judged.error) == (ruling, error)
+    assert judged.why
+    assert judged.signature
+
+
+def test_much_input_explains_much_output() -> None:
+    assert rule({"amount": 1, "name": "a" * 70_000}, returned("ok", size=MUCH_TEXT)).ruling != "blow-up"
+
+
+def test_hangs_in_two_places_are_two() -> None:
+    def hung(line: int) -> Reaction:
+        return Reaction("hung", raised=Raised("Hung", "", frames=(Frame("tools.py", line, "wait", True),)))
+
+    one, other = rule({"amount": 1}, hung(3)), rule({"amount": 1}, hung(9))
+    assert one.signature != other.signature
+    assert one.where == "tools.py:3 in wait"
+
+
+def test_a_hidden_exception_is_read_from_the_servers_log() -> None:
+    log = 'Traceback (most recent call last):\n  File "/srv/t.py", line 3, in f\n    get()\n'
+    for last, ruling in (
+        ("IndexError: list index out of range", "crash"),
+        ("ConnectionError: Connection refused", "environment"),
+    ):
+        reaction = returned("Error executing tool planted", flagged=True, detail=log + last)
+        assert rule({"amount": 1}, reaction, kind="mcp").ruling == ruling
+
+
+def test_an_error_of_the_protocol_is_read_like_a_text() -> None:
+    for message, ruling in (
+        ("MCP error -32602: Invalid arguments for tool planted: x", "schema"),
+        ("MCP error -32603: list index out of range", "crash"),
+        ("no such city", "refused"),
+    ):
+        reaction = Reaction("raised", raised=Raised("MCPError", message))
+        assert rule({"amount": 1}, reaction, kind="mcp").ruling == ruling
+
+
+@pytest.mark.parametrize(
+    "text", ["{" * 100_000, "[" * 100_000, "Error: " + "\0" * 100_000, "Error: " + "'" * 90_000]
+)
+def test_hostile_text_is_judged_all_the_same(text: str) -> None:
+    for flagged in (False, True):
+        judged = rule({"amount": 1, "name": text}, returned(text, flagged=flagged))
+        assert len(judged.why) < 1_000
+
+
+@pytest.mark.parametrize(("arguments", "ruling"), [({"amount": 2}, "crash"), ({"amount": "2"}, "refused")])
+def test_an_error_in_answer_to_what_the_schema_forbids_is_a_refusal(arguments: Any, ruling: str) -> None:
+    raised = Raised("TypeError", "unsupported operand", frames=(Frame("tools.py", 3, "planted", True),))
+    assert rule(arguments, Reaction("raised", raised=raised)).ruling == ruling
+    assert rule(arguments, returned("Error: list index out of range")).ruling == ruling
+
+
+def test_a_process_that_dies_is_a_crash_whatever_it_was_given() -> None:
+    assert rule({"amount": "2"}, Reaction("died", detail="SIGSEGV")).ruling == "crash"

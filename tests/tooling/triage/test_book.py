@@ -1,0 +1,95 @@
+"""The book of findings: each defect once, counted, with what it takes to see it again."""
+
+from misstep.core.finding import Judged
+from misstep.core.tool import Frame
+from misstep.tooling.triage.book import MOST_KEPT, Book
+from tests.tooling.triage.bench import invoke
+
+CRASH = Judged("crash", "why", "IndexError at a.py:1 in f", "IndexError", "a.py:1 in f", "out of range")
+OTHER = Judged("crash", "why", "KeyError at a.py:2 in f", "KeyError", "a.py:2 in f", "'x'")
+FINE = Judged("fine")
+
+
+def test_a_defect_is_new_once_and_counted_every_time() -> None:
+    book = Book()
+    news = [book.add([invoke("f", x=number)], CRASH, number) for number in range(1, 4)]
+    assert news == [True, False, False]
+    (entry,) = book
+    assert (entry.seen, entry.found_after, len(book)) == (3, 1, 1)
+
+
+def test_what_is_no_defect_is_not_entered() -> None:
+    book = Book()
+    for ruling in ("fine", "refused", "environment"):
+        assert not book.add([invoke("f")], Judged(ruling), 1)  # type: ignore[arg-type]
+    assert len(book) == 0
+
+
+def test_the_same_signature_of_another_tool_or_kind_is_another_defect() -> None:
+    book = Book()
+    assert book.add([invoke("f")], CRASH, 1)
+    assert book.add([invoke("g")], CRASH, 2)
+    assert book.add([invoke("f")], Judged("hang", "", CRASH.signature), 3)
+    assert len({entry.id for entry in book}) == 3
+    assert [entry.tool for entry in book.of("g")] == ["g"]
+
+
+def test_the_smallest_calls_are_kept_and_the_first_remembered() -> None:
+    book = Book()
+    long, short, sequence = invoke("f", x="aaaaaa"), invoke("f", x="a"), (invoke("g"), invoke("f"))
+    book.add([long], CRASH, 1)
+    book.add([short], CRASH, 2)
+    book.add(sequence, CRASH, 4)
+    (entry,) = book
+    assert (entry.calls, entry.original, entry.before) == ((short,), (long,), (long,))
+
+
+def test_calls_before_it_are_remembered_up_to_a_point() -> None:
+    book = Book(history=3)
+    for number in range(5):
+        book.add([invoke("g", n=number)], FINE, number)
+    book.add([invoke("f")], CRASH, 6)
+    assert next(iter(book)).before == tuple(invoke("g", n=number) for number in (2, 3, 4))
+
+
+def test_the_calls_of_the_attempt_are_not_among_those_before_it() -> None:
+    book = Book()
+    first, second, third = invoke("a"), invoke("b"), invoke("c")
+    book.add([first], FINE, 1)
+    book.add([second], FINE, 2)
+    book.add([second, third], CRASH, 3)
+    assert next(iter(book)).before == (first,)
+
+
+def test_a_fresh_start_makes_what_was_before_it_irrelevant() -> None:
+    book = Book()
+    book.add([invoke("g")], FINE, 1)
+    book.begin_anew()
+    book.add([invoke("f")], CRASH, 2)
+    assert next(iter(book)).before == ()
+
+
+def test_huge_arguments_are_not_kept_without_end() -> None:
+    book = Book()
+    for number in range(4):
+        book.add([invoke("g", x="a" * (MOST_KEPT // 2 - 50))], FINE, number)
+    book.add([invoke("f")], CRASH, 5)
+    assert len(next(iter(book)).before) == 2
+
+
+def test_richness_goes_by_how_often_each_was_seen() -> None:
+    book = Book()
+    for tool, judged in (("f", CRASH), ("f", OTHER), ("f", OTHER), ("g", CRASH)):
+        book.add([invoke(tool)], judged, 1)
+    assert book.richness("f").estimate == 2
+    assert book.richness().estimate == 3 + 2 * 1 / (2 * 2)
+
+
+def test_a_finding_tells_what_the_book_knows() -> None:
+    book = Book()
+    frames = (Frame("a.py", 1, "f", True),)
+    book.add([invoke("f", x=12)], CRASH, 7, "mutation", frames)
+    finding = next(iter(book)).finding([invoke("f", x=0)], replayed=3, reproduced=2)
+    assert (finding.tool, finding.kind, finding.found_after, finding.origin) == ("f", "crash", 7, "mutation")
+    assert (finding.calls, finding.original) == ((invoke("f", x=0),), (invoke("f", x=12),))
+    assert (finding.replayed, finding.reproduced, finding.frames) == (3, 2, frames)

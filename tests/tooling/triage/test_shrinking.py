@@ -1,0 +1,258 @@
+"""Shrinking: the result shows the same defect, and no single step makes it simpler, by exhaustion."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from misstep.core.finding import Judged
+from misstep.core.tool import Invocation, Probe, Reaction
+from misstep.schemas.schema import fits
+from misstep.tooling.triage.shrinking import MOST_SLOW_CALLS, Shrunk, shrink
+from tests.tooling.triage.bench import Bench, Planted, invoke, schema
+
+STRING, INTEGER = {"type": "string"}, {"type": "integer"}
+
+
+def long_name(state: Any, name: str, note: str = "") -> str:
+    return name if len(name) < 256 else str([][0])
+
+
+def has_bracket(state: Any, text: str) -> str:
+    return str([][0]) if "[" in text and "]" in text[text.index("[") :] else "fine"
+
+
+def large(state: Any, n: int) -> str:
+    return str([][0]) if n >= 137 else "fine"
+
+
+def negative(state: Any, n: int) -> str:
+    return str([][0]) if n <= -42 else "fine"
+
+
+def nested(state: Any, items: list[dict[str, Any]], mode: str = "x") -> str:
+    return str([][0]) if any(item.get("kind") == "b" and item.get("n", 0) > 3 for item in items) else "fine"
+
+
+def relation(state: Any, first: int, last: int) -> str:
+    return str([][0]) if first > last else "fine"
+
+
+def control(state: Any, text: str) -> str:
+    return str([][0]) if any(not each.isprintable() for each in text) else "fine"
+
+
+def any_text(state: Any, text: str) -> str:
+    return str([][0]) if len(text) > 2 else "fine"
+
+
+def two_ways(state: Any, text: str) -> str:
+    if text.startswith("x"):
+        return str({}["k"])
+    return str([][0]) if len(text) > 3 else "fine"
+
+
+def either(state: Any, value: Any) -> str:
+    return str([][0]) if not isinstance(value, bool) else "fine"
+
+
+ITEM = schema(kind={"enum": ["a", "b"]}, n=INTEGER)
+CASES: list[tuple[Planted, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    (has_bracket, schema(["text"], text=STRING), {"text": "héllo [wörld] and [more] of it"}, {"text": "[]"}),
+    (large, schema(["n"], n=INTEGER), {"n": 90_210}, {"n": 137}),
+    (negative, schema(["n"], n=INTEGER), {"n": -90_210}, {"n": -42}),
+    (
+        nested,
+        schema(["items"], items={"type": "array", "items": ITEM}, mode=STRING),
+        {"items": [{"kind": "a"}, {"kind": "b", "n": 77}, {"n": 1}], "mode": "abc"},
+        {"items": [{"kind": "b", "n": 4}]},
+    ),
+    (
+        relation,
+        schema(["first", "last"], first=INTEGER, last=INTEGER),
+        {"first": 17, "last": 3},
+        {"first": 1, "last": 0},
+    ),
+    (any_text, schema(["text"], text=STRING), {"text": "\x01\u00e9Z!"}, {"text": "aaa"}),
+    (two_ways, schema(["text"], text=STRING), {"text": "hello world"}, {"text": "aaaa"}),
+    (control, schema(["text"], text=STRING), {"text": "ab\x00cd\x01"}, {"text": "\x00"}),
+    (either, schema(["value"], value={"type": ["boolean", "string"]}), {"value": "abc"}, {"value": ""}),
+]
+
+
+def run(
+    function: Planted, parameters: dict[str, Any], arguments: dict[str, Any], most: int = 2_000
+) -> tuple[Bench, Shrunk]:
+    bench = Bench((function, parameters))
+    calls = [invoke(function.__name__, **arguments)]
+    return bench, shrink(calls, bench.last_of(calls), bench, bench.judge, most)
+
+
+@pytest.mark.parametrize(("function", "parameters", "arguments", "expected"), CASES)
+def test_arguments_become_as_small_as_they_can(
+    function: Planted, parameters: dict[str, Any], arguments: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    bench, shrunk = run(function, parameters, arguments)
+    (call,) = shrunk.calls
+    assert json.loads(call.arguments) == expected
+    assert shrunk.minimal
+    assert smaller_still(bench, shrunk.calls) == []
+
+
+def test_the_usual_number_of_calls_is_enough_for_a_long_text() -> None:
+    parameters = schema(["name"], name=STRING, note=STRING)
+    bench, shrunk = run(long_name, parameters, {"name": "x/é\x00" * 700, "note": "abc"}, most=200)
+    assert json.loads(shrunk.calls[0].arguments) == {"name": "a" * 256}
+    assert shrunk.minimal
+    assert bench.calls - 1 == shrunk.spent <= 200
+
+
+def test_the_same_again_gives_the_same() -> None:
+    function, parameters, arguments, _ = CASES[3]
+    assert run(function, parameters, arguments)[1] == run(function, parameters, arguments)[1]
+
+
+def test_no_more_calls_than_allowed_and_what_is_left_still_shows_it() -> None:
+    function, parameters, arguments, _ = CASES[3]
+    for most in range(12):
+        bench, shrunk = run(function, parameters, arguments, most)
+        assert shrunk.spent <= most
+        assert not shrunk.minimal
+        assert bench.last_of(shrunk.calls).signature == shrunk.judged.signature
+
+
+def test_hangs_are_shrunk_with_few_calls() -> None:
+    bench = Bench((any_text, schema(["text"], text=STRING)))
+    calls = [invoke("any_text", text="abcdefghijklmnopqrstuvwxyz")]
+
+    def hangs(invocation: Invocation, reaction: Reaction) -> Judged:
+        return Judged("hang", "", "hang") if reaction.raised else Judged("fine")
+
+    assert shrink(calls, Judged("hang", "", "hang"), bench, hangs).spent <= MOST_SLOW_CALLS
+
+
+def test_a_workbench_that_makes_no_more_calls_ends_it() -> None:
+    class Tired(Bench):
+        def run(self, probes: Iterable[Probe]) -> Iterator[Reaction]:
+            return iter(())
+
+    bench = Tired((any_text, schema(["text"], text=STRING)))
+    calls = (invoke("any_text", text="abc"),)
+    shrunk = shrink(calls, Judged("crash", "", "x"), bench, bench.judge)
+    assert (shrunk.calls, shrunk.minimal) == (calls, False)
+
+
+def unit(state: Any, unit: str = "m", size: int = 1) -> str:
+    return str([][0]) if size > 5 else "fine"
+
+
+def shrunk_whatever_the_schema_says(parameters: dict[str, Any], **arguments: Any) -> Any:
+    """The smallest arguments for which the tool raises something, be they forbidden or not."""
+
+    def raises(invocation: Invocation, reaction: Reaction) -> Judged:
+        return Judged("crash", "", "x") if reaction.raised else Judged("fine")
+
+    bench = Bench((unit, parameters))
+    shrunk = shrink([invoke("unit", **arguments)], Judged("crash", "", "x"), bench, raises)
+    return json.loads(shrunk.calls[0].arguments)
+
+
+def test_arguments_that_fit_are_worth_more_than_short_ones() -> None:
+    parameters = schema(["unit", "size"], unit={"enum": ["metres", "feet"]}, size=INTEGER)
+    assert shrunk_whatever_the_schema_says(parameters, unit="nonsense", size=12) == {
+        "unit": "feet",
+        "size": 6,
+    }
+
+
+def test_what_only_shows_with_wrong_arguments_stays_wrong() -> None:
+    parameters = schema(["unit", "size"], unit=STRING, size={"type": "integer", "maximum": 3})
+    assert fits(parameters, shrunk_whatever_the_schema_says(parameters, unit="abc", size=12)) is not None
+
+
+def put(state: dict[str, Any], key: str) -> str:
+    state[key] = 1
+    return "put"
+
+
+def get(state: dict[str, Any], key: str) -> int:
+    return 1 // (1 - state.get(key, 0))
+
+
+def look(state: dict[str, Any], n: int = 0) -> str:
+    return "looked"
+
+
+def test_sequences_lose_calls_first_and_then_arguments() -> None:
+    tools = [
+        (put, schema(["key"], key=STRING)),
+        (get, schema(["key"], key=STRING)),
+        (look, schema(n=INTEGER)),
+    ]
+    bench = Bench(*tools)
+    noise = [invoke("look", n=number) for number in range(6)]
+    calls = [*noise, invoke("put", key="b"), *noise, invoke("put", key="abc"), invoke("get", key="b")]
+    shrunk = shrink(calls, bench.last_of(calls), bench, bench.judge)
+    assert [call.tool for call in shrunk.calls] == ["put", "get"]
+    assert shrunk.calls == (invoke("put", key="b"), invoke("get", key="b"))
+    assert smaller_still(bench, shrunk.calls) == []
+
+
+def push(state: dict[str, Any], n: int) -> str:
+    state.setdefault("stack", []).append(n)
+    return "pushed"
+
+
+def total(state: dict[str, Any]) -> str:
+    stack = state.get("stack", [])
+    return str([][0]) if len(stack) >= 3 and sum(stack) > 5 else "fine"
+
+
+def test_a_defect_that_needs_three_calls_keeps_three() -> None:
+    bench = Bench((push, schema(["n"], n=INTEGER)), (total, schema()))
+    calls = [*(invoke("push", n=number) for number in range(9)), invoke("total")]
+    shrunk = shrink(calls, bench.last_of(calls), bench, bench.judge, 2_000)
+    assert [call.tool for call in shrunk.calls] == ["push", "push", "push", "total"]
+    assert sum(json.loads(call.arguments).get("n", 0) for call in shrunk.calls) == 6
+    assert smaller_still(bench, shrunk.calls) == []
+
+
+def smaller_still(bench: Bench, calls: Sequence[Invocation]) -> list[Sequence[Invocation]]:
+    """Every single cut of the calls that shows the same defect, found without the shrinker's own steps.
+
+    A cut takes away a call, a member, an item or a character, makes a character an `a`, takes a number to
+    nought or one closer to it, or true to false. One that no longer fits the schema is none.
+    """
+    wanted = bench.last_of(calls)
+    schemas = {described.name: described.tool.parameters for described in bench.tools}
+    found = list[Sequence[Invocation]]()
+    for place, call in enumerate(calls):
+        others = [[*calls[:place], *calls[place + 1 :]]] if place < len(calls) - 1 else []
+        arguments = json.loads(call.arguments)
+        fitted = fits(schemas[call.tool], arguments) is None
+        smaller = [cut for cut in cuts(arguments) if not fitted or fits(schemas[call.tool], cut) is None]
+        for cut in smaller:
+            others += [[*calls[:place], Invocation(call.tool, json.dumps(cut)), *calls[place + 1 :]]]
+        found.extend(other for other in others if bench.last_of(other).signature == wanted.signature)
+    return found
+
+
+def cuts(value: Any) -> Iterator[Any]:
+    if isinstance(value, bool):
+        yield from [False] if value else []
+    elif isinstance(value, int):
+        yield from {0, value - 1 if value > 0 else value + 1} - {value} if value else ()
+    elif isinstance(value, str):
+        for place in range(len(value)):
+            yield value[:place] + value[place + 1 :]
+            if value[place] != "a":
+                yield value[:place] + "a" + value[place + 1 :]
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            yield value[:place] + value[place + 1 :]
+            yield from ([*value[:place], cut, *value[place + 1 :]] for cut in cuts(item))
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield {other: value[other] for other in value if other != name}
+            yield from ({**value, name: cut} for cut in cuts(member))

@@ -1,0 +1,1 @@
+"""Makes arguments and sequences of calls out of what is known."""

@@ -1,0 +1,146 @@
+"""What is known about one tool under test: its parameters, values for them, simple arguments."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from misstep.core.dice import Dice
+from misstep.core.tool import Described
+from misstep.errors import UsageError
+from misstep.schemas.examples import make_up
+from misstep.schemas.schema import fits
+from misstep.tooling.fuzzing.learning.feedback import Feedback
+from misstep.tooling.fuzzing.learning.sights import Sights
+from misstep.tooling.fuzzing.making.constants import constants_in
+from misstep.tooling.fuzzing.supply import Supply
+from misstep.tooling.inputs.shape import flatten, kinds_of, listed, mapping
+
+_KEPT = 48  # values of a parameter that are remembered
+_LONGEST = 1 << 12  # characters of one
+_NO_MARKS = 12  # marked calls that told nothing, after which marking is given up
+_TOKENS = 96
+_TOKEN = 40
+
+encode = json.JSONEncoder(allow_nan=False).encode
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """One of a tool's parameters. `schema` has no reference at its top, `kinds` are the types it may have."""
+
+    name: str
+    schema: dict[str, Any]
+    kinds: tuple[str, ...]
+    required: bool
+    choices: tuple[Any, ...] = ()  # all its values, where the schema lists them
+
+
+class Subject:
+    """One tool and what has been learnt about it."""
+
+    def __init__(self, described: Described, number: int, supply: Supply, dice: Dice) -> None:
+        self.described = described
+        self.name = described.name
+        self.supply = supply
+        self.feedback = Feedback(number)
+        self.sights = Sights()
+        self.parameters = parameters_of(described.tool.parameters)
+        self.required = frozenset(each.name for each in self.parameters if each.required)
+        self.constants = constants_in(described.source.text if described.source else "")
+        self.tokens = dict.fromkeys(self.constants.texts)
+        self.numbers = tuple({each + by: None for each in self.constants.numbers for by in (0, 1, -1)})
+        self.choices = {each.name: each.choices for each in self.parameters if each.choices}
+        self._schema: Mapping[str, Any] = described.tool.parameters
+        self._values: dict[str, dict[str, Any]] = {each.name: {} for each in self.parameters}
+        self._unheard = 0 if described.kind != "mcp" else _NO_MARKS
+        self.simple = self._simple(dice)
+        self.complete = {**self.simple, **self._optional(dice)}
+        self.remember(self.complete)
+        for name, choices in self.choices.items():
+            for value in choices[:_KEPT]:
+                self.remember_value(name, value)
+
+    @property
+    def marking(self) -> bool:
+        """Whether it is worth while to mark arguments: somebody has to see what becomes of them."""
+        return self._unheard < _NO_MARKS
+
+    def heard(self, observed: bool) -> None:
+        """Count a marked call; one that told something makes up for all that did not."""
+        self._unheard = -1_000_000 if observed else self._unheard + 1
+
+    def misfit(self, arguments: dict[str, Any]) -> str | None:
+        return fits(self._schema, arguments)
+
+    def remember(self, arguments: Mapping[str, Any]) -> None:
+        """Keep the values for later mixtures."""
+        for name, value in arguments.items():
+            self.remember_value(name, value)
+
+    def remember_value(self, name: str, value: Any) -> None:
+        kept = self._values.get(name)
+        if kept is None or (type(value) is str and len(value) > _LONGEST):
+            return
+        text = value if type(value) is str else repr(value)
+        if text not in kept:
+            if len(kept) >= _KEPT:
+                del kept[next(iter(kept))]
+            kept[text] = value
+
+    def values(self, name: str) -> list[Any]:
+        return list(self._values.get(name, {}).values())
+
+    def learn_token(self, token: str) -> None:
+        if 0 < len(token) <= _TOKEN and len(self.tokens) < _TOKENS:
+            self.tokens[token] = None
+
+    def _simple(self, dice: Dice) -> dict[str, Any]:
+        """Arguments that nobody could object to; the supply's where none can be made up."""
+        try:
+            return make_up(self._schema, dice)
+        except UsageError:
+            return self.supply.draw(dice).arguments
+
+    def _optional(self, dice: Dice) -> dict[str, Any]:
+        """Values for the parameters that may be left out."""
+        made = dict[str, Any]()
+        for each in self.parameters:
+            if each.name in self.simple:
+                continue
+            if "default" in each.schema:
+                made[each.name] = each.schema["default"]
+                continue
+            wanted = {**self._schema, "required": [each.name]}
+            try:
+                made[each.name] = make_up(wanted, dice)[each.name]
+            except (UsageError, KeyError):
+                continue
+        return made
+
+
+def parameters_of(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    whole = flatten(schema, schema) or {}
+    required = listed(whole.get("required"))
+    found = []
+    for name, part in mapping(whole.get("properties")).items():
+        flat = flatten(part, schema)
+        if flat is not None:
+            found.append(Parameter(name, flat, _kinds(flat, schema), name in required, _choices(flat)))
+    return tuple(found)
+
+
+def _choices(flat: dict[str, Any]) -> tuple[Any, ...]:
+    if "const" in flat:
+        return (flat["const"],)
+    return tuple(listed(flat.get("enum"))) or ((True, False) if flat.get("type") == "boolean" else ())
+
+
+def _kinds(flat: dict[str, Any], root: Mapping[str, Any]) -> tuple[str, ...]:
+    """The types of a parameter; of all alternatives, where it has some."""
+    found = dict[str, None]()
+    for option in [*listed(flat.get("anyOf")), *listed(flat.get("oneOf"))]:
+        inner = flatten(option, root)
+        if inner is not None:
+            found.update(dict.fromkeys(kinds_of(inner)))
+    return tuple(found) or kinds_of(flat)

@@ -1,18 +1,33 @@
-"""Ends a process together with all it has begotten."""
+"""Families of processes: who ends with whom."""
 
+import ctypes
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
 PROCESSES = "/proc"
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 class _Process(NamedTuple):
     pid: int
     parent: int
     session: int
+
+
+def keep_orphans() -> None:
+    """What our children leave behind becomes our child, so that it is found when all has to end."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_with_parent() -> None:
+    """Be ended when the process ends that has started this one."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def end_family(leader: int) -> None:

@@ -41,7 +41,7 @@ class Workbenches:
         except BaseException:
             process.close()
             raise
-        process.reset()
+        process.forget()
         with self._lock:
             self._idle.setdefault(spec, []).append(process)
 

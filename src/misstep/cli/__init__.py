@@ -19,6 +19,7 @@ COMMANDS = {
     "replay": "misstep.cli.replay:replay",
     "runs": "misstep.cli.runs:runs",
     "show": "misstep.cli.runs:show",
+    "tool": "misstep.cli.tool:tool_group",
 }
 
 

@@ -136,7 +136,8 @@ class Reaction(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `text` is the result as an agent would see it, cut to a length that can be kept, with `size` characters in
     all. `structured` is the JSON text of the structured result, if there is one. `flagged` is MCP's isError.
-    `edges` are numbers of places in the tool's own code that no call before had reached in this order.
+    `edges` are numbers of places in the tool's own code that no call before had reached in this order; for a
+    marked call, of all that it reached.
     `detail` says how it ended where it neither returned nor raised.
     """
 

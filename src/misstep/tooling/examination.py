@@ -50,6 +50,7 @@ class Examination:
         self._book = Book()
         self._settled = dict[str, Finding]()
         self._dismissed = set[str]()
+        self._plain = set[tuple[str, str]]()  # tools and signatures that calls without marks have shown
         self._fresh = list[Finding]()
         self._notes = dict.fromkeys(self._before.notes)
         self._refused, self._environment = self._before.refused, self._before.environment
@@ -78,7 +79,7 @@ class Examination:
             elif entry.id not in earlier:
                 if over():
                     return False
-                self._settled[entry.id] = self._confirmed(entry)
+                self._settle(entry)
         return True
 
     def report(self, ended: Ended) -> ToolReport:
@@ -111,6 +112,8 @@ class Examination:
             frames = reaction.raised.frames if reaction.raised else ()
             if self._book.add(calls, ruling, self.calls, attempt.origin, frames):
                 self._tell(list(self._book)[-1])
+            if not attempt.mark:
+                self._plain.add((calls[-1].tool, ruling.signature))
             if reaction.ended not in ("returned", "raised"):
                 self._book.begin_anew()
         return judged
@@ -126,6 +129,13 @@ class Examination:
     def _tell(self, entry: Entry) -> None:
         if entry.id not in {finding.id for finding in self._before.findings}:
             self._fresh.append(self._located(entry.finding(entry.calls, 0, 0)))
+
+    def _settle(self, entry: Entry) -> None:
+        finding = self._confirmed(entry)
+        if finding.reproduced or (entry.tool, entry.judged.signature) in self._plain:
+            self._settled[entry.id] = finding
+        else:
+            self._dismissed.add(entry.id)  # it came of the marks
 
     def _confirmed(self, entry: Entry) -> Finding:
         """The finding with the smallest calls, as often as they show it."""

@@ -25,9 +25,12 @@ OLD_PYTHON = find_python("TEST_MCP1_PYTHON", ".venv-mcp1")
 
 
 @contextmanager
-def serving(transport: str) -> Iterator[str]:
+def serving(transport: str, server: str = "shop.py") -> Iterator[str]:
     process = subprocess.Popen(
-        [*SHOP.split(), transport], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, str(SERVERS / server), transport],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     assert process.stdout is not None
     try:

@@ -1,15 +1,17 @@
 """Files with tools in them, as users write them."""
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from misstep.adapters.toolset.bound import Toolset, bind
 from misstep.core.agent import Tool
 
 Write = Callable[[str], str]
+Binding = Callable[[str], Toolset]
 
 WEATHER = '''
     from typing import Literal
@@ -41,6 +43,20 @@ def write(tmp_path: Path) -> Write:
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def binding() -> Iterator[Binding]:
+    """Binds tools, and closes them when the test is over."""
+    opened = list[Toolset]()
+
+    def binding(spec: str) -> Toolset:
+        opened.append(bind(spec))
+        return opened[-1]
+
+    yield binding
+    for each in opened:
+        each.close()
 
 
 def bare(schema: Any) -> Any:

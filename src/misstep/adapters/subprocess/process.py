@@ -19,6 +19,7 @@ from misstep.core.secrets import Redactor, secrets_in
 from misstep.errors import MisstepError, UsageError
 
 ENTRY = Path(__file__).with_name("worker.py")
+SERVING = "misstep.adapters.subprocess.serving"
 GRACE = 5.0  # seconds for the system to bury what is dead
 KEPT = 4096  # bytes of what the process prints on stderr; only the end of it is of interest
 SHOWN = 12  # lines of it
@@ -50,7 +51,7 @@ class Worker:
         with theirs:
             try:
                 self._process = subprocess.Popen(
-                    [os.path.expanduser(python), str(ENTRY), str(theirs.fileno())],
+                    [os.path.expanduser(python), str(ENTRY), SERVING, str(theirs.fileno())],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,

@@ -1,13 +1,11 @@
 """The agent's side: loads the agent, lets it try one case after the other, passes on what it does."""
 
 import asyncio
-import ctypes
 import faulthandler
 import itertools
 import os
 import queue
 import socket
-import sys
 import sysconfig
 import threading
 import traceback
@@ -16,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.family import end_family
+from misstep.adapters.family import end_family, keep_orphans
 from misstep.adapters.loading.recognition import load_agent
 from misstep.adapters.subprocess import protocol as say
 from misstep.core.agent import Agent, Answer, StepsExhausted, Tool
@@ -24,7 +22,6 @@ from misstep.core.transcript import Usage, storable
 from misstep.errors import MisstepError
 
 LONGEST_ERROR = 4000  # letters
-PR_SET_CHILD_SUBREAPER = 36
 LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
 NOT_THE_USERS = (*LIBRARIES, str(Path(__file__).parents[2]), "<")
 
@@ -42,12 +39,6 @@ def serve(number: int) -> None:
     if agent:
         asyncio.run(work(exchange, agent))
     threading.Event().wait()  # for the end of the line, which ends us
-
-
-def keep_orphans() -> None:
-    """What the agent's children leave behind becomes our child, so that it is found when all has to end."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 class Exchange:

@@ -1,8 +1,10 @@
 """The first thing that another interpreter runs: finds out whether it will do, then starts to serve.
 
+Its arguments are the module that serves, and the number of the file by which the other side is reached.
 It is read by interpreters that are too old for the rest of misstep, so that they can say that they are.
 """
 
+import importlib
 import importlib.util
 import os
 import sys
@@ -21,9 +23,7 @@ def main() -> None:
         os.write(line, problem)
         return
     adopt_misstep()
-    from misstep.adapters.subprocess.serving import serve
-
-    serve(line)
+    importlib.import_module(sys.argv.pop()).serve(line)
 
 
 def find_problem() -> bytes:

@@ -1,1 +1,1 @@
-"""The user's own tools: their names, descriptions and schemas, but never what they do."""
+"""The user's own tools, wherever they come from: read, and called only where that is asked for."""

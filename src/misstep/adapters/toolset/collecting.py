@@ -7,7 +7,7 @@ from typing import Any
 from misstep.adapters.loading.recognition import required_parameters
 from misstep.adapters.toolset.definitions import tool_defined
 from misstep.adapters.toolset.found import Found
-from misstep.adapters.toolset.functions import is_function, tool_of_function
+from misstep.adapters.toolset.functions import is_callable_object, is_function, tool_of_function
 from misstep.adapters.toolset.objects import is_tool_class, model_schema, tool_of_object
 from misstep.adapters.toolset.waiting import settled
 from misstep.errors import UsageError
@@ -18,7 +18,7 @@ KINDS = (
     "a list, tuple or dict of those, or a toolkit",
     "def make_tools() -> list[Tool], or any function with () after its name",
 )
-LISTING = ("get_tools", "to_tool_list", "list_tools")  # methods of toolkits, which take nothing
+LISTING = ("get_tools", "to_tool_list", "list_tools", "actions")  # methods of toolkits, which take nothing
 DEEPEST = 8  # lists in lists
 
 
@@ -42,6 +42,8 @@ def collect(value: Any, where: str, deep: int = 0) -> Iterator[Found]:
         yield tool_of_function(value, where)
     elif (members := _members(value)) is not None:
         yield from collect(members, where, deep + 1)
+    elif is_callable_object(value):
+        yield tool_of_function(value, where, type(value).__name__)
     else:
         raise _no_tool(value, where)
 
@@ -53,7 +55,7 @@ def _in_mapping(value: Mapping[Any, Any], where: str, deep: int) -> Iterator[Fou
         return
     for name, each in value.items():
         place = f"{where}[{name!r}]"
-        if is_function(each) and isinstance(name, str):
+        if isinstance(name, str) and (is_function(each) or is_callable_object(each)):
             yield tool_of_function(each, place, name)
         else:
             yield from collect(each, place, deep + 1)

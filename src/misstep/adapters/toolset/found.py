@@ -8,42 +8,79 @@ from typing import Any
 
 import msgspec
 
+from misstep.adapters.toolset.examples import examples_of
 from misstep.adapters.toolset.keywords import find_misused
+from misstep.adapters.toolset.sources import is_async, source_of
 from misstep.core.agent import Tool
 from misstep.core.references import find_reference
+from misstep.core.tool import Described, Promises, ToolKind
 from misstep.errors import UsageError
 
 MOST_REFERENCES = 20  # that lead to each other
+LONGEST_NAME = 200
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A tool as somebody else wrote it down; `where` is for messages. Without parameters it takes nothing."""
+    """A tool as somebody else wrote it down; `where` is for messages. Without parameters it takes nothing.
+
+    `value` is what can be called, and `code` the function or class of the tool's own that stands behind it.
+    """
 
     where: str
     name: str
     description: str | None
     parameters: Any
+    kind: ToolKind = "definition"
+    value: Any = None
+    code: Any = None
+    output: Any = None
+    promises: Promises = Promises()
 
 
 def admitted(found: Sequence[Found], spec: str) -> list[Tool]:
     """The same tools, if all have names that nobody refuses and schemas of objects; a `UsageError` if not."""
+    for each in found:
+        if not _NAME.fullmatch(each.name):
+            raise UsageError(
+                f"tool name {each.name!r} can't be offered to a model",
+                "expected 1 to 64 letters, digits, '_' or '-'",
+                where=each.where,
+            )
+    tools = [each.tool for each in described(found, spec)]
+    for each, tool in zip(found, tools, strict=True):
+        _check_names(each, [*tool.parameters["properties"], *tool.parameters.get("required", ())])
+    return tools
+
+
+def described(found: Sequence[Found], spec: str) -> list[Described]:
+    """All that is known about the tools; a `UsageError` if two have one name, or one has no usable schema."""
     if not found:
         raise UsageError(f"'{spec}' holds no tools")
     places = dict[str, str]()
     for tool in found:
-        if not _NAME.fullmatch(tool.name):
-            raise UsageError(
-                f"tool name {tool.name!r} can't be offered to a model",
-                "expected 1 to 64 letters, digits, '_' or '-'",
-                where=tool.where,
-            )
+        if not tool.name.strip() or not tool.name.isprintable() or len(tool.name) > LONGEST_NAME:
+            raise UsageError(f"{tool.name[:LONGEST_NAME]!r} is no name for a tool", where=tool.where)
         if tool.name in places:
             raise UsageError(
                 f"two tools are called '{tool.name}'", f"one is {places[tool.name]}, the other {tool.where}"
             )
         places[tool.name] = tool.where
-    return [Tool(tool.name, inspect.cleandoc(tool.description or ""), _schema(tool)) for tool in found]
+    return [_described(tool) for tool in found]
+
+
+def _described(found: Found) -> Described:
+    tool = Tool(found.name, inspect.cleandoc(found.description or ""), _schema(found))
+    return Described(
+        tool,
+        found.kind,
+        where=found.where,
+        output=_output(found),
+        is_async=is_async(found.code),
+        source=source_of(found.code),
+        examples=examples_of(tool, found.code),
+        promises=found.promises,
+    )
 
 
 def _schema(tool: Found) -> dict[str, Any]:
@@ -58,8 +95,18 @@ def _schema(tool: Found) -> dict[str, Any]:
     schema = _opened(schema)
     if schema.setdefault("type", "object") != "object":
         raise _wrong(tool, f"is not that of an object: its type is {json.dumps(schema['type'])}")
-    _check_names(tool, [*schema.setdefault("properties", {}), *schema.get("required", ())])
+    schema.setdefault("properties", {})
     return schema
+
+
+def _output(tool: Found) -> dict[str, Any] | None:
+    """The schema of what the tool gives, where it has one that can be used."""
+    try:
+        schema: Any = json.loads(json.dumps(tool.output, allow_nan=False))
+        usable = isinstance(schema, dict) and bool(schema) and find_misused(schema) is None
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return schema if usable else None
 
 
 def _check_keywords(tool: Found, schema: dict[str, Any]) -> None:

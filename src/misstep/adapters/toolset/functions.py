@@ -5,7 +5,7 @@ import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from misstep.adapters.loading.registry import FRAMEWORKS
@@ -13,6 +13,7 @@ from misstep.adapters.toolset.docstrings import read_docstring
 from misstep.adapters.toolset.found import Found
 from misstep.adapters.toolset.hints import Definitions, Inexpressible, with_default
 from misstep.adapters.toolset.marks import marked
+from misstep.adapters.toolset.sources import unwrapped
 from misstep.errors import UsageError
 
 OWNERS = ("self", "cls")  # of a method that was taken out of its class
@@ -25,12 +26,84 @@ def is_function(value: Any) -> bool:
     return isinstance(value, functools.partial) or isinstance(getattr(value, "__name__", None), str)
 
 
+def is_callable_object(value: Any) -> bool:
+    """Whether objects of a class of the user's own can be called, though they have no names."""
+    call = inspect.getattr_static(type(value), "__call__", None)
+    return not inspect.isclass(value) and inspect.isfunction(call)
+
+
 def tool_of_function(function: Callable[..., Any], where: str, name: str = "") -> Found:
     """The function as a tool, under its own name unless another is given."""
-    plain = _unwrapped(function)
+    if is_callable_object(function):
+        bound: Any = function
+        function = bound.__call__
+    plain = unwrapped(function)
     documented = read_docstring(plain)
     name = name or str(getattr(function, "__name__", plain.__name__))
-    return Found(where, name, documented.text, _Reader(function, name, where).schema(documented.parameters))
+    parameters = _Reader(function, name, where).schema(documented.parameters)
+    output = output_of(function)
+    return Found(where, name, documented.text, parameters, "function", function, code=function, output=output)
+
+
+def output_of(function: Callable[..., Any]) -> dict[str, Any] | None:
+    """The JSON schema of what a function returns, where it says that this has parts with names."""
+    definitions = Definitions()
+    try:
+        hints = _resolved(function, {"return": _annotations(function).get("return", Any)})
+        schema = definitions.schema(hints["return"])
+    except Exception:  # what a hint of somebody else's does is no reason to give up on the tool
+        return None
+    if "$ref" not in schema and "properties" not in schema:
+        return None
+    return {**schema, "$defs": definitions.written} if definitions.written else schema
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
+    """What the function takes, or None where it does not say."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def missing_parameters(function: Callable[..., Any], properties: Mapping[str, Any]) -> list[str]:
+    """What the function can't be called without, and nobody who only has its schema would give."""
+    signature = signature_of(function)
+    parameters = signature.parameters.values() if signature else ()
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [
+        each.name
+        for each in parameters
+        if each.kind not in kinds and _is_required(each.default) and each.name not in properties
+    ]
+
+
+def injected_parameters(function: Callable[..., Any]) -> dict[str, Any]:
+    """The hints of what a framework has to give to the function, by their names."""
+    signature, hints = signature_of(function), readable_hints(function)
+    parameters = signature.parameters.values() if signature else ()
+    required = [each.name for each in parameters if _is_required(each.default)]
+    return {name: hints[name] for name in required if name in hints and _is_injected(hints[name])}
+
+
+def readable_hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """The hints of all parameters, or none of them where one can't be read."""
+    try:
+        return hints_of(function)
+    except Exception:  # a name that only type checkers know, or code that a hint runs
+        return {}
+
+
+def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The hints of all parameters, those in quotation marks as what they mean. Raises `NameError`."""
+    return _resolved(
+        function, {name: hint for name, hint in _annotations(function).items() if name != "return"}
+    )
+
+
+def _resolved(function: Callable[..., Any], hints: dict[str, Any]) -> dict[str, Any]:
+    bare = types.SimpleNamespace(__annotations__=hints)
+    return typing.get_type_hints(bare, getattr(unwrapped(function), "__globals__", {}), include_extras=True)
 
 
 class _Reader:
@@ -74,40 +147,23 @@ class _Reader:
         return schema if _is_required(parameter.default) else with_default(schema, parameter.default)
 
     def _parameters(self) -> list[inspect.Parameter]:
-        try:
-            parameters = list(inspect.signature(self._function).parameters.values())
-        except (TypeError, ValueError):
+        signature = signature_of(self._function)
+        if signature is None:
             message = f"the function '{self._name}' does not say what it takes"
-            raise UsageError(message, "wrap it in a function of your own", where=self._where) from None
+            raise UsageError(message, "wrap it in a function of your own", where=self._where)
+        parameters = list(signature.parameters.values())
         return parameters[1:] if parameters and parameters[0].name in OWNERS else parameters
 
     def _hints(self) -> dict[str, Any]:
-        """The hints of all parameters, those in quotation marks as what they mean."""
-        plain = _unwrapped(self._function)
         try:
-            given = {name: hint for name, hint in _annotations(plain).items() if name != "return"}
-            bare = types.SimpleNamespace(__annotations__=given)
-            return typing.get_type_hints(bare, getattr(plain, "__globals__", {}), include_extras=True)
+            return hints_of(self._function)
         except NameError as error:
             message = f"a type hint of the tool '{self._name}' can't be read: {error}"
             raise UsageError(message, "import it where the program runs, too", where=self._where) from None
 
 
-def _unwrapped(function: Any) -> Any:
-    """The function itself, under decorators, given arguments and the object that it is bound to."""
-    while True:
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif inspect.ismethod(function):
-            function = function.__func__
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        else:
-            return function
-
-
 def _annotations(function: Any) -> dict[str, Any]:
-    return getattr(function, "__annotations__", None) or {}
+    return getattr(unwrapped(function), "__annotations__", None) or {}
 
 
 def _is_field(default: Any) -> bool:

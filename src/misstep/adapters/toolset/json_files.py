@@ -7,19 +7,24 @@ from typing import Any
 
 from misstep.adapters.toolset.definitions import tool_defined
 from misstep.adapters.toolset.found import Found
-from misstep.adapters.toolset.mcp_entries import servers_in
-from misstep.adapters.toolset.mcp_servers import tools_of_servers
+from misstep.adapters.toolset.mcp_entries import McpServer, servers_in
 from misstep.errors import UsageError
 
 SERVERS = ("mcpServers", "servers")
 EXPECTED = 'expected a list of tool definitions, or {"mcpServers": {…}}'
 
 
+def servers_in_file(path: str) -> list[McpServer] | None:
+    """The servers that a file leads to; None if it holds tools instead."""
+    value = _read(path)
+    key = next((key for key in SERVERS if key in value), None) if isinstance(value, Mapping) else None
+    return None if key is None else servers_in(value[key], path)
+
+
 def tools_in_file(path: str) -> list[Found]:
+    """The tools that a file defines."""
     value = _read(path)
     if isinstance(value, Mapping):
-        if (key := next((key for key in SERVERS if key in value), None)) is not None:
-            return tools_of_servers(servers_in(value[key], path))
         value = _listed(value)
     if not isinstance(value, list):
         raise UsageError("holds no tools", EXPECTED, where=path)

@@ -7,6 +7,9 @@ from typing import Any, TypeAlias
 from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.adapters.toolset.definitions import SCHEMAS, tool_defined
 from misstep.adapters.toolset.found import Found
+from misstep.adapters.toolset.functions import output_of
+from misstep.adapters.toolset.slots import slot_of
+from misstep.core.tool import ToolKind
 from misstep.errors import UsageError
 
 SINGLE = "tool_input"  # what LangChain calls the parameter of tools that take one text
@@ -19,18 +22,33 @@ _Told: TypeAlias = tuple[Any, Any, Any]
 
 def tool_of_object(value: Any, where: str) -> Found | None:
     """The tool that an object says it is, or None."""
-    told = next((told for told in (read(value) for read in _READERS) if told is not None), None)
-    if told is None:
-        return None
+    for kind, read in _READERS:
+        if (told := read(value)) is not None:
+            return _found(value, kind, told, where)
+    return None
+
+
+def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> Found:
     name, description, schema = told
     if not isinstance(name, str):
         raise UsageError(f"a tool of the type {type(value).__name__} has no name", where=where)
-    return Found(where, _spoken(value, name), str(description or ""), schema)
+    slot = slot_of(kind, value)
+    code = slot.get() if slot else type(value)
+    return Found(
+        where,
+        _spoken(value, name),
+        str(description or ""),
+        schema,
+        kind,
+        None if kind == "definition" else value,
+        code=code,
+        output=output_of(code) if slot else None,
+    )
 
 
 def is_tool_class(kind: type) -> bool:
     """Whether objects of a class are tools."""
-    return any(hasattr(kind, name) for name in TOOL_CLASSES)
+    return any(hasattr(kind, name) for name in TOOL_CLASSES) or _is_action(kind)
 
 
 def model_schema(model: Any) -> Any:
@@ -109,8 +127,24 @@ def _adk(value: Any) -> _Told | None:
     return _told(declaration, schema)
 
 
+def _composio(value: Any) -> _Told | None:
+    if not _is_action(value):
+        return None
+    return getattr(value, "enum", None), getattr(value, "description", None), value.request.schema()
+
+
+def _is_action(value: Any) -> bool:
+    request = getattr(value, "request", None)
+    parses = callable(getattr(request, "parse", None)) and callable(getattr(request, "schema", None))
+    return parses and hasattr(value, "response") and callable(getattr(value, "execute", None))
+
+
+def _agent_framework(value: Any) -> _Told | None:
+    return _plain(value) if FRAMEWORKS["agent_framework"].made(value) else None
+
+
 def _plain(value: Any) -> _Told | None:
-    """The Agent Framework, MCP, Anthropic, our own: a name, and a schema under one of the usual names."""
+    """MCP, Anthropic, our own: a name, and a schema under one of the usual names."""
     if not isinstance(getattr(value, "name", None), str):
         return None
     for key in SCHEMAS:
@@ -121,17 +155,19 @@ def _plain(value: Any) -> _Told | None:
     return None
 
 
-_READERS: tuple[Callable[[Any], _Told | None], ...] = (
-    _openai_agents,
-    _pydantic_ai,
-    _llama_index,
-    _langchain,
-    _crewai,
-    _autogen,
-    _ag2,
-    _smolagents,
-    _adk,
-    _plain,
+_READERS: tuple[tuple[ToolKind, Callable[[Any], _Told | None]], ...] = (
+    ("openai-agents", _openai_agents),
+    ("pydantic-ai", _pydantic_ai),
+    ("llama-index", _llama_index),
+    ("langchain", _langchain),
+    ("crewai", _crewai),
+    ("autogen", _autogen),
+    ("ag2", _ag2),
+    ("smolagents", _smolagents),
+    ("adk", _adk),
+    ("composio", _composio),
+    ("agent-framework", _agent_framework),
+    ("definition", _plain),
 )
 
 

@@ -7,13 +7,14 @@ from typing import Any
 from misstep.adapters.loading.recognition import required_parameters
 from misstep.adapters.loading.source import blaming, load_object
 from misstep.adapters.toolset.collecting import collect
-from misstep.adapters.toolset.found import Found, admitted
-from misstep.adapters.toolset.json_files import tools_in_file
-from misstep.adapters.toolset.mcp_entries import server_of
+from misstep.adapters.toolset.found import Found, admitted, described
+from misstep.adapters.toolset.json_files import servers_in_file, tools_in_file
+from misstep.adapters.toolset.mcp_entries import McpServer, server_of
 from misstep.adapters.toolset.mcp_servers import tools_of_servers
 from misstep.adapters.toolset.printing import printing_aside
 from misstep.adapters.toolset.waiting import settled
 from misstep.core.agent import Tool
+from misstep.core.tool import Described
 from misstep.errors import UsageError
 
 MCP = "mcp:"
@@ -35,7 +36,12 @@ def tools_from(spec: str) -> list[Tool]:
     `mcp:COMMAND` and `mcp:https://…` mean a server, `mcp.json` several of them, `tools.json` a list of
     definitions as OpenAI, Anthropic or MCP write them. A `UsageError` says what is wrong.
     """
-    return admitted(_find(spec), spec)
+    return admitted(find(spec), spec)
+
+
+def read_tools(spec: str) -> list[Described]:
+    """The same tools with everything that is known about them, also those whose names no model would take."""
+    return described(find(spec), spec)
 
 
 def file_of(spec: str) -> str:
@@ -46,13 +52,21 @@ def file_of(spec: str) -> str:
     return path if path.endswith((".json", ".py")) else ""
 
 
-def _find(spec: str) -> list[Found]:
-    if spec.startswith(MCP):
-        return tools_of_servers([server_of(spec.removeprefix(MCP))])
+def find(spec: str) -> list[Found]:
+    """What a spec means, as it was found."""
+    if (servers := servers_meant(spec)) is not None:
+        return tools_of_servers(servers)
     if spec.endswith(".json"):
         return tools_in_file(spec)
     with printing_aside():
         return _find_in_code(spec)
+
+
+def servers_meant(spec: str) -> list[McpServer] | None:
+    """The servers that a spec means; None where it means anything else."""
+    if spec.startswith(MCP):
+        return [server_of(spec.removeprefix(MCP))]
+    return servers_in_file(spec) if spec.endswith(".json") else None
 
 
 def _find_in_code(spec: str) -> list[Found]:

@@ -37,6 +37,11 @@ def main(transport: str) -> None:
     if transport == "stdio":
         server.run("stdio")
         return
+    listen(server, transport)
+
+
+def listen(server: MCPServer, transport: str) -> None:
+    """Serve on a free port, and print the URL."""
     import uvicorn
 
     app = server.sse_app() if transport == "sse" else server.streamable_http_app()

@@ -1,0 +1,163 @@
+"""Tools that can be called, wherever they come from."""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, Protocol
+
+import msgspec
+
+from misstep.adapters.toolset.calling.doorway import Doorway
+from misstep.adapters.toolset.calling.function import PlainCall
+from misstep.adapters.toolset.calling.loops import Loop
+from misstep.adapters.toolset.calling.returned import Returned, structure, told
+from misstep.adapters.toolset.found import Found, described
+from misstep.adapters.toolset.functions import missing_parameters
+from misstep.adapters.toolset.mcp_entries import McpServer
+from misstep.adapters.toolset.slots import slot_of
+from misstep.adapters.toolset.spec import find, servers_meant
+from misstep.core.tool import Described
+from misstep.errors import UsageError
+
+__all__ = ["Bound", "Entry", "Returned", "Toolset", "bind"]
+
+
+class Entry(Protocol):
+    """The innermost function of a tool's own; another can be put in its place."""
+
+    def get(self) -> Callable[..., Any]: ...
+
+    def set(self, function: Callable[..., Any]) -> None: ...
+
+
+class Bound(Protocol):
+    """A tool that can be called. Its entry is None where its own function can't be replaced."""
+
+    @property
+    def described(self) -> Described: ...
+
+    @property
+    def entry(self) -> Entry | None: ...
+
+    def call(self, arguments: dict[str, Any]) -> Returned:
+        """Call the tool as an agent's framework would.
+
+        Its exceptions come out unchanged. `ArgumentsRefused` says that the arguments did not reach it,
+        `ServerGone`, `Garbled` and `ServerError` are for servers.
+        """
+        ...
+
+
+class Toolset(Protocol):
+    """Tools that share one state. `forkable` if a copy of the process holds a copy of that state."""
+
+    @property
+    def bounds(self) -> Sequence[Bound]: ...
+
+    @property
+    def forkable(self) -> bool: ...
+
+    def restart(self) -> None:
+        """Begin anew where that is possible, which is so for servers that we start or connect to."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def bind(spec: str) -> Toolset:
+    """The tools that a spec means, ready to be called; a `UsageError` where one of them can't be."""
+    if (servers := servers_meant(spec)) is not None:
+        return _served(servers, spec)
+    found = find(spec)
+    tools, loop = described(found, spec), Loop()
+    return InProcess([_bound(tool, each, loop) for tool, each in zip(tools, found, strict=True)], loop)
+
+
+def _served(servers: Sequence[McpServer], spec: str) -> Toolset:
+    from misstep.adapters.toolset.servers.tools import Servers  # which nobody needs who has no server
+
+    return Servers(servers, spec)
+
+
+class InProcess:
+    """Tools out of code that this process has loaded."""
+
+    forkable = True
+
+    def __init__(self, bounds: Sequence[Bound], loop: Loop) -> None:
+        self.bounds = bounds
+        self._loop = loop
+
+    def restart(self) -> None:
+        """There is nothing that could be started again."""
+
+    def close(self) -> None:
+        self._loop.close()
+
+
+def _bound(tool: Described, found: Found, loop: Loop) -> Bound:
+    if tool.kind == "definition" or found.value is None:
+        message = f"'{tool.name}' is only the definition of a tool: there is nothing to call"
+        hint = "for an MCP server, give the command that starts it: mcp:…"
+        raise UsageError(message, hint, where=tool.where)
+    if tool.kind == "function":
+        return _plain(tool, found.value, loop)
+    slot = slot_of(tool.kind, found.value)
+    module = import_module(f"misstep.adapters.toolset.calling.{tool.kind.replace('-', '_')}")
+    # The framework may look at the function that it is to call, hence after the door is in place.
+    door = Doorway(slot) if slot else None
+    return FrameworkTool(tool, door, module.invoker(found.value, tool.is_async, loop))
+
+
+def _plain(tool: Described, function: Callable[..., Any], loop: Loop) -> Bound:
+    if missing := missing_parameters(function, tool.tool.parameters["properties"]):
+        message = f"'{tool.name}' can't be called without {missing[0]!r}, which no model gives"
+        hint = "name a method of an object, or a function that makes the tool"
+        raise UsageError(message, hint, where=tool.where)
+    return FunctionTool(tool, PlainCall(function, loop))
+
+
+class FunctionTool:
+    """A plain function."""
+
+    def __init__(self, tool: Described, call: PlainCall) -> None:
+        self.described = tool
+        self.entry: Entry | None = call
+        self._call = call
+
+    def call(self, arguments: dict[str, Any]) -> Returned:
+        result = self._call(arguments)
+        return told(result, structure(result) if self.described.output else None)
+
+
+class FrameworkTool:
+    """A tool of a framework, which is called through all that the framework does around it."""
+
+    def __init__(
+        self, tool: Described, door: Doorway | None, invoke: Callable[[dict[str, Any]], Any]
+    ) -> None:
+        self.described = tool
+        self.entry: Entry | None = door
+        self._door = door
+        self._invoke = invoke
+
+    def call(self, arguments: dict[str, Any]) -> Returned:
+        door = self._door
+        if door is None:
+            return _answered(self._invoke(arguments))
+        door.shut()
+        result, failure = None, None
+        try:
+            result = self._invoke(arguments)
+        except BaseException as error:
+            failure = door.blame(error)
+        if failure is not None:  # raised out here it gets no other context than it has
+            raise failure
+        answer = _answered(result)
+        door.check(answer.text)
+        if self.described.output is None:
+            return answer
+        return msgspec.structs.replace(answer, structured=structure(door.result))
+
+
+def _answered(result: Any) -> Returned:
+    return result if isinstance(result, Returned) else told(result)

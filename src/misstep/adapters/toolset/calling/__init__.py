@@ -1,0 +1,1 @@
+"""Calls tools as an agent's framework would, one file for each kind."""

@@ -1,0 +1,1 @@
+"""Conversations with MCP servers, whose tools are read and called there."""

@@ -1,0 +1,137 @@
+"""Tools of MCP servers that can be called."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from misstep.adapters.toolset.calling.loops import Loop
+from misstep.adapters.toolset.calling.refusals import ArgumentsRefused, Garbled, ServerError
+from misstep.adapters.toolset.calling.returned import MOST, Returned
+from misstep.adapters.toolset.found import Found, described
+from misstep.adapters.toolset.mcp_entries import McpServer
+from misstep.adapters.toolset.mcp_servers import found_on
+from misstep.adapters.toolset.servers.connections import Connection
+from misstep.core.tool import Described
+from misstep.core.words import in_words
+
+INVALID_PARAMS, PARSE_ERROR, CONNECTION_CLOSED = -32602, -32700, -32000
+
+
+class ServerTool:
+    """A tool of a server; nothing of it can be replaced."""
+
+    entry = None
+
+    def __init__(self, tool: Described, server: "Line") -> None:
+        self.described = tool
+        self._server = server
+
+    def call(self, arguments: dict[str, Any]) -> Returned:
+        return self._server.call(self.described.name, arguments)
+
+
+class Line:
+    """The present connection to one server."""
+
+    def __init__(self, server: McpServer, loop: Loop) -> None:
+        self._server = server
+        self._loop = loop
+        self._connection: Connection | None = None
+
+    def open(self) -> list[Found]:
+        """Connect anew, and give the tools that there are."""
+        self.close()
+        self._connection = self._loop.settle(_opened(self._server))
+        try:
+            return found_on(self._server, self._loop.settle(self._connection.tools()))
+        except BaseException:
+            self.close()
+            raise
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Returned:
+        assert self._connection is not None
+        returned: Returned = self._loop.settle(_called(self._connection, name, arguments))
+        return returned
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._loop.settle(self._connection.stop())
+            self._connection.close()
+            self._connection = None
+
+
+class Servers:
+    """The tools of some servers. Their state is theirs: it is put back by starting them again."""
+
+    forkable = False
+
+    def __init__(self, servers: Sequence[McpServer], spec: str) -> None:
+        self._loop = Loop()
+        self._lines = [Line(server, self._loop) for server in servers]
+        try:
+            found = [(each, line) for line in self._lines for each in line.open()]
+            tools = described([each for each, _ in found], spec)
+        except BaseException:
+            self.close()
+            raise
+        self.bounds = [ServerTool(tool, line) for tool, (_, line) in zip(tools, found, strict=True)]
+
+    def restart(self) -> None:
+        for line in self._lines:
+            line.open()
+
+    def close(self) -> None:
+        for line in self._lines:
+            line.close()
+        self._loop.close()
+
+
+async def _opened(server: McpServer) -> Connection:
+    connection = Connection(server)
+    try:
+        await connection.start()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+async def _called(connection: Connection, name: str, arguments: dict[str, Any]) -> Returned:
+    from mcp import MCPError
+    from pydantic import ValidationError
+
+    try:
+        return _returned(await connection.ask(name, arguments))
+    except MCPError as error:
+        raise await _meaning(connection, error) from error
+    except ValidationError as error:
+        raise Garbled(f"a result that is none by the protocol: {in_words(error)}") from error
+
+
+async def _meaning(connection: Connection, error: Any) -> Exception:
+    """What an error of JSON-RPC stands for; some are the SDK's own words for what it met."""
+    code, message = int(error.code), in_words(error.message)
+    if code == INVALID_PARAMS:
+        return ArgumentsRefused(message)
+    if code == PARSE_ERROR and message.startswith("Failed to parse"):
+        return Garbled(message)
+    if code == CONNECTION_CLOSED and (connection.ended or message.startswith(("Connection closed", "SSE"))):
+        return await connection.gone()
+    return ServerError(code, message)
+
+
+def _returned(result: Any) -> Returned:
+    text = "\n".join(_shown(each) for each in result.content)
+    structured = result.structured_content
+    written = None if structured is None else json.dumps(structured, ensure_ascii=True)
+    return Returned(text[:MOST], len(text), written, bool(result.is_error))
+
+
+def _shown(content: Any) -> str:
+    """A part of a result in words: texts as they are, of anything else what it is."""
+    resource = getattr(content, "resource", None)
+    for text in (getattr(content, "text", None), getattr(resource, "text", None)):
+        if isinstance(text, str):
+            return text
+    data = getattr(content, "data", None) or getattr(resource, "blob", None) or ""
+    return f"({content.type}, {len(data)} characters)"

@@ -1,0 +1,34 @@
+"""`misstep tool …`: tests of tools."""
+
+import click
+from rich.console import Console
+
+from misstep.api.tools import list_tools
+from misstep.cli.commands import Commands
+from misstep.cli.options import settings_options
+from misstep.cli.output import print_json
+from misstep.core.settings import Settings
+from misstep.report.tools import tools_view
+
+COMMANDS = {"fuzz": "misstep.cli.fuzz:fuzz", "list": "misstep.cli.tool:list_command"}
+
+
+@click.group("tool", cls=Commands, homes=COMMANDS)
+def tool_group() -> None:
+    """Do the tools survive being used by an agent?"""
+
+
+@click.command("list")
+@click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
+@settings_options("json")
+def list_command(settings: Settings, specs: tuple[str, ...]) -> int:
+    """Show the tools in code, in files and on servers, and what they take. None is called.
+
+    SPEC is file.py:name, package.module:name, mcp:COMMAND, mcp:URL, mcp.json or tools.json.
+    """
+    found = list_tools(specs)
+    if settings.json:
+        print_json(found)
+    else:
+        Console().print(tools_view(found.tools))
+    return 0

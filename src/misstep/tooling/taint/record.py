@@ -1,0 +1,112 @@
+"""Where it is written down what code does with marked values."""
+
+import json
+import math
+import sys
+from types import FrameType
+from typing import Any, NamedTuple
+
+from misstep.core.tool import Observation, Path
+
+MOST = 400  # observations of one call
+MOST_AT_ONE_PLACE = 24  # by one line of code with one operation
+LONGEST_TEXT = 200
+LONGEST_LIST = 40
+LONGEST_WAY = 12  # steps from an argument to what is made of it
+LARGEST = 10**60
+
+Step = tuple[str, str]
+
+_HERE = __name__.rpartition(".")[0]
+
+
+class Origin(NamedTuple):
+    """Where a marked value comes from: the place in the arguments, and the steps from there."""
+
+    record: "Record"
+    path: Path
+    via: tuple[Step, ...] = ()
+
+    def step(self, name: str, *operands: Any) -> "Origin | None":
+        """The origin of something made out of this; None where that is too far away to be of use."""
+        if len(self.via) >= LONGEST_WAY or self.record.closed:
+            return None
+        return Origin(self.record, self.path, (*self.via, (name, as_json(list(operands)))))
+
+    def below(self, part: str | int) -> "Origin | None":
+        """The origin of an item or a property."""
+        if self.via:
+            return self.step("at", part)
+        return Origin(self.record, (*self.path, part))
+
+    def note(self, operation: str, operand: Any = None, outcome: bool | None = None) -> None:
+        self.record.note(self, operation, operand, outcome)
+
+
+class Record:
+    """The observations of one call, each once, in the order in which they were made."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        self._noted: dict[Observation, None] = {}
+        self._places: dict[tuple[object, ...], int] = {}
+
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        return tuple(self._noted)
+
+    def note(self, origin: Origin, operation: str, operand: Any, outcome: bool | None) -> None:
+        if self.closed or len(self._noted) >= MOST:
+            return
+        observation = Observation(origin.path, operation, as_json(operand), outcome, origin.via)
+        if observation not in self._noted and self._has_room(operation):
+            self._noted[observation] = None
+
+    def _has_room(self, operation: str) -> bool:
+        """Whether the code at work has not been heard often enough: a loop must not drown the rest."""
+        frame = calling()
+        place = (frame.f_code.co_filename, frame.f_lineno, operation) if frame else (operation,)
+        self._places[place] = count = self._places.get(place, 0) + 1
+        return count <= MOST_AT_ONE_PLACE
+
+
+def calling() -> FrameType | None:
+    """The frame of the code that uses a marked value: the innermost one outside of this room."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame and str(frame.f_globals.get("__name__", "")).startswith(_HERE):
+        frame = frame.f_back
+    return frame
+
+
+def as_json(value: Any) -> str:
+    """A JSON text for an operand, whatever it is; what is long is cut, what is no JSON becomes null."""
+    return json.dumps(_bounded(value, 3))
+
+
+def _bounded(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return str.__getitem__(value, slice(LONGEST_TEXT))
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int.__int__(value) if -LARGEST < int.__int__(value) < LARGEST else None
+    if isinstance(value, float):
+        return float.__float__(value) if math.isfinite(float.__float__(value)) else None
+    if isinstance(value, bytes):
+        return bytes.decode(value, "latin-1")[:LONGEST_TEXT]
+    return _bounded_container(value, depth - 1) if depth else None
+
+
+def _bounded_container(value: Any, depth: int) -> Any:
+    if isinstance(value, list | tuple):
+        kind: Any = list if isinstance(value, list) else tuple
+        items = [item for _, item in zip(range(LONGEST_LIST), kind.__iter__(value), strict=False)]
+        return [_bounded(item, depth) for item in items]
+    if isinstance(value, set | frozenset):
+        kind_of_set: Any = set if isinstance(value, set) else frozenset
+        items = [_bounded(item, depth) for item in kind_of_set.__iter__(value)]
+        return sorted(items, key=lambda item: (type(item).__name__, json.dumps(item)))[:LONGEST_LIST]
+    if isinstance(value, dict):
+        pairs = [(key, dict.__getitem__(value, key)) for key in list(dict.keys(value))[:LONGEST_LIST]]
+        return {_bounded(key, 1): _bounded(item, depth) for key, item in pairs if isinstance(key, str)}
+    return None

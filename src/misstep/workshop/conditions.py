@@ -1,0 +1,27 @@
+"""The conditions under which tools are tried."""
+
+import sys
+from typing import Literal
+
+import msgspec
+
+from misstep.workshop.protocol import Limits
+
+Shelter = Literal["auto", "bubblewrap", "none"]
+
+
+class Conditions(msgspec.Struct, frozen=True):
+    """How the user wants tools to be called.
+
+    `workspace` is a folder that is copied to where they start. `environment` are variables beside the few
+    that tools get anyway, among which no keys are. `watched` if it is followed which code calls reach.
+    """
+
+    shelter: Shelter = "auto"
+    limits: Limits = Limits()
+    allow_network: bool = False
+    workspace: str = ""
+    python: str = sys.executable
+    environment: dict[str, str] = {}
+    load_limit: float = 120.0
+    watched: bool = True

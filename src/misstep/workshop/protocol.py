@@ -1,0 +1,108 @@
+"""What the process in which tools are called and our side say to each other."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from misstep.adapters.subprocess.protocol import Unfit, Unloadable
+from misstep.core.tool import Described, Frame, Reaction
+
+MEGABYTE = 1 << 20
+# With what status a process that calls tools ends if one of them has closed its line, taken all memory, or
+# changed the interpreter so that nothing works any more.
+LINE_CLOSED, MEMORY_FULL, BROKEN = 113, 114, 115
+
+
+class _Message(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, omit_defaults=True):
+    pass
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What tools may use: bytes of memory and of files, processes at once, and seconds for one call."""
+
+    timeout: float = 10.0
+    memory: int = 1024 * MEGABYTE
+    disk: int = 256 * MEGABYTE
+    processes: int = 64
+
+
+class Guard(_Message, frozen=True):
+    """The warden's order; the other end of the zygote's line comes with it.
+
+    `outside` is the name of our own process namespace, so that it can be told whether there is another one.
+    `litter` are folders to remove if our side is gone.
+    """
+
+    limits: Limits
+    outside: str
+    litter: tuple[str, ...] = ()
+
+
+class Load(_Message, frozen=True):
+    """Load the tools that `spec` means.
+
+    They start in `folder`, which holds a copy of the `workspace`; `roots` are all folders that they can write
+    to. Modules are found from the folder `origin` too. If they load `apart`, every process that calls tools
+    loads them for itself.
+    """
+
+    spec: str
+    limits: Limits
+    folder: str
+    roots: tuple[str, ...]
+    workspace: str = ""
+    origin: str = ""
+    watched: bool = True
+    apart: bool = False
+
+
+class Start(_Message, frozen=True):
+    """Begin a process that calls tools; its end of a line comes with it."""
+
+
+class Stop(_Message, frozen=True):
+    """End the process that calls tools, with all that it has started."""
+
+
+class Loaded(_Message, frozen=True):
+    """The tools are there. They are `forkable` if a copy of the process can call them."""
+
+    tools: tuple[Described, ...]
+    forkable: bool = True
+
+
+class Stopped(_Message, frozen=True):
+    """The process that calls tools has ended, with this status or by this signal as a negative number.
+
+    `frames` are where it was last seen, `peak` is the most memory it had, `restored` is whether its files are
+    what they were.
+    """
+
+    status: int
+    frames: tuple[Frame, ...] = ()
+    peak: int = 0
+    restored: bool = True
+
+
+class Overrun(_Message, frozen=True):
+    """The warden had to end everything: there was too much of `what`."""
+
+    what: str
+    amount: int
+
+
+class Report(msgspec.Struct, frozen=True, array_like=True):
+    """What came of a call, and the lines of the tool's file that had not been run before."""
+
+    reaction: Reaction
+    lines: dict[str, tuple[int, ...]] = {}
+
+
+ToZygote: TypeAlias = Load | Start | Stop
+FromZygote: TypeAlias = Loaded | Unloadable | Stopped
+FromWarden: TypeAlias = Unfit | Overrun
+
+to_warden: msgspec.json.Decoder[Guard] = msgspec.json.Decoder(Guard)
+from_warden: msgspec.json.Decoder[FromWarden] = msgspec.json.Decoder(FromWarden)
+to_zygote: msgspec.json.Decoder[ToZygote] = msgspec.json.Decoder(ToZygote)
+from_zygote: msgspec.json.Decoder[FromZygote] = msgspec.json.Decoder(FromZygote)

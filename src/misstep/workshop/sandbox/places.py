@@ -1,0 +1,130 @@
+"""Places on the disk: those that tools need in order to be loaded, and those that are nobody's business."""
+
+import functools
+import os
+import shlex
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+
+from misstep.adapters.toolset.spec import MCP, file_of, servers_meant
+from misstep.workshop.conditions import Conditions
+
+CODE = (".py", ".json", ".toml", ".js", ".mjs", ".cjs", ".ts")
+SOCKETS = "/proc/net/unix"
+
+
+def anchored(spec: str) -> str:
+    """The spec with its files by their whole paths, since tools start in another folder."""
+    if spec.startswith(MCP):
+        target = spec.removeprefix(MCP).strip()
+        return spec if _is_address(target) else MCP + shlex.join(map(_whole, _words(target)))
+    file = file_of(spec)
+    return os.path.abspath(file) + spec.removeprefix(file) if file else spec
+
+
+def is_server(spec: str) -> bool:
+    """Whether it means servers, and not tools that a process can hold by itself."""
+    return servers_meant(spec) is not None
+
+
+def is_remote(spec: str) -> bool:
+    """Whether all tools are on servers that somebody else runs."""
+    servers = servers_meant(spec)
+    return bool(servers) and all(server.url for server in servers or ())
+
+
+def hidden_places() -> list[str]:
+    """What there is of the places that tools must not read."""
+    home, places = os.path.expanduser("~"), _places()
+    known = [*(os.path.join(home, name) for name in places["home"]), *places["system"]]
+    return [path for path in known if os.path.exists(path) and not os.path.islink(path)]
+
+
+def open_sockets() -> list[str]:
+    """Sockets by which other processes can be talked to, for which no network is needed."""
+    try:
+        with open(SOCKETS, encoding="utf-8", errors="surrogateescape") as file:
+            lines = file.read().splitlines()[1:]
+    except OSError:
+        return []
+    paths = {line.partition(" /")[2] for line in lines}
+    return sorted(f"/{path}" for path in paths if path and os.path.exists(f"/{path}"))
+
+
+def needed_places(spec: str, conditions: Conditions) -> list[str]:
+    """Folders and files that have to be there for the tools to be loaded."""
+    given = [
+        *_places_of_spec(spec),
+        *_places_of_python(conditions.python),
+        str(Path(__file__).parents[2]),
+        *os.environ.get("PYTHONPATH", "").split(os.pathsep),
+        conditions.workspace,
+    ]
+    found = [os.path.abspath(path) for path in given if path]
+    return list(dict.fromkeys([path for each in found for path in (each, os.path.realpath(each))]))
+
+
+def _places_of_spec(spec: str) -> Iterator[str]:
+    if file := file_of(spec):
+        yield from _neighbourhood(file)
+    elif not spec.startswith(MCP):
+        yield os.getcwd()
+    for server in servers_meant(spec) or ():
+        yield server.folder
+        for word in server.command:
+            program = shutil.which(word) or word
+            if os.path.isabs(program) and os.path.exists(program):
+                yield from _neighbourhood(program)
+
+
+def _neighbourhood(file: str) -> Iterator[str]:
+    """A file with its folder, by all its names; of a folder that everybody uses only what may be code."""
+    for path in (os.path.abspath(file), os.path.realpath(file)):
+        yield path
+        folder = os.path.dirname(path)
+        if folder not in _places()["common"]:
+            yield folder
+            continue
+        with os.scandir(folder) as beside:
+            yield from [each.path for each in beside if _may_be_code(each)]
+
+
+@functools.cache
+def _places() -> dict[str, list[str]]:
+    text = resources.files(__package__).joinpath("data/places.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def _may_be_code(entry: os.DirEntry[str]) -> bool:
+    if entry.is_dir(follow_symlinks=False):
+        return os.path.exists(os.path.join(entry.path, "__init__.py"))
+    return entry.name.endswith(CODE)
+
+
+def _places_of_python(python: str) -> Iterator[str]:
+    program = shutil.which(os.path.expanduser(python)) or python
+    for path in (os.path.abspath(program), os.path.realpath(program)):
+        yield os.path.dirname(os.path.dirname(path))  # its prefix
+    if os.path.realpath(program) == os.path.realpath(sys.executable):
+        yield from (path for path in sys.path if os.path.isdir(path))
+        yield sys.prefix
+        yield sys.base_prefix
+
+
+def _words(target: str) -> list[str]:
+    try:
+        return shlex.split(target)
+    except ValueError:
+        return [target]  # which will be found out when it is loaded
+
+
+def _whole(word: str) -> str:
+    return os.path.abspath(word) if os.path.isfile(word) else word
+
+
+def _is_address(target: str) -> bool:
+    return target.startswith(("http://", "https://"))

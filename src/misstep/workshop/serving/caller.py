@@ -1,0 +1,151 @@
+"""Makes the calls: one after the other, each with all that is to be known about it."""
+
+import json
+import os
+import resource
+import sys
+import time
+from typing import Any
+
+import msgspec
+
+from misstep.adapters.toolset.bound import Bound, Returned, Toolset
+from misstep.adapters.toolset.calling.refusals import Garbled, ServerGone
+from misstep.core.tool import Ended, Observation, Probe, Reaction
+from misstep.core.transcript import storable
+from misstep.core.words import cut, error_in_words
+from misstep.tooling.coverage import Coverage, Ownership
+from misstep.tooling.judging.exceptions import describe_exception
+from misstep.tooling.taint import observe
+from misstep.workshop.line import Line
+from misstep.workshop.protocol import BROKEN, LINE_CLOSED, MEGABYTE, MEMORY_FULL, Load, Report
+from misstep.workshop.serving.limits import allow_cpu
+from misstep.workshop.serving.marking import marking
+from misstep.workshop.serving.traces import Traces
+
+TEXT = 4_000  # characters of a result that are kept
+LARGE = 8 * MEGABYTE  # growth that is told of
+UNIT = 1024 if sys.platform == "linux" else 1  # bytes in which peaks of memory are told
+HIGH = 200  # number of a file that tools which close some at random won't come across
+
+_decoder = msgspec.json.Decoder(Probe)
+_encoder = msgspec.json.Encoder()
+
+
+class Caller:
+    """Calls the tools in this process, until one of them has ended the server behind it."""
+
+    def __init__(self, tools: Toolset, ownership: Ownership, order: Load, traces: Traces) -> None:
+        self._bounds = {bound.described.name: bound for bound in tools.bounds}
+        self._owns = ownership.owns
+        self._timeout = order.limits.timeout
+        self._traces = traces
+        self._coverage = Coverage(self._owns) if order.watched else None
+        self._lines = dict[str, set[int]]()
+        self._peak = _peak()
+
+    def serve(self, line: Line) -> None:
+        line = line.moved(HIGH)
+        os.register_at_fork(after_in_child=line.close)  # or it would be open when we are gone
+        self._traces.begin()
+        process = os.getpid()
+        try:
+            for row in line.rows():
+                report = self._report(_decoder.decode(row))
+                if os.getpid() != process:
+                    os._exit(0)  # a copy that the tool has made
+                line.say(encoded(report))
+                if report.reaction.ended in ("died", "garbled"):
+                    return
+        except MemoryError:  # which tools have left too little of for ourselves
+            os._exit(MEMORY_FULL)
+        except OSError:
+            os._exit(LINE_CLOSED)
+        except BaseException:  # they have put something else in the place of what we use
+            os._exit(BROKEN)
+
+    def _report(self, probe: Probe) -> Report:
+        bound = self._bounds[probe.invocation.tool]
+        arguments = json.loads(probe.invocation.arguments)
+        if self._traces.expect(time.monotonic()):
+            allow_cpu(self._timeout)
+        reaction = self._marked(bound, arguments) if probe.mark else self._called(bound, arguments)
+        return Report(reaction, self._new_lines(bound) if reaction.edges else {})
+
+    def _marked(self, bound: Bound, arguments: dict[str, Any]) -> Reaction:
+        with observe() as marks, marking(bound, marks, arguments) as marked:
+            reaction = self._called(bound, marked, everything=True)
+        observations: tuple[Observation, ...] = marks.observations
+        return msgspec.structs.replace(reaction, observations=observations)
+
+    def _called(self, bound: Bound, arguments: dict[str, Any], everything: bool = False) -> Reaction:
+        """What comes of a call, with the edges that are new to it, or all of them."""
+        returned, failure, edges = None, None, tuple[int, ...]()
+        coverage = self._coverage
+        began = time.perf_counter()
+        if coverage:
+            coverage.begin()
+        try:
+            returned = bound.call(arguments)
+        except BaseException as error:  # such as SystemExit and KeyboardInterrupt
+            failure = error
+        if coverage:
+            edges = coverage.end(everything)
+        seconds = time.perf_counter() - began
+        peak = _peak()
+        growth, self._peak = peak - self._peak, peak
+        memory = growth if growth >= LARGE else 0
+        if failure is None:
+            assert returned is not None
+            return _returned(returned, seconds, memory, edges)
+        try:
+            return self._failed(failure, seconds, memory, edges)
+        finally:
+            del failure  # lest it keeps alive all that the tool had in its hands
+
+    def _failed(self, error: BaseException, seconds: float, memory: int, edges: tuple[int, ...]) -> Reaction:
+        if isinstance(error, ServerGone | Garbled):
+            ended: Ended = "died" if isinstance(error, ServerGone) else "garbled"
+            detail = storable(cut(error_in_words(error), TEXT))
+            return Reaction(ended, detail=detail, seconds=seconds, memory=memory, edges=edges)
+        raised = describe_exception(error, self._owns)
+        if isinstance(error, MemoryError):
+            detail = "it wanted more memory than it was allowed"
+            return Reaction(
+                "exhausted", raised=raised, detail=detail, seconds=seconds, memory=memory, edges=edges
+            )
+        return Reaction("raised", raised=raised, seconds=seconds, memory=memory, edges=edges)
+
+    def _new_lines(self, bound: Bound) -> dict[str, tuple[int, ...]]:
+        source = bound.described.source
+        if source is None or self._coverage is None:
+            return {}
+        known = self._lines.setdefault(source.file, set())
+        fresh = self._coverage.lines(source.file) - known
+        known |= fresh
+        return {source.file: tuple(fresh)}
+
+
+def encoded(report: Report) -> bytes:
+    try:
+        return _encoder.encode(report)
+    except UnicodeEncodeError:  # lone surrogates, wherever they are, become question marks
+        return json.dumps(msgspec.to_builtins(report), ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _returned(returned: Returned, seconds: float, memory: int, edges: tuple[int, ...]) -> Reaction:
+    return Reaction(
+        "returned",
+        text=returned.text[:TEXT],
+        size=returned.size,
+        structured=returned.structured,
+        flagged=returned.flagged,
+        seconds=seconds,
+        memory=memory,
+        edges=edges,
+    )
+
+
+def _peak() -> int:
+    """The most memory that this process ever had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT

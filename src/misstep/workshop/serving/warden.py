@@ -1,0 +1,99 @@
+"""The first process in the sandbox: lets nobody take more than the limits, and ends everything in the end.
+
+With a process namespace of its own it is the init of that: nothing inside can end it, and all ends with it.
+"""
+
+import os
+import select
+import socket
+
+from misstep.adapters.family import end_with_parent, keep_orphans
+from misstep.workshop.line import Line, Lost
+from misstep.workshop.protocol import Guard, Limits, Overrun, to_warden
+from misstep.workshop.serving.census import FAR, Census
+from misstep.workshop.serving.zygote import Zygote
+
+TICK = 0.005  # seconds between two looks
+TICKS_PER_WEIGHING = 4
+
+
+def serve(number: int) -> None:
+    """Guard what the other side asks for, until it is gone."""
+    line = Line(socket.socket(fileno=number))
+    order = line.receive(to_warden)
+    census = Census(order.outside)
+    keep_orphans()
+    loaded, loading = os.pipe()
+    zygote = os.fork()
+    if not zygote:
+        end_with_parent()
+        control = Line(socket.socket(fileno=line.files.pop()))
+        line.close()
+        os.close(loaded)
+        Zygote(control, census, loading).serve()
+        os._exit(0)
+    os.close(loading)
+    for file in line.files:
+        os.close(file)
+    line.files.clear()
+    _Watch(line, census, order, zygote, loaded).keep()
+    census.end_all(order.litter)
+    os._exit(0)
+
+
+class _Watch:
+    """Looks after the processes until one of the ends has come."""
+
+    def __init__(self, line: Line, census: Census, order: Guard, zygote: int, loaded: int) -> None:
+        self._line = line
+        self._census = census
+        self._limits: Limits = order.limits
+        self._zygote = zygote
+        self._loaded = loaded
+        self._memory = 0  # bytes that all may have together; nought until that is known
+
+    def keep(self) -> None:
+        poll = select.poll()
+        poll.register(self._line, select.POLLIN)
+        poll.register(self._loaded, select.POLLIN)
+        tick = 0
+        while self._goes_on(poll.poll(TICK * 1000), poll) and self._bury():
+            tick += 1
+            if overrun := self._find_overrun(tick % TICKS_PER_WEIGHING == 0):
+                self._line.send(overrun)
+                return
+
+    def _goes_on(self, events: list[tuple[int, int]], poll: select.poll) -> bool:
+        for file, _ in events:
+            if file == self._loaded:
+                poll.unregister(self._loaded)
+                # A copy of the zygote will have as much again, though it shares it, and a server as well.
+                self._memory = 3 * self._census.memory() + self._limits.memory
+                continue
+            try:
+                self._line.read()  # nothing more is said: it is the end of the line
+            except Lost:
+                return False
+        return True
+
+    def _bury(self) -> bool:
+        """Whether the zygote lives, when all that is dead has been buried."""
+        while True:
+            try:
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if not pid:
+                return True
+            if pid == self._zygote:
+                return False
+
+    def _find_overrun(self, weighing: bool) -> Overrun | None:
+        if (count := self._census.count(self._limits.processes)) > self._limits.processes:
+            return Overrun("processes", count)
+        if not weighing or not self._memory:
+            return None
+        memory = self._census.memory()
+        if self._memory < memory <= FAR * self._memory:
+            memory = self._census.true_memory()
+        return Overrun("memory", memory) if memory > self._memory else None

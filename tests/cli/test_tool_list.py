@@ -1,0 +1,69 @@
+"""`misstep tool list` as people use it."""
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Command
+
+CODE = '''
+from typing import Literal, TypedDict
+
+class Weather(TypedDict):
+    sun: bool
+
+def weather(city: str, days: int = 3, unit: Literal["c", "f"] = "c") -> Weather:
+    """Tell the weather.
+
+    Much more is said here.
+
+    Args:
+        city: The city to look at.
+    """
+    raise AssertionError("a tool was called")
+
+async def odd(sizes: list[int | None]): ...
+
+tools = [weather, odd]
+'''
+SHOWN = """\
+2 tools
+
+weather
+  Tell the weather.
+  *  city  string     The city to look at.
+     days  integer
+     unit  "c" | "f"
+  function · output schema · mine.py:7
+
+odd
+  *  sizes  array of integer | null
+  function · async · mine.py:17
+"""
+
+
+def test_tools_are_shown_and_not_called(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(CODE)
+    result = misstep("tool", "list", "mine.py:tools")
+    assert result.code == 0
+    assert "\n".join(line.rstrip() for line in result.out.splitlines()) + "\n" == SHOWN
+
+
+def test_everything_as_json(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(CODE)
+    (tmp_path / "tools.json").write_text(json.dumps([{"name": "a.b", "description": "\x1b[31m"}]))
+    result = misstep("tool", "list", "--json", "mine.py:weather", "tools.json")
+    weather, other = json.loads(result.out)["tools"]
+    assert weather["tool"]["name"] == "weather"
+    assert weather["kind"] == "function"
+    assert weather["output"]["$defs"]["Weather"]["required"] == ["sun"]
+    assert weather["source"]["line"] == 7
+    assert (other["tool"]["name"], other["kind"]) == ("a.b", "definition")
+    assert "\x1b" not in misstep("tool", "list", "tools.json").out
+
+
+def test_what_is_wrong_is_said(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(CODE)
+    missing = misstep("tool", "list", "mine.py:nothing")
+    assert (missing.code, missing.out) == (2, "")
+    assert missing.err == "mine.py  there is no 'nothing' here\n"
+    assert misstep("tool", "list").code == 2

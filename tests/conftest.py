@@ -1,4 +1,4 @@
-"""Places for stores: every kind of database that misstep works with."""
+"""What all rooms need: places for stores, of every kind that misstep works with."""
 
 import os
 from collections.abc import Iterator
@@ -8,6 +8,24 @@ import pytest
 from sqlalchemy import make_url
 
 from tests.postgresql import GIVEN, Server, find_binaries, running_server
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nobody here talks to the world, whose certificates are most of what a client takes to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("SSL_CERT_FILE", raising=False)
+        patch.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("certificates")))
+        yield
+
+
+@pytest.fixture
+def hurried_z3(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For thousands of questions: Z3's Python side doesn't look at the types of all it is given, as under `-O`.
+
+    It does so in all other tests, which put constraints of every kind to it.
+    """
+    monkeypatch.setattr("z3.z3.Z3_DEBUG", False)
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ PAGES = ["README.md", "docs/tutorial.md", "docs/how-to.md"]
 AGENTS = "docs/agents.md"
 FAMILIES = "docs/families.md"
 UNDERSTANDING = "docs/understanding.md"
+TOOLS = "docs/tools.md"
 
 
 def examples(page: str) -> list[tuple[str, str]]:
@@ -56,6 +57,7 @@ def follow(page: str, folder: Path, **variables: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_console_examples(page: str, tmp_path: Path) -> None:
+    write_files(page, tmp_path)
     follow(page, tmp_path)
 
 
@@ -73,6 +75,11 @@ def test_examples_of_families(tmp_path: Path) -> None:
 
 def test_examples_of_understanding(tmp_path: Path) -> None:
     follow(UNDERSTANDING, tmp_path)
+
+
+def test_examples_of_tools(tmp_path: Path) -> None:
+    write_files(TOOLS, tmp_path)
+    follow(TOOLS, tmp_path)
 
 
 def write_files(page: str, folder: Path) -> None:

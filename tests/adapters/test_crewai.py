@@ -7,11 +7,11 @@ import pytest
 
 from misstep.adapters.frameworks import crewai
 from misstep.core.agent import Tool
-from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
-from tests.adapters.test_subprocess import Trial, World, play, prepare, written
+from tests.adapters.scripted_trials import ScriptedTrial, play_scripts
+from tests.adapters.test_subprocess import Trial, World, prepare, written
 from tests.conformance.subject_crewai import HOME, PYTHON
-from tests.scripted import Script, ScriptedServer
+from tests.scripted import Script
 
 needs_crewai = pytest.mark.skipif(not PYTHON, reason="no environment with CrewAI")
 
@@ -48,16 +48,8 @@ class Two(World):
     )
 
 
-def run(spec: str, script: Script) -> tuple[Trial, int]:
-    """The trial, and how often the model was asked."""
-    with ScriptedServer(script) as server:
-        trial = play(spec, Trial(Two()), python=PYTHON, environment=environment(server.base_url))
-        assert trial.recorder.usage == Usage(*server.tokens) != Usage()
-        return trial, len(server.model_requests)
-
-
-def environment(base_url: str) -> dict[str, str]:
-    return {"TEST_BASE_URL": base_url, "HOME": HOME}
+def run(spec: str, *scripts: Script) -> list[ScriptedTrial]:
+    return play_scripts(spec, PYTHON, Two, *scripts, HOME=HOME)
 
 
 def called(trial: Trial) -> list[tuple[str, object, int | None]]:
@@ -67,44 +59,34 @@ def called(trial: Trial) -> list[tuple[str, object, int | None]]:
 @needs_crewai
 def test_a_crew_in_which_one_agent_has_tools(tmp_path: Path) -> None:
     spec = written(tmp_path, f"{HEAD}\n    agent = crew(member(), member('critic', ()))\n")
-    trial, _ = run(spec, Script())
+    (trial,) = run(spec, Script())
     assert (trial.broken, trial.answer.text) == ("", "All done.")
     assert called(trial) == [("alpha", {}, 1), ("beTa", {}, 2)]
 
 
 @needs_crewai
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
+def test_models_that_write_their_calls_as_text(tmp_path: Path) -> None:
+    calls = [
         ("Action: alpha\nAction Input: {}", ("alpha", {})),
         ("Action: gamma\nAction Input: {}", ("gamma", {})),
         ("Action: beTa\nAction Input: {'x': 1", ("beTa", "{'x': 1")),
-    ],
-)
-def test_models_that_write_their_calls_as_text(
-    said: str,
-    expected: tuple[str, object],
-    tmp_path: Path,
-) -> None:
+    ]
+    said = [f"Thought: I go on.\n{call}" for call, _ in calls]
+    final = "Thought: I know.\nFinal Answer: All done."
     spec = written(tmp_path, f"{HEAD}\n    agent = member(llm=TextOnly(**MODEL))\n")
-    trial, _ = run(spec, Script(answer=f"Thought: I go on.\n{said}"))
-    assert (trial.broken, trial.answer.ended) == ("", "iterations")
-    assert called(trial)[:2] == [(*expected, 1), (*expected, 2)]
-
-
-@needs_crewai
-def test_a_final_answer_in_text_is_no_call(tmp_path: Path) -> None:
-    spec = written(tmp_path, f"{HEAD}\n    agent = member(llm=TextOnly(**MODEL))\n")
-    trial, _ = run(spec, Script(answer="Thought: I know.\nFinal Answer: All done."))
-    assert (trial.broken, trial.answer.text, called(trial)) == ("", "All done.", [])
+    *calling, answering = run(spec, *(Script(answer=text) for text in (*said, final)))
+    for trial, (_, expected) in zip(calling, calls, strict=True):
+        assert (trial.broken, trial.answer.ended) == ("", "iterations")
+        assert called(trial)[:2] == [(*expected, 1), (*expected, 2)]
+    assert (answering.broken, answering.answer.text, called(answering)) == ("", "All done.", [])
 
 
 @needs_crewai
 def test_a_limit_that_the_user_has_set_is_kept(tmp_path: Path) -> None:
     """Past it CrewAI asks once more, for an answer."""
-    trial, asked = run(written(tmp_path, f"{HEAD}\n    agent = member(max_iter=1)\n"), Script())
+    (trial,) = run(written(tmp_path, f"{HEAD}\n    agent = member(max_iter=1)\n"), Script())
     assert (trial.broken, trial.answer.ended) == ("", "answered")
-    assert (called(trial), asked) == ([("alpha", {}, 1)], 2)
+    assert (called(trial), trial.asked) == ([("alpha", {}, 1)], 2)
 
 
 @needs_crewai
@@ -138,7 +120,7 @@ def test_an_agent_is_copied_and_nobody_else_is_talked_to(tmp_path: Path) -> None
     agent = Checking()
 """,
     )
-    trial, _ = run(spec, Script())
+    (trial,) = run(spec, Script())
     assert (trial.broken, len(trial.recorder.calls)) == ("", 2)
     assert trial.recorder.messages == [["127.0.0.1"], False]
 

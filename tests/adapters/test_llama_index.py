@@ -8,11 +8,11 @@ import pytest
 
 from misstep.adapters.frameworks import llama_index
 from misstep.core.agent import Answer, Tool
-from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
-from tests.adapters.test_subprocess import Trial, World, play, prepare, written
+from tests.adapters.scripted_trials import ScriptedTrial, play_scripts
+from tests.adapters.test_subprocess import Trial, World, prepare, written
 from tests.conformance.subject_llama_index import PYTHON
-from tests.scripted import Script, ScriptedServer
+from tests.scripted import Script
 
 needs_llama_index = pytest.mark.skipif(not PYTHON, reason="no environment with LlamaIndex")
 
@@ -40,11 +40,8 @@ class Two(World):
     )
 
 
-def run(spec: str, script: Script) -> Trial:
-    with ScriptedServer(script) as server:
-        trial = play(spec, Trial(Two()), python=PYTHON, environment={"TEST_BASE_URL": server.base_url})
-        assert trial.recorder.usage == Usage(*server.tokens) != Usage()
-    return trial
+def run(spec: str, *scripts: Script) -> list[ScriptedTrial]:
+    return play_scripts(spec, PYTHON, Two, *scripts)
 
 
 def called(trial: Trial) -> list[tuple[str, object, int | None]]:
@@ -70,23 +67,15 @@ REACT = f"{HEAD}\n    agent = ReActAgent(tools=[real_tool], llm=model('gpt-3.5-t
 
 @needs_llama_index
 def test_react_on_a_model_that_completes_text(tmp_path: Path) -> None:
-    trial = run(written(tmp_path, REACT), react())
-    assert (trial.broken, trial.answer) == ("", Answer("All done."))
-    assert called(trial) == [("alpha", {}, 1), ("be ta", {}, 2)]
-
-
-@needs_llama_index
-def test_react_arguments_count_as_they_were_written(tmp_path: Path) -> None:
-    """LlamaIndex mends them on the way."""
-    trial = run(written(tmp_path, REACT), react(alpha="{'quoted': 'wrongly'}"))
-    assert called(trial) == [("alpha", "{'quoted': 'wrongly'}", 1), ("be ta", {}, 2)]
-
-
-@needs_llama_index
-def test_react_words_that_make_no_sense_are_misread(tmp_path: Path) -> None:
-    trial = run(written(tmp_path, REACT), react(alpha='{"broken": '))
-    assert trial.answer.ended == "iterations"
-    assert trial.recorder.misread_turns == trial.recorder.max_steps
+    """Arguments count as they were written, which LlamaIndex mends on the way; what makes no sense is misread."""
+    quoted, senseless = "{'quoted': 'wrongly'}", '{"broken": '
+    scripts = react(), react(alpha=quoted), react(alpha=senseless)
+    plain, mended, misread = run(written(tmp_path, REACT), *scripts)
+    assert (plain.broken, plain.answer) == ("", Answer("All done."))
+    assert called(plain) == [("alpha", {}, 1), ("be ta", {}, 2)]
+    assert called(mended) == [("alpha", quoted, 1), ("be ta", {}, 2)]
+    assert misread.answer.ended == "iterations"
+    assert misread.recorder.misread_turns == misread.recorder.max_steps
 
 
 @needs_llama_index
@@ -95,7 +84,7 @@ def test_a_workflow_in_which_one_agent_has_tools(tmp_path: Path) -> None:
         tmp_path,
         f"{HEAD}\n    agent = AgentWorkflow([member('a', [real_tool]), member('b', [])], root_agent='a')\n",
     )
-    trial = run(spec, Script(plan=lambda _, tools: ["handoff", *reversed(tools[:-1])]))
+    (trial,) = run(spec, Script(plan=lambda _, tools: ["handoff", *reversed(tools[:-1])]))
     assert (trial.broken, trial.answer.text) == ("", "All done.")
     assert called(trial) == [("be ta", {}, 2), ("alpha", {}, 3)]
 
@@ -120,7 +109,7 @@ def test_an_agent_is_copied_and_not_changed(tmp_path: Path) -> None:
     agent = Checking()
 """,
     )
-    trial = run(spec, Script())
+    (trial,) = run(spec, Script())
     assert (trial.broken, len(trial.recorder.calls)) == ("", 2)
 
 

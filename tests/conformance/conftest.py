@@ -3,13 +3,14 @@
 import importlib
 import os
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import tests.conformance as here
+from tests.conformance.subject_subprocess import House
 from tests.conformance.subjects import Subject
 
 
@@ -18,12 +19,15 @@ def all_subjects() -> list[Subject]:
     return [each for name in names for each in importlib.import_module(f"{here.__name__}.{name}").SUBJECTS]
 
 
-@pytest.fixture(params=all_subjects(), ids=lambda subject: subject.word)
-def subject(request: pytest.FixtureRequest) -> Subject:
+@pytest.fixture(scope="module", params=all_subjects(), ids=lambda subject: subject.word)
+def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
+    """One after the other with all its tests: what is loaded for a subject, and what lives on, serves them all."""
     found: Subject = request.param
     if found.missing:
         pytest.skip(f"{found.word}: {found.missing} is not installed")
-    return found
+    yield found
+    for house in House.houses:
+        house.close()
 
 
 @pytest.fixture

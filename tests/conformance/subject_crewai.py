@@ -4,7 +4,7 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from tests.conformance.schemas import Json, everywhere
-from tests.conformance.subject_subprocess import Apart, find_python, maker
+from tests.conformance.subject_subprocess import FEW, Apart, House, find_python
 
 VARIABLE = "TEST_CREWAI_PYTHON"
 PYTHON = find_python(VARIABLE, ".venv-crewai")
@@ -25,8 +25,17 @@ def strict(schema: Json) -> Json:
 
 def subject(word: str, location: str) -> Apart:
     """The first case of a process still loads parts of CrewAI and of its clients, hence the time to warm up."""
-    make = maker(location, PYTHON, HOME=HOME)
-    return Apart(word, make, warm_up=12.0, rewrites=strict, python=PYTHON, variable=VARIABLE)
+    house = House(location, PYTHON, HOME=HOME)
+    return Apart(
+        word,
+        house.make,
+        serve=house.serve,
+        at_once=FEW,
+        warm_up=12.0,
+        rewrites=strict,
+        python=PYTHON,
+        variable=VARIABLE,
+    )
 
 
 SUBJECTS = [subject("crewai", "with_crewai.py:existing"), subject("crewai, crew", "with_crewai.py:make_crew")]

@@ -1,12 +1,23 @@
 """Agents of LlamaIndex, in an environment of their own."""
 
 from tests.conformance.schemas import closed
-from tests.conformance.subject_subprocess import Apart, find_python, maker
+from tests.conformance.subject_subprocess import FEW, Apart, House, find_python
 
 VARIABLE = "TEST_LLAMA_INDEX_PYTHON"
 PYTHON = find_python(VARIABLE, ".venv-llama-index")
-MAKE = maker("with_llama_index.py:existing", PYTHON)
+HOUSE = House("with_llama_index.py:existing", PYTHON)
 
 # The first case of a process still loads parts of LlamaIndex and of its clients, hence the time to warm up.
 # Its client for OpenAI says that there are no other arguments than those listed.
-SUBJECTS = [Apart("llama index", MAKE, warm_up=12.0, rewrites=closed, python=PYTHON, variable=VARIABLE)]
+SUBJECTS = [
+    Apart(
+        "llama index",
+        HOUSE.make,
+        serve=HOUSE.serve,
+        at_once=FEW,
+        warm_up=12.0,
+        rewrites=closed,
+        python=PYTHON,
+        variable=VARIABLE,
+    )
+]

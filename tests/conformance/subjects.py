@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from misstep.core.agent import Agent
 from tests.conformance.schemas import Rewrite, unchanged
-from tests.scripted import ScriptedServer
+from tests.scripted import Script, ScriptedServer
 
 
 @dataclass(frozen=True)
@@ -14,10 +14,12 @@ class Subject:
     """An adapter under test.
 
     `make` gives an agent whose model is the scripted server; `needs` are the modules it can't do without.
-    `parallel` is False where the paradigm has one call per turn at most. `warm_up` are the seconds that a
-    process of its own may need to start. `hides` names what the framework keeps from us, so that only the
-    recording proxy can see it: behaviours with a bad call, kinds of arguments that don't fit, "turns", "usage",
-    "sockets". `rewrites` is what the framework does to the schema of every tool that it is given. `checks` names
+    `serve` gives a server for a script; an agent whose processes live on has one at an address that stays.
+    `at_once` is how many cases are tried side by side; where every case has a process to itself, of a kind that
+    another subject has ten of, a few do. `parallel` is False where the paradigm has one call per turn at most.
+    `warm_up` are the seconds that a process of its own may need to start. `hides` names what the framework keeps
+    from us, so that only the recording proxy can see it: behaviours with a bad call, kinds of arguments that don't
+    fit, "turns", "usage", "sockets". `rewrites` is what the framework does to the schema of every tool that it is given. `checks` names
     the kinds of arguments for which it has an error of its own, so that such a call is never carried out. Say why
     where you set one of them.
     """
@@ -25,6 +27,8 @@ class Subject:
     word: str
     make: Callable[[ScriptedServer], Agent]
     needs: tuple[str, ...] = ()
+    serve: Callable[[Script], ScriptedServer] = ScriptedServer
+    at_once: int = 10
     parallel: bool = True
     warm_up: float = 0.0
     hides: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from misstep.engine.recorder import Recorder
 from tests.conformance.schemas import meaning
 from tests.conformance.subjects import Subject
 from tests.conformance.trials import Trial, play
-from tests.scripted import Call, Script, ScriptedServer, calling
+from tests.scripted import Call, Script, calling
 from tests.scripted.offers import offers_in
 from tests.scripted.wire import Recorded
 
@@ -173,7 +173,7 @@ def tried(subject: Subject, script: Script) -> tuple[Listening, list[Recorded]]:
     trial = Trial()
     recorder = Listening(Office(), trial)
     trial.recorder = recorder
-    with ScriptedServer(script) as server:
+    with subject.serve(script) as server:
         play(subject, server, trial)
         requests = server.requests
     assert (trial.broken, trial.answer.ended) == ("", "answered")

@@ -18,6 +18,7 @@ from tests.conformance.subjects import Subject
 from tests.scripted import ScriptedServer
 
 CASE = make_case(Suite(5, 4, 4), 0)
+PATIENCE = 180.0  # seconds for a process to start; its trial is over long before
 TOOLS = [action.tool for action in CASE.actions]
 
 
@@ -32,11 +33,22 @@ class Trial:
         self.recorder = Recorder(world or MockWorld(case), self.deadline, max_steps)
 
     async def run(self, agent: Any) -> "Trial":
-        began = time.monotonic()
+        self.began = time.monotonic()
         assignment = Assignment(self.case.query, 0)
         self.answer, self.broken = await attempt(agent, assignment, self.recorder, self.deadline)
-        self.seconds = time.monotonic() - began
+        self.seconds = time.monotonic() - self.began
         return self
+
+    def shorten(self, server: ScriptedServer, warm_up: float) -> float:
+        """Take back what is left of the time to warm up as soon as the second reply is waited for.
+
+        How much of it was needed.
+        """
+        if not warm_up or not server.wait_for_requests(2, PATIENCE):
+            return warm_up
+        needed = min(warm_up, time.monotonic() - self.began)
+        self.deadline.extend(needed - warm_up)
+        return needed
 
     @property
     def called(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import count, islice
 from typing import cast
 
@@ -68,9 +69,10 @@ def planters() -> Iterator[Planted]:
     yield Planted("idle", {}, "constraint", "whatever is asked")
 
 
-def labelled_suite(each: int, seed: int) -> list[Labelled]:
+@cache
+def labelled_suite(each: int, seed: int) -> tuple[Labelled, ...]:
     """So many failures of each planner."""
-    return [failure for planted in planters() for failure in islice(failures(planted, seed), each)]
+    return tuple(failure for planted in planters() for failure in islice(failures(planted, seed), each))
 
 
 def failures(planted: Planted, seed: int) -> Iterator[Labelled]:

@@ -29,6 +29,7 @@ EACH = 10_000 // len(MIXTURES) + 1
 
 
 @pytest.mark.parametrize("families", MIXTURES)
+@pytest.mark.usefixtures("hurried_z3")
 def test_all_three_agree(families: tuple[Family, ...]) -> None:
     verdicts = Counter[str]()
     for case, plan in mutants(families):

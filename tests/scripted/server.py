@@ -19,14 +19,21 @@ BUFFER = 1 << 20
 BACKLOG = 1024
 
 
+def listen() -> socket.socket:
+    """An address on loopback that nobody else has."""
+    return socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
+
+
 class ScriptedServer:
     """Serves one script while its `with` block runs, from a thread with a loop of its own.
 
-    An exception in the script itself is answered with 500, then raised at the end of the block.
+    An exception in the script itself is answered with 500, then raised at the end of the block. A socket that
+    listens already stays open afterwards, so that the next server can have the same address.
     """
 
-    def __init__(self, script: Script | None = None) -> None:
+    def __init__(self, script: Script | None = None, listener: socket.socket | None = None) -> None:
         self._script = script or Script()
+        self._lent = listener
         self._api = Api(self._script)
         self._faults = deque[Fault | None](self._script.faults)
         self._requests = list[Recorded]()
@@ -83,7 +90,7 @@ class ScriptedServer:
             return self._changed.wait_for(lambda: len(self._requests) >= count, seconds)
 
     def __enter__(self) -> Self:
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
+        self._listener = self._lent.dup() if self._lent else listen()
         self._listener.setblocking(False)
         self.port = self._listener.getsockname()[1]
         started = threading.Event()

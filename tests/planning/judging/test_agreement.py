@@ -79,6 +79,7 @@ def test_the_fast_path_judges_as_the_constraints_mean(part: int) -> None:
     assert min(broken.values()) > 5
 
 
+@pytest.mark.usefixtures("hurried_z3")
 def test_z3_sees_the_same_constraints_broken() -> None:
     """On incomplete attempts as well; what has passed is complete to Z3, and can be done at all."""
     verdicts, broken = Counter[str](), Counter[type[Constraint]]()

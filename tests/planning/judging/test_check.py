@@ -206,6 +206,7 @@ def disturbed(plan: list[str], random: Random) -> list[str]:
 
 
 @pytest.mark.parametrize("part", range(4))
+@pytest.mark.usefixtures("hurried_z3")
 def test_ten_thousand_problems_and_plans_judged_as_z3_judges_them(make_cases: CaseMaker, part: int) -> None:
     """No disagreement between the bitsets, Z3 and, on small problems, trying everything."""
     random = Random(part)

@@ -38,6 +38,7 @@ def test_bits(mask: int) -> None:
     assert list(bits(mask)) == sorted(set(bits(mask)))
 
 
+@pytest.mark.usefixtures("hurried_z3")
 def test_adding_relations_agrees_with_z3_on_satisfiability() -> None:
     random = Random(1)
     verdicts = set()
@@ -132,6 +133,7 @@ def test_the_nearest_order_of_twenty_actions_keeps_to_the_order() -> None:
         )
 
 
+@pytest.mark.usefixtures("hurried_z3")
 def test_a_contradiction_is_found_and_smallest() -> None:
     random = Random(8)
     found = 0

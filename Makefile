@@ -1,7 +1,7 @@
 # All a fresh machine needs is Python 3.11 or newer and make; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench constraints environments postgresql clean
+.PHONY: help demo test lint bench constraints environments postgresql bubblewrap clean
 
 # The first interpreter that is new enough; PYTHON=… overrides it.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -32,15 +32,22 @@ help:
 	touch $@
 
 # Frameworks and clients that can't live beside the others; where one can't be had, its tests are skipped.
-ENVIRONMENTS := crewai llama-index mcp1
+ENVIRONMENTS := crewai llama-index mcp1 tools
 
-environments: $(ENVIRONMENTS:%=.venv-%/.installed)
+environments: $(ENVIRONMENTS:%=.venv-%/.installed) .venv-servers/.installed
 
 .venv-%/.installed: tests/environments/%.txt
 	@echo "making an environment for $*"
 	@{ $(PYTHON) -m venv --clear .venv-$* && \
 	  .venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@; } || \
 	  { rm -rf .venv-$*; echo "no environment for $*: its tests will be skipped"; }
+
+# MCP servers that are written for Node.
+.venv-servers/.installed: tests/environments/servers/package.json tests/environments/servers/package-lock.json
+	@echo "making an environment for servers"
+	@{ rm -rf .venv-servers && mkdir .venv-servers && cp $^ .venv-servers && \
+	  npm ci --prefix .venv-servers --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null && touch $@; } || \
+	  { rm -rf .venv-servers; echo "no environment for servers: its tests will be skipped"; }
 
 # A server that the tests start for themselves; Debian's own cluster, if it comes along, is left alone.
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=20
@@ -52,6 +59,15 @@ postgresql: .venv/.installed-test
 	  { $$sudo env $(APT) install -y postgresql || \
 	    { $$sudo env $(APT) update && $$sudo env $(APT) install -y postgresql; }; } >/dev/null 2>&1; \
 	  $(BIN)/python -m tests.postgresql; } || echo "no PostgreSQL: its tests will be skipped"
+
+# What keeps tools under test from doing harm; tests of it are skipped where it can't be had.
+bubblewrap:
+	@command -v bwrap >/dev/null || { \
+	  echo "no bubblewrap yet: trying to install it"; \
+	  sudo=; test "$$(id -u)" = 0 || sudo="sudo -n"; \
+	  { $$sudo env $(APT) install -y bubblewrap || \
+	    { $$sudo env $(APT) update && $$sudo env $(APT) install -y bubblewrap; }; } >/dev/null 2>&1; \
+	  command -v bwrap >/dev/null; } || echo "no bubblewrap: tests that need it will be skipped"
 
 demo: .venv/.installed
 	@$(BIN)/python -m misstep plan test --agent sim:perfect --count 200 --fail-on none --display none --json >/dev/null
@@ -73,7 +89,10 @@ lint: .venv/.installed-test
 	$(BIN)/mypy --package benchmarks
 	$(BIN)/lint-imports --no-cache
 
-test: lint environments postgresql
+# Environments are made while the code is installed and looked at; packages of the system come one by one.
+test:
+	@$(MAKE) --no-print-directory -j2 lint environments
+	@$(MAKE) --no-print-directory postgresql bubblewrap
 	$(BIN)/python -m pytest -n auto
 
 # What misstep is measured against; where it can't be had, the results say so.
@@ -83,7 +102,7 @@ test: lint environments postgresql
 	  .venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@; } || \
 	  { rm -rf .venv-inspect; echo "no environment for Inspect AI: it will not be measured"; }
 
-bench: .venv/.installed-test .venv-inspect/.installed
+bench: .venv/.installed-test .venv-inspect/.installed .venv-tools/.installed bubblewrap
 	$(BIN)/python -m benchmarks
 
 # After a change of dependencies: resolve anew in an empty environment and pin the result.

@@ -1,0 +1,209 @@
+"""How many defects of tools are found in how many calls, here and by plainer means."""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from benchmarks.fuzzing_baselines import Tally
+from benchmarks.measure import Effort, Mark, Row
+from misstep.api.fuzzing import fuzz_tools
+from misstep.core.finding import Finding, ToolReport
+from misstep.core.settings import Settings
+from tests.quality.planted_tools.labels import PLANTED as LABELS
+
+ROOT = Path(__file__).parent.parent
+PYTHON = ROOT / ".venv-tools" / "bin" / "python"
+CALLS = 1_000  # for each tool
+SEEDS = 5
+SPEED_CALLS = 60_000
+PEER_SPEED = 2_147  # calls a second for a tool that does nothing, outside of any sandbox
+# ToolFuzz's public fuzzer on the same 17 tools of langchain-community 0.3.19, measured November 2026: unique
+# errors at 1,000 calls of each, mean of five seeds.
+PUBLISHED = {
+    "file_delete": 1,
+    "move_file": 1,
+    "read_file": 1,
+    "requests_delete": 2,
+    "requests_get": 2,
+    **dict.fromkeys(("copy_file", "file_search", "list_directory", "write_file"), 0),
+    **dict.fromkeys(("terminal", "Python_REPL", "python_repl_ast"), 0),
+    **dict.fromkeys(("json_spec_list_keys", "json_spec_get_value"), 0),
+    **dict.fromkeys(("requests_patch", "requests_post", "requests_put"), 0),
+}
+PLANTED = tuple(
+    f"tests/quality/planted_tools/{name}_tools.py:tools"
+    for name in ("text", "number", "data", "file", "state", "limit")
+)
+LANGCHAIN = tuple(
+    f"tests/third_party/langchain_{name}.py:tools" for name in ("files", "json", "requests", "shell")
+)
+Error = tuple[str, str]  # of which tool, and what
+Wanted = Callable[[Error], bool]
+OUTRIGHT = {"hang": "hang", "blow-up": "memory"}
+BASELINES = {"schema": "plain schema-driven Hypothesis", "type": "random values by type"}
+
+
+class Contest(NamedTuple):
+    """Tools to be fuzzed by everybody, and which errors count. `published` were found by a peer."""
+
+    title: str
+    specs: Sequence[str]
+    wanted: Wanted
+    published: int | None = None
+
+
+class Score(NamedTuple):
+    """Unique errors and calls over all tools, on average over the seeds."""
+
+    errors: float
+    calls: float
+
+    @property
+    def calls_per_error(self) -> float:
+        return self.calls / self.errors if self.errors else float("inf")
+
+
+def fuzzing_rows(effort: Effort) -> Iterator[Row]:
+    if not PYTHON.exists() or not shutil.which("bwrap"):
+        yield from _missing_rows()
+        return
+    calls, seeds = effort.size(CALLS), effort.times(SEEDS)
+    yield from _compared(Contest("planted defects", PLANTED, is_planted), calls, seeds)
+    yield from _compared(
+        Contest("17 LangChain tools", LANGCHAIN, lambda _: True, sum(PUBLISHED.values())), calls, seeds
+    )
+    yield from speed_rows(effort)
+
+
+def _compared(contest: Contest, calls: int, seeds: int) -> Iterator[Row]:
+    title, specs, wanted, published = contest
+    reports = [fuzz(specs, calls, seed) for seed in range(seeds)]
+    ours = score_of_reports(reports, wanted)
+    how = f"{calls:,} calls of each tool, mean of {seeds} seeds; exceptions by type and place, hangs, deaths"
+    yield Row(f"{title}: misstep", ours.errors, "unique errors", how)
+    yield Row(f"{title}: misstep", ours.calls_per_error, "calls/error", how)
+    tallies = run_baselines(specs, calls, seeds)
+    for method, words in BASELINES.items():
+        theirs = score_of_tallies([tally for tally in tallies if tally.method == method], wanted)
+        yield from _against(title, words, ours, theirs)
+    if published is not None:
+        score = Score(published, calls * len(PUBLISHED))
+        yield from _against(title, "ToolFuzz, as published", ours, score)
+    beside = sum(error_of(finding) is None for report in reports[0] for finding in report.findings)
+    how = "what results tell, breaches of schemas, forbidden values taken; one seed"
+    yield Row(f"{title}: found beside those", beside, "defects", how)
+
+
+def _against(title: str, words: str, ours: Score, theirs: Score) -> Iterator[Row]:
+    how = "same tools, same number of calls, same definition of an error, same run"
+    yield Row(f"{title}: {words}", theirs.errors, "unique errors", how)
+    yield Row(f"{title}: its errors ÷ misstep's", theirs.errors / ours.errors, "×", words, Mark("<", 1))
+    ratio = ours.calls_per_error / theirs.calls_per_error
+    yield Row(f"{title}: misstep's calls/error ÷ its", ratio, "×", words, Mark("<", 1))
+
+
+def speed_rows(effort: Effort) -> Iterator[Row]:
+    """Calls a second, of a tool that does nothing."""
+    calls = effort.size(SPEED_CALLS)
+    (report,) = fuzz(["benchmarks/fuzzing_subject.py:nothing"], calls, 0, python="")
+    how = f"{calls:,} calls within bubblewrap, by the clock, generation, coverage and judging included"
+    yield Row(
+        "fuzzing a tool that does nothing", report.calls / report.seconds, "calls/s", how, Mark("≥", 5_000)
+    )
+    yield Row(
+        "ToolFuzz, as published", PEER_SPEED, "calls/s", "measured November 2026, outside of any sandbox"
+    )
+
+
+def _missing_rows() -> Iterator[Row]:
+    how = f"needs bubblewrap and {PYTHON.parent.parent.name}"
+    for words in BASELINES.values():
+        yield Row(f"planted defects: {words} ÷ misstep", None, "×", how, Mark("<", 1))
+    yield Row("fuzzing a tool that does nothing", None, "calls/s", how, Mark("≥", 5_000))
+
+
+def fuzz(specs: Sequence[str], calls: int, seed: int, python: str = str(PYTHON)) -> list[ToolReport]:
+    """What misstep finds in so many calls of each tool."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(
+            store=f"{folder}/store.db",
+            calls_per_tool=calls,
+            time_per_tool=120.0,
+            timeout=1.0,
+            memory=1024,
+            jobs=2,
+            seed=seed,
+            python=python,
+            sandbox="bubblewrap",
+        )
+        return [report for spec in specs for report in fuzz_tools(settings, [spec]).tools]
+
+
+def run_baselines(specs: Sequence[str], calls: int, seeds: int) -> list[Tally]:
+    """What plain means find, within bubblewrap as well."""
+    with tempfile.TemporaryDirectory() as folder:
+        walls = ["bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev"]
+        walls += ["--proc", "/proc", "--bind", folder, folder, "--chdir", folder]
+        walls += ["--setenv", "PYTHONPATH", f"{ROOT}:{ROOT / 'src'}"]
+        program = [str(PYTHON), "-W", "ignore", "-m", "benchmarks.fuzzing_baselines", str(calls), str(seeds)]
+        command = [*walls, *program, *[str(ROOT / spec) for spec in specs]]
+        answer = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    return [msgspec.json.decode(line, type=Tally) for line in answer.stdout.splitlines()]
+
+
+def score_of_tallies(tallies: Sequence[Tally], wanted: Wanted) -> Score:
+    seeds = len({tally.seed for tally in tallies})
+    errors = [error for tally in tallies for error in errors_of_tally(tally) if wanted(error)]
+    return Score(len(errors) / seeds, sum(tally.calls for tally in tallies) / seeds)
+
+
+def score_of_reports(runs: Sequence[Sequence[ToolReport]], wanted: Wanted) -> Score:
+    reports = [report for run in runs for report in run]
+    found = [{error_of(finding) for finding in report.findings} for report in reports]
+    errors = [error for each in found for error in each if error and wanted(error)]
+    return Score(len(errors) / len(runs), sum(report.calls for report in reports) / len(runs))
+
+
+def errors_of_tally(tally: Tally) -> set[Error]:
+    return {(tally.tool, error) for error in tally.found}
+
+
+def error_of(finding: Finding) -> Error | None:
+    """A finding as plain means would name it; None where they can't see it, such as what a result tells."""
+    if finding.kind in OUTRIGHT:
+        return finding.tool, OUTRIGHT[finding.kind]
+    if finding.kind != "crash":
+        return None
+    if finding.error == "process died":
+        return finding.tool, "died"
+    place = finding.where.partition(" ")[0]
+    return (finding.tool, f"{finding.error} {place}") if finding.frames and place else None
+
+
+def is_planted(error: Error) -> bool:
+    """Whether it is one of the defects that are known to be there."""
+    return error in _planted()
+
+
+@cache
+def _planted() -> frozenset[Error]:
+    placed = {(each.tool, f"{each.error} {each.where}") for each in LABELS if each.at}
+    outright = {(each.tool, OUTRIGHT[kind]) for each in LABELS for kind in each.kinds if kind in OUTRIGHT}
+    died = {(each.tool, "died") for each in LABELS if each.kinds == ("crash",) and not each.error}
+    return frozenset(placed | outright | died)
+
+
+def found_table(reports: Iterable[ToolReport]) -> str:
+    """After how many calls each defect was found, for the page of results."""
+    found = [finding for report in reports for finding in report.findings]
+    rows = [
+        f"| {each.tool} | {each.kind}: {each.error} | {each.where} | {each.found_after:,} |"
+        for each in sorted(found, key=lambda finding: (finding.tool, finding.found_after))
+    ]
+    return "\n".join(["| tool | defect | place | calls |", "|---|---|---|--:|", *rows])

@@ -1,0 +1,176 @@
+"""Tools that nobody here wrote: what is wrong with them is found, and nothing is made up."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from misstep.core.finding import Finding, FuzzReport
+from misstep.core.settings import Settings
+from tests.conformance.subject_subprocess import find_python
+from tests.third_party import expectations
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+PYTHON = find_python("TEST_TOOLS_PYTHON", ".venv-tools")
+OLD_PYTHON = find_python("TEST_MCP1_PYTHON", ".venv-mcp1")
+SERVERS = ROOT / ".venv-servers" / "node_modules" / "@modelcontextprotocol"
+TAKES_LONG = ("hang", "blow-up")  # that a program or a pattern can be made to take long is no news
+IDENTITY = {
+    "GIT_AUTHOR_NAME": "n",
+    "GIT_AUTHOR_EMAIL": "e",
+    "GIT_COMMITTER_NAME": "n",
+    "GIT_COMMITTER_EMAIL": "e",
+}
+
+needs_tools = pytest.mark.skipif(not PYTHON, reason="LangChain's tools need TEST_TOOLS_PYTHON or .venv-tools")
+needs_node = pytest.mark.skipif(
+    not (SERVERS.exists() and shutil.which("node")), reason="servers for Node need node and .venv-servers"
+)
+needs_mcp1 = pytest.mark.skipif(
+    not OLD_PYTHON, reason="servers on mcp 1.x need TEST_MCP1_PYTHON or .venv-mcp1"
+)
+
+
+@needs_tools
+def test_langchain_file_tools(tmp_path: Path) -> None:
+    report = fuzz(tmp_path, "langchain_files", calls_per_tool=1_000)
+    assert _missed(report, expectations.FILES) == {}
+    assert {finding.kind for finding in report.findings} == {"crash"}
+    assert {finding.error for finding in report.findings} <= set().union(*expectations.FILES.values())
+
+
+@needs_tools
+def test_langchain_requests_tools(tmp_path: Path) -> None:
+    report = fuzz(tmp_path, "langchain_requests", calls_per_tool=400)
+    assert _missed(report, expectations.REQUESTS) == {}
+    known = expectations.MORE_REQUESTS.union(*expectations.REQUESTS.values())
+    assert [told for told in _told(report.findings) if told[2] not in known] == []
+
+
+@needs_tools
+def test_langchain_json_tools(tmp_path: Path) -> None:
+    report = fuzz(tmp_path, "langchain_json", calls_per_tool=400)
+    for tool in report.tools:
+        errors = {finding.error for finding in tool.findings}
+        assert errors & expectations.JSON, tool.name
+        assert errors <= expectations.JSON, _told(tool.findings)
+
+
+@needs_tools
+def test_shell_and_python_answer_and_do_no_harm(tmp_path: Path) -> None:
+    canary = tmp_path / "canary"
+    canary.write_text("alive")
+    before = sorted(os.listdir(ROOT))
+    report = fuzz(tmp_path, "langchain_shell", calls_per_tool=150, time_per_tool=15.0)
+    assert canary.read_text() == "alive"
+    assert sorted(os.listdir(ROOT)) == before
+    wrong = [
+        told
+        for told in _told(report.findings)
+        if told[1] not in TAKES_LONG and told[2] not in expectations.RUNS_CODE
+    ]
+    assert wrong == []  # errors of the code that it was given are what an interpreter has to tell
+
+
+@needs_tools
+def test_git_server(tmp_path: Path) -> None:
+    command = f"mcp:{PYTHON} -m mcp_server_git --repository ."
+    folder = _repository(tmp_path / "repository")
+    report = fuzz(tmp_path, command, only=expectations.GIT_TOOLS, workspace=str(folder), calls_per_tool=60)
+    found = {finding.tool for finding in report.findings if expectations.GIT_SAYS in finding.message}
+    assert found == set(expectations.GIT_TOOLS)
+    assert {finding.kind for finding in report.findings} == {"crash"}
+
+
+@needs_tools
+def test_time_server_refuses_in_words(tmp_path: Path) -> None:
+    report = fuzz(tmp_path, f"mcp:{PYTHON} -m mcp_server_time --local-timezone UTC", calls_per_tool=100)
+    assert _told(report.findings) == []
+    assert all(tool.refused for tool in report.tools)
+
+
+@needs_mcp1
+def test_calculator_server(tmp_path: Path) -> None:
+    report = fuzz(tmp_path, f"mcp:{OLD_PYTHON} -m mcp_server_calculator", calls_per_tool=150)
+    assert "crash" in {finding.kind for finding in report.findings}
+
+
+@needs_mcp1
+def test_sqlite_server_tells_errors_as_results(tmp_path: Path) -> None:
+    program = Path(OLD_PYTHON).with_name("mcp-server-sqlite")
+    report = fuzz(tmp_path, f"mcp:{program} --db-path shop.db", calls_per_tool=60)
+    assert [told for told in _told(report.findings) if told[1] not in TAKES_LONG] == []
+
+
+@needs_node
+def test_filesystem_server(tmp_path: Path) -> None:
+    folder = _repository(tmp_path / "repository")
+    command = f"mcp:node {SERVERS / 'server-filesystem' / 'dist' / 'index.js'} ."
+    report = fuzz(tmp_path, command, workspace=str(folder), calls_per_tool=60)
+    assert [told for told in _told(report.findings) if told[1] not in TAKES_LONG] == []
+
+
+@needs_node
+def test_memory_server(tmp_path: Path) -> None:
+    program = SERVERS / "server-memory" / "dist" / "index.js"
+    report = fuzz(
+        tmp_path, f"mcp:sh -c 'MEMORY_FILE_PATH=$PWD/memory.jsonl exec node {program}'", calls_per_tool=60
+    )
+    assert _told(report.findings) == []
+
+
+@needs_node
+def test_everything_server(tmp_path: Path) -> None:
+    program = SERVERS / "server-everything" / "dist" / "index.js"
+    quick = ("echo", "get-annotated-message", "get-resource-links", "get-structured-content", "get-sum")
+    report = fuzz(tmp_path, f"mcp:node {program} stdio", only=quick, calls_per_tool=60)
+    assert _told(report.findings) == []
+
+
+def fuzz(folder: Path, spec: str, **changes: object) -> FuzzReport:
+    """What the fuzzer finds within bubblewrap; a name alone is that of a module beside this file."""
+    fuzzing = pytest.importorskip("misstep.api.fuzzing")
+    if not shutil.which("bwrap"):
+        pytest.skip("bubblewrap is needed: what these tools do can't be known")
+    if not spec.startswith("mcp:"):
+        spec, changes = f"{HERE / spec}.py:tools", {"python": PYTHON, **changes}
+    settings = Settings(
+        store=str(folder / "store.db"),
+        time_per_tool=30.0,
+        timeout=3.0,
+        memory=512,
+        jobs=2,
+        sandbox="bubblewrap",
+    )
+    report: FuzzReport = fuzzing.fuzz_tools(settings.overlay(changes), [spec])
+    return report
+
+
+def _missed(report: FuzzReport, expected: dict[str, set[str]]) -> dict[str, set[str]]:
+    found = {tool.name: {finding.error for finding in tool.findings} for tool in report.tools}
+    missed = {name: errors - found.get(name, set()) for name, errors in expected.items()}
+    return {name: errors for name, errors in missed.items() if errors}
+
+
+def _told(findings: list[Finding] | tuple[Finding, ...]) -> list[tuple[str, str, str, str]]:
+    return [(each.tool, each.kind, each.error, f"{each.message[:100]} {each.calls}") for each in findings]
+
+
+def _repository(folder: Path) -> Path:
+    """A folder with a few files in two commits."""
+    folder.mkdir()
+    (folder / "readme.txt").write_text("Hello\n")
+    (folder / "src").mkdir()
+    (folder / "src" / "main.py").write_text("print('hello')\n")
+    git = ["git", "-c", "init.defaultBranch=main"]
+    for words in (
+        ["init", "--quiet"],
+        ["add", "."],
+        ["commit", "--quiet", "-m", "first"],
+        ["branch", "feature"],
+    ):
+        subprocess.run([*git, *words], cwd=folder, check=True, env={**os.environ, **IDENTITY})
+    return folder

@@ -13,6 +13,7 @@ from benchmarks.clients import client_rows
 from benchmarks.dissection import dissection_rows
 from benchmarks.distance import distance_rows
 from benchmarks.families import family_rows
+from benchmarks.fuzzing import found_table, fuzzing_rows
 from benchmarks.inspection import inspection_rows
 from benchmarks.judging import judging_rows
 from benchmarks.measure import Effort, Row, as_markdown, as_text
@@ -29,6 +30,7 @@ MEASURED = (
     family_rows,
     capability_rows,
     dissection_rows,
+    fuzzing_rows,
     import_rows,
     loop_rows,
     inspection_rows,
@@ -68,6 +70,8 @@ Written by `make bench` on {time.strftime("%Y-%m-%d")}: {where}.
 
 Unless a row says otherwise, rates and times are CPU time on one core, the best of {effort.repeats} batches.
 Rows without a mark are for information.
+
+{found_table(effort)}
 """
 
 

@@ -3,6 +3,7 @@
 from misstep.api.breakdown import break_down
 from misstep.api.capability import view_capability
 from misstep.api.dissection import view_dissection
+from misstep.api.fuzzing import view_fuzzing
 from misstep.api.runs import view_run
 from misstep.api.shrinking import view_reduction
 from misstep.core.settings import Settings, store_flag
@@ -17,6 +18,9 @@ ENOUGH = 2  # topics, for a table of them to say something
 def gather(settings: Settings, name: str) -> Findings:
     view = view_run(settings, name, MOST_FAILURES)
     run, verb = view.run.id, view.run.purpose.verb
+    place = store_flag(shown(settings.store))
+    if verb == "fuzz":
+        return Findings(view.summary, tools=view_fuzzing(settings, run), place=place)
     curves = (run, *settings.beside) if verb == "capability" else ()
     of_its_own = bool(view.run.purpose.run)
     topics = () if of_its_own else (break_down(settings, run, "topic"),)
@@ -28,5 +32,5 @@ def gather(settings: Settings, name: str) -> Findings:
         capabilities=tuple(told_apart([view_capability(settings, curve) for curve in curves])),
         dissections=(view_dissection(settings, run),) if verb == "dissect" else (),
         breakdowns=tuple(each for each in topics if len(each.portions) >= ENOUGH),
-        place=store_flag(shown(settings.store)),
+        place=place,
     )

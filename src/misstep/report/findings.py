@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.finding import Finding, FuzzReport, Judged, Richness, ToolReport
+from misstep.core.finding import Finding, FuzzReport, Judged, ToolReport
 from misstep.core.tool import Invocation
 from misstep.report.call import written
 from misstep.report.layout import bare_table, section
@@ -34,7 +34,8 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
     parts: list[RenderableType] = [_tools_table(report.tools)]
     if words := sorted({tool.sandbox for tool in report.tools if tool.sandbox}):
         parts.append(Text(f"\nsandbox: {'; '.join(map(plain, words))}", style="dim"))
-    parts += [_remarks(tool) for tool in report.tools if _has_remarks(tool)]
+    told = [f"{tool.name}: {'; '.join(said)}" for tool in report.tools if (said := remarks(tool))]
+    parts += [Text(plain(line, 1_000), style="dim") for line in told]
     for finding in report.findings:
         parts += [Text(), finding_view(finding), Text(f"  again: {again}/{finding.id}{place}", style="dim")]
     if not report.findings:
@@ -50,7 +51,7 @@ def finding_view(finding: Finding) -> RenderableType:
     lines = [Text(written_call(call), style="bold") for call in finding.calls]
     if finding.message:
         lines.append(Text(plain(finding.message, 500)))
-    lines += [Text(plain(finding.why, 500), style="dim"), Text(_history(finding), style="dim")]
+    lines += [Text(plain(finding.why, 500), style="dim"), Text(history(finding), style="dim")]
     return Group(head, Padding(Group(*lines), (0, 0, 0, 2)))
 
 
@@ -93,54 +94,53 @@ def _tools_table(tools: Sequence[ToolReport]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for tool in tools:
         found = Text(str(tool.unique_errors), style="red" if tool.findings else "green")
-        each = f"{tool.calls_per_error:,.0f}" if tool.calls_per_error is not None else "–"
         counts = (f"{tool.refused:,}", f"{tool.environment:,}")
         table.add_row(
             Text(plain(tool.name, 100)),
             f"{tool.calls:,}",
             found,
-            each,
-            _in_all(tool.richness),
+            calls_each(tool),
+            in_all(tool),
             *counts,
-            _reached(tool),
+            lines_run(tool),
         )
     return table
 
 
-def _in_all(richness: Richness | None) -> str:
+def in_all(tool: ToolReport) -> str:
     """How many defects there are by the estimate, with its interval."""
-    if richness is None:
-        return "–"
-    return f"{richness.estimate:.1f} ({richness.low:.0f}–{richness.high:.0f})"
+    richness = tool.richness
+    return f"{richness.estimate:.1f} ({richness.low:.0f}–{richness.high:.0f})" if richness else "–"
 
 
-def _reached(tool: ToolReport) -> str:
+def calls_each(tool: ToolReport) -> str:
+    return "–" if tool.calls_per_error is None else f"{tool.calls_per_error:,.0f}"
+
+
+def lines_run(tool: ToolReport) -> str:
     return f"{tool.reach.lines}/{tool.reach.total}" if tool.reach and tool.reach.total else "–"
 
 
-def _has_remarks(tool: ToolReport) -> bool:
-    return bool(tool.notes or ENDINGS[tool.ended] or (tool.reach and tool.reach.missed))
-
-
-def _remarks(tool: ToolReport) -> RenderableType:
-    lines = [plain(note, 300) for note in tool.notes]
-    if ENDINGS[tool.ended]:
-        lines.append(ENDINGS[tool.ended])
+def remarks(tool: ToolReport) -> list[str]:
+    """What stood in the way, and what was never reached."""
+    told = [*tool.notes, *filter(None, [ENDINGS[tool.ended]])]
     if tool.reach and (missed := tool.reach.missed):
         more = f", and {len(missed) - MOST_MISSED} more" if len(missed) > MOST_MISSED else ""
-        lines.append(f"never reached: {', '.join(map(plain, missed[:MOST_MISSED]))}{more}")
-    return Text(f"{plain(tool.name, 100)}: {'; '.join(lines)}", style="dim")
+        told.append(f"never reached: {', '.join(missed[:MOST_MISSED])}{more}")
+    return told
 
 
-def _history(finding: Finding) -> str:
+def history(finding: Finding) -> str:
     often = f"seen {counted(finding.seen, 'time')}" if finding.seen > 1 else "seen once"
-    certain = finding.replayed == finding.reproduced
-    again = (
-        ""
-        if certain
-        else f", but only {finding.reproduced} of {counted(finding.replayed, 'time')} from a fresh start"
-    )
-    return f"found after {counted(finding.found_after, 'call')}, {often}{again}"
+    return f"found after {counted(finding.found_after, 'call')}, {often}{_certainty(finding)}"
+
+
+def _certainty(finding: Finding) -> str:
+    if not finding.replayed:
+        return ", not confirmed yet"
+    if finding.replayed == finding.reproduced:
+        return ""
+    return f", but only {finding.reproduced} of {counted(finding.replayed, 'time')} from a fresh start"
 
 
 def as_json(report: FuzzReport) -> dict[str, object]:

@@ -8,10 +8,12 @@ import msgspec
 from misstep.core.breakdown import Breakdown
 from misstep.core.capability import Capability
 from misstep.core.diagnosis import Dissection
+from misstep.core.finding import FuzzReport
 from misstep.core.outcome import Outcome
 from misstep.core.reduction import Reduction
 from misstep.core.summary import Summary
 from misstep.report.web import sections
+from misstep.report.web.defects import defects
 from misstep.report.web.failures import failures
 from misstep.report.web.markup import Markup, element, text
 
@@ -30,6 +32,7 @@ class Findings(msgspec.Struct, frozen=True):
     breakdowns: Sequence[Breakdown] = ()
     place: str = ""
     reduction: Reduction | None = None
+    tools: FuzzReport | None = None
 
 
 def run_page(findings: Findings) -> str:
@@ -59,6 +62,9 @@ def _style() -> str:
 
 def _parts(findings: Findings) -> Iterator[Markup]:
     summary = findings.summary
+    if findings.tools:
+        yield from defects(findings.tools, findings.place)
+        return
     if findings.dissections or findings.reduction:
         # How often changed cases pass says nothing about the agent.
         yield from _looked_into(findings)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -118,8 +119,8 @@ def test_a_finding_is_replayed_until_it_is_mended(place: Path) -> None:
 
 def test_findings_become_tests_that_fail_until_they_are_mended(place: Path) -> None:
     report = fuzzed(place, "tools", only=("lookup",))
-    source = regression_tests(report, settings_in(place))
-    names: dict[str, Any] = {}
+    source = regression_tests(report, settings_in(place), str(place))
+    names: dict[str, Any] = {"__file__": str(place / "test_emitted.py")}
     exec(compile(source, "emitted", "exec"), names)
     (test,) = [value for name, value in names.items() if name.startswith("test_")]
     with pytest.raises(AssertionError, match="list index out of range"):
@@ -137,6 +138,8 @@ def test_a_budget_of_calls_stops_a_run_which_then_goes_on(place: Path) -> None:
     report = resume_fuzzing(settings_in(place, resume="last", budget_calls=1000))
     assert [tool.calls for tool in report.tools] == [60, 60, 60, 60]
     assert ("crash", "ZeroDivisionError") in found(report.tools[1])
+    assert found(report.tools[3]) == []  # what was found before the stop is no news of them together
+    assert all(finding.replayed for finding in report.findings)
     with pytest.raises(UsageError, match="has finished"):
         resume_fuzzing(settings_in(place, resume="last"))
 
@@ -147,6 +150,24 @@ def test_a_budget_of_time_stops_a_run(place: Path) -> None:
     (report,) = view_fuzzing(settings_in(place), "last").tools
     assert report.ended == "stopped"
     assert report.calls
+
+
+def test_nobody_is_at_work_after_somebody_who_listens_has_failed(place: Path) -> None:
+    def listen(event: Event) -> None:
+        if isinstance(event, FindingMade):
+            raise RuntimeError("no more room on the disk")
+
+    with pytest.raises(RuntimeError, match="no more room"):
+        fuzz_tools(settings_in(place, jobs=2, calls_per_tool=10**6), [f"{place}/mine.py:tools"], listen)
+    assert [thread.name for thread in threading.enumerate() if thread.name == "examiner"] == []
+
+
+def test_tools_of_one_name_in_two_files_have_findings_of_their_own(place: Path) -> None:
+    (place / "other").mkdir()
+    (place / "other" / "mine.py").write_text(TOOLS)
+    specs = [f"{place}/mine.py:lookup", f"{place}/other/mine.py:lookup"]
+    one, other = fuzz_tools(settings_in(place), specs).tools
+    assert found(one) == found(other) == [("crash", "IndexError")]
 
 
 def test_the_time_for_a_tool_ends_its_part(place: Path) -> None:
@@ -221,6 +242,6 @@ def test_what_is_asked_for_must_be_there(place: Path) -> None:
         fuzzed(place, "tools", workspace=str(place / "nowhere"))
     with pytest.raises(UsageError, match=r"missing\.py"):
         fuzz_tools(settings_in(place), [f"{place}/missing.py:tools"])
+    fuzzed(place, "greet")
     with pytest.raises(UsageError, match="is no finding"):
-        fuzzed(place, "greet")
         find_finding(settings_in(place), "last", "abc")

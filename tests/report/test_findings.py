@@ -103,7 +103,7 @@ def test_hostile_words_are_only_words() -> None:
     page = run_page(Findings(Tally().summary("k3f9xa", HOSTILE), tools=hostile()))
     assert "<script>" not in page
     assert "\u202e" not in page
-    source = regression_tests(hostile(), Settings())
+    source = regression_tests(hostile(), Settings(), "/nowhere")
     strings = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
     assert HOSTILE in strings
     calls = [
@@ -111,7 +111,7 @@ def test_hostile_words_are_only_words() -> None:
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     ]
-    assert set(calls) == {"Settings", "replay_calls"}
+    assert set(calls) == {"Path", "Settings", "replay_calls"}
 
 
 def test_a_page_shows_tools_and_findings() -> None:

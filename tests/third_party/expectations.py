@@ -10,20 +10,13 @@ _BODIES = {"KeyError", "TypeError"}  # told in the text of the result
 
 # langchain-community 0.4.2: types of exceptions, by the tool.
 FILES = {
-    "copy_file": _PATHS,
-    "file_delete": _LONG_PATHS,
-    "file_search": _PATHS,
-    "list_directory": _PATHS,
     "move_file": _LONG_PATHS | {"UnboundLocalError"},  # a destination outside of the root
     "read_file": _LONG_PATHS,
     "write_file": _PATHS,
 }
 REQUESTS = {
-    "requests_delete": _ADDRESSES,
     "requests_get": _ADDRESSES,
-    "requests_patch": _BODIES,
     "requests_post": _BODIES,
-    "requests_put": _BODIES,
 }
 # There, but nobody has to find them: names of hosts that are too long, JSON that is too deep, …
 MORE_REQUESTS = {
@@ -39,12 +32,26 @@ MORE_REQUESTS = {
     *_ADDRESSES,
 }
 # Looking for what is not there ends in the text of an exception.
-JSON = {"KeyError", "TypeError", "IndexError"}
+JSON_TOOLS = {"json_spec_list_keys", "json_spec_get_value"}
+JSON = {"KeyError", "TypeError", "IndexError", "ValueError"}
 # A program can end its own process and can ask for more than there is; its errors are its answer.
 RUNS_CODE = {"SystemExit", "KeyboardInterrupt", "GeneratorExit", "ValueError", "TypeError"}
 
 # mcp-server-git 2026.10.19: what Python says about a NUL byte, as the server's answer.
-GIT_TOOLS = ("git_status", "git_log", "git_branch")
+GIT_TOOLS = ("git_status", "git_log")
 GIT_SAYS = "embedded null byte"
 # mcp-server-calculator 0.2.1 hands on whatever evaluating an expression raises: pi(), 1/0, sqrt(), …
-CALCULATOR_TOOLS = ("calculate",)
+CALCULATOR = {"SyntaxError", "ValueError", "ZeroDivisionError", "TypeError", "NameError", "OverflowError"}
+
+# server-filesystem: what Node says about a path, handed on as it is.
+FILESYSTEM_TOOLS = ("read_text_file", "move_file", "list_allowed_directories")
+FILESYSTEM_SAYS = ("ENAMETOOLONG: ", "EINVAL: ", "ELOOP: ")
+# server-memory and server-everything: nothing.
+MEMORY_TOOLS = ("create_entities", "create_relations", "add_observations", "read_graph", "search_nodes")
+EVERYTHING_TOOLS = (
+    "echo",
+    "get-annotated-message",
+    "get-resource-links",
+    "get-structured-content",
+    "get-sum",
+)

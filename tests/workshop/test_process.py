@@ -15,7 +15,9 @@ import pytest
 from misstep.errors import UsageError
 from misstep.workshop.conditions import Conditions
 from misstep.workshop.process import Process
+from misstep.workshop.protocol import Limits
 from misstep.workshop.sandbox.bubblewrap import find_bubblewrap
+from misstep.workshop.serving.names import names_in
 from tests.workshop.trying import LIMITS, bench_in, probe, react, settle
 
 SHELTERS = [
@@ -102,6 +104,25 @@ def test_a_hang_is_given_up_and_its_place_is_known(bench: Process, how: str) -> 
     assert [frame.function for frame in hung.raised.frames if frame.own] == ["hang"]
 
 
+def test_nobody_waits_for_a_hang_once_it_is_over(tmp_path: Path) -> None:
+    over = threading.Event()
+    with bench_in(tmp_path, limits=Limits(timeout=600.0)) as bench:
+        bench.heed(over.is_set)
+        reactions = bench.run([probe("fine"), probe("hang", how="sleep"), probe("fine")])
+        assert next(reactions).ended == "returned"
+        over.set()
+        assert list(reactions) == []
+        assert list(bench.run([probe("fine")])) == []
+        over.clear()
+        assert react(bench, "fine").text.startswith("1 ")
+
+
+def test_with_more_patience_what_is_slow_does_not_hang(tmp_path: Path) -> None:
+    with bench_in(tmp_path, limits=Limits(timeout=0.1)) as bench:
+        assert [reaction.ended for reaction in bench.run([probe("slow")])] == ["hung"]
+        assert [reaction.ended for reaction in bench.run([probe("slow")], patience=100.0)] == ["returned"]
+
+
 def test_slow_is_not_hung(bench: Process) -> None:
     assert [reaction.text for reaction in bench.run([probe("slow")] * 3)] == ["there"] * 3
 
@@ -127,10 +148,30 @@ def test_what_cannot_be_encoded_is_replaced(bench: Process) -> None:
     assert react(bench, "odd", what="surrogate").text == "?"
 
 
+def test_what_cannot_be_encoded_of_a_description_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text('def say(text: str) -> str:\n    "Say \\ud800."\n    return text\n')
+    with Process(f"{tmp_path}/mine.py:say") as bench:
+        assert [tool.tool.description for tool in bench.tools] == ["Say ?."]
+        assert react(bench, "say", text="a").text == "a"
+
+
 def test_memory_is_limited(bench: Process) -> None:
-    reaction = react(bench, "eat", what="memory")
-    assert reaction.ended == "exhausted"
-    assert react(bench, "fine").text.startswith("1 ")
+    reactions = list(bench.run([probe("fine"), probe("eat", what="memory"), probe("fine")]))
+    assert [reaction.ended for reaction in reactions] == ["returned", "exhausted", "returned"]
+    assert reactions[2].text.startswith("1 ")  # what had been kept before is not kept any longer
+
+
+def test_open_files_are_not_taken_from_tools(bench: Process) -> None:
+    react(bench, "fine")
+    before = len(os.listdir("/proc/self/fd"))
+    assert react(bench, "hand_over").text == "done"
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_tool_that_is_no_longer_there_is_told_of(bench: Process) -> None:
+    reaction = react(bench, "nobody")
+    assert (reaction.ended, reaction.detail) == ("garbled", "the server no longer has the tool 'nobody'")
+    assert react(bench, "fine").ended == "returned"
 
 
 def test_there_are_only_so_many_programs(bench: Process) -> None:
@@ -306,3 +347,19 @@ def test_servers_are_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
         bench.reset()
         assert react(bench, "fine").text == texts[0]
         assert bench.reach("fine") is None
+
+
+def test_files_where_tools_start_are_named(tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    (given / "a/b/c/d").mkdir(parents=True)
+    (given / "loop").symlink_to("loop")
+    (given / "odd\n").touch()
+    with bench_in(tmp_path / "tools", shelter="none", workspace=str(given)) as bench:
+        assert bench.files == ("a", "loop", "a/b", "a/b/c")
+
+
+def test_of_many_files_some_are_named(tmp_path: Path) -> None:
+    for number in range(99):
+        (tmp_path / f"{number:02}").touch()
+    assert names_in(str(tmp_path)) == [f"{number:02}" for number in range(50)]
+    assert names_in(str(tmp_path / "missing")) == []

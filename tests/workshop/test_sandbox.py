@@ -22,6 +22,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "docs/letter.txt": "dear",
         ".ssh/id": "private",
         ".netrc": "secret",
+        ".bashrc": "export KEY=secret",
         "x.txt": "x",
     }.items():
         (home / path).parent.mkdir(exist_ok=True)
@@ -52,6 +53,13 @@ def test_it_says_what_it_is(bench: Process) -> None:
     assert bench.sandbox.holds
 
 
+@pytest.mark.parametrize("process", [1, 2])
+def test_nobody_looks_into_those_who_guard(bench: Process, process: int) -> None:
+    reaction = react(bench, "read", path=f"/proc/{process}/environ")
+    assert reaction.raised is not None
+    assert reaction.raised.kind == "PermissionError"
+
+
 @pytest.mark.parametrize("tool", ["remove", "shut", "write"])
 @pytest.mark.parametrize("place", ["docs", "docs/letter.txt", "."])
 def test_what_is_outside_can_be_seen_and_not_changed(
@@ -71,10 +79,9 @@ def test_the_system_cannot_be_changed(bench: Process, path: str) -> None:
 
 def test_keys_are_not_seen(bench: Process, home: Path) -> None:
     folder = react(bench, "read", path=str(home / ".ssh"))
-    file = react(bench, "read", path=str(home / ".netrc"))
+    files = [react(bench, "read", path=str(home / name)).raised for name in (".netrc", ".bashrc")]
     assert folder.text == "[]"
-    assert file.raised is not None
-    assert file.raised.kind == "PermissionError"
+    assert [raised and raised.kind for raised in files] == ["PermissionError"] * 2
     assert "nobodys" not in react(bench, "variables").text
 
 

@@ -169,6 +169,18 @@ def mess() -> str:
     return "done"
 
 
+def hand_over() -> str:
+    """Send open files to whoever is at the other end of a line."""
+    for number in map(int, os.listdir("/proc/self/fd")):
+        try:
+            with socket.socket(fileno=os.dup(number)) as line:
+                for _ in range(100 if line.family == socket.AF_UNIX else 0):
+                    socket.send_fds(line, [b" "], [0] * 4)
+        except OSError:
+            continue
+    return "done"
+
+
 def variables() -> dict[str, str]:
     """The environment."""
     return dict(os.environ)
@@ -180,5 +192,6 @@ def odd(what: str) -> object:
 
 
 tools = [
-    fine, branch, leave, hang, slow, eat, shout, write, remove, shut, read, connect, linger, mess, variables, odd
+    fine, branch, leave, hang, slow, eat, shout, write, remove, shut, read, connect, linger, mess, hand_over,
+    variables, odd
 ]  # fmt: skip

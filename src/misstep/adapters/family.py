@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 PROCESSES = "/proc"
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 
 
 class _Process(NamedTuple):
@@ -28,6 +28,15 @@ def end_with_parent() -> None:
     """Be ended when the process ends that has started this one."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def open_to_family(is_open: bool) -> None:
+    """Whether other processes of this user may look into this one, change it, or take its open files.
+
+    Processes that it starts as copies of itself begin with the same.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, int(is_open), 0, 0, 0)
 
 
 def end_family(leader: int) -> None:

@@ -4,7 +4,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import TypeAlias
@@ -15,9 +15,12 @@ from misstep.api.workbenches import Workbenches
 from misstep.core.dice import derive_seed
 from misstep.core.finding import Finding, ToolReport
 from misstep.core.settings import Settings
+from misstep.errors import UsageError
 from misstep.tooling.examination import STRETCH, Ended, Examination
 
 BETWEEN = 10.0  # seconds between two reports on the way, so that a killed run loses no more
+TRIAGE = 0.25  # of the time for a tool, beside that, to confirm what was found and make it small
+LEAST_TRIAGE = 30.0  # seconds
 
 Left: TypeAlias = tuple[Target, ToolReport | None]
 News: TypeAlias = Finding | ToolReport
@@ -27,19 +30,23 @@ class Examiners:
     """Works through targets, as many at a time as the settings say.
 
     Whatever is found is told at once, unconfirmed; reports on the way say that they are of something stopped.
+    `known` are findings that are no news any more.
     """
 
-    def __init__(self, benches: Workbenches, settings: Settings, allowance: Allowance) -> None:
+    def __init__(
+        self, benches: Workbenches, settings: Settings, allowance: Allowance, known: Iterable[Finding] = ()
+    ) -> None:
         self._benches = benches
         self._settings = settings
         self._allowance = allowance
         self._news = SimpleQueue[News | BaseException | None]()
-        self._known = set[tuple[str, str]]()  # tool and signature of what has been found
+        self._known = {_mark(finding) for finding in known}
         self._lock = threading.Lock()
 
-    def work(self, targets: Sequence[Left]) -> Iterator[News]:
+    def work(self, targets: Sequence[Left]) -> Generator[News]:
         """What comes of it, as it comes; what goes wrong in an examination is raised here.
 
+        Nobody is at work any more when it ends, however it does.
         Tools are fuzzed by themselves first: what they show alone is no news of them together.
         """
         alone = [left for left in targets if len(left[0].tools) == 1]
@@ -59,15 +66,20 @@ class Examiners:
         ]
         for thread in threads:
             thread.start()
-        while count:
-            news = self._next()
-            if news is None:
-                count -= 1
-            elif isinstance(news, BaseException):
+        try:
+            while count:
+                news = self._next()
+                if news is None:
+                    count -= 1
+                elif isinstance(news, BaseException):
+                    raise news
+                else:
+                    yield news
+        finally:
+            if count:
                 self._allowance.stop()
-                raise news
-            else:
-                yield news
+            for thread in threads:
+                thread.join()
 
     def _next(self) -> News | BaseException | None:
         while True:
@@ -88,20 +100,30 @@ class Examiners:
     def _examine(self, target: Target, before: ToolReport | None) -> None:
         seed = derive_seed(self._settings.seed, *target.tools, before.calls if before else 0)
         with self._benches.lend(target.spec) as bench:
+            bench.heed(self._allowance.is_over)
             tools = [tool for tool in bench.tools if tool.name in target.tools]
+            if len(tools) < len(target.tools):
+                raise UsageError("its tools are not the same each time it is started", where=target.spec)
             blank = ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words)
             examination = Examination(bench, tools, target.spec, seed, before or blank)
-            ended = self._fuzz(examination)
-            if ended != "stopped" and not examination.settle(self._found(), self._allowance.is_over):
-                ended = "stopped"
-            report = examination.report(ended)
-        with self._lock:
-            self._known |= {(finding.tool, finding.signature) for finding in report.findings}
-        self._news.put(report)
+            ended: Ended = "stopped"
+            try:
+                ended = self._fuzz(examination)
+                if ended != "stopped" and not self._settle(examination, target.spec):
+                    ended = "stopped"
+            finally:  # what was found is kept, also where the tools can't be loaded again
+                self._news.put(self._noted(examination.report(ended)))
 
-    def _found(self) -> frozenset[tuple[str, str]]:
+    def _settle(self, examination: Examination, spec: str) -> bool:
         with self._lock:
-            return frozenset(self._known)
+            known = [(tool, signature) for where, tool, signature in self._known if where == spec]
+        seconds = max(LEAST_TRIAGE, self._settings.time_per_tool * TRIAGE)
+        return examination.settle(known, self._allowance.is_over, seconds)
+
+    def _noted(self, report: ToolReport) -> ToolReport:
+        with self._lock:
+            self._known |= {_mark(finding) for finding in report.findings}
+        return report
 
     def _fuzz(self, examination: Examination) -> Ended:
         """Go on until a limit is reached; says which."""
@@ -122,7 +144,7 @@ class Examiners:
             self._allowance.give_back(granted - made)
             self._tell(examination)
             if not made:
-                return "exhausted"
+                return "stopped" if self._allowance.is_over() else "exhausted"
             if time.monotonic() - told > BETWEEN:
                 told = time.monotonic()
                 self._news.put(examination.report("stopped"))
@@ -130,8 +152,13 @@ class Examiners:
 
     def _tell(self, examination: Examination) -> None:
         for finding in examination.news():
-            if (finding.tool, finding.signature) not in self._known:
+            if _mark(finding) not in self._known:
                 self._news.put(finding)
+
+
+def _mark(finding: Finding) -> tuple[str, str, str]:
+    """What findings have in common that are the same defect."""
+    return finding.spec, finding.tool, finding.signature
 
 
 @contextmanager

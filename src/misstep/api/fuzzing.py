@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import msgspec
 
@@ -112,15 +112,19 @@ class _Sitting:
         """Fuzz what is not done; what had begun before goes on."""
         done = {report.name for report in self._done()}
         left = [(target, self._kept.get(target.name)) for target in targets if target.name not in done]
-        examiners = Examiners(benches, self._run.settings, self._allowance)
-        for news in examiners.work(left):
-            if isinstance(news, Finding):
-                self._emit(FindingMade(self._run.id, news))
-                continue
-            self._kept[news.name] = news
-            seat.keep_report(news, self._allowance.spent)
-            if news.ended != "stopped":
-                self._emit(ToolFinished(self._run.id, news))
+        known = [finding for report in self._done() for finding in report.findings]
+        with closing(Examiners(benches, self._run.settings, self._allowance, known).work(left)) as work:
+            for news in work:
+                self._hear(news, seat)
+
+    def _hear(self, news: Finding | ToolReport, seat: Seat) -> None:
+        if isinstance(news, Finding):
+            self._emit(FindingMade(self._run.id, news))
+            return
+        self._kept[news.name] = news
+        seat.keep_report(news, self._allowance.spent)
+        if news.ended != "stopped":
+            self._emit(ToolFinished(self._run.id, news))
 
     def _finish(self) -> FuzzReport:
         run = self._run

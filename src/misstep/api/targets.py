@@ -1,5 +1,6 @@
 """What there is to fuzz in the tools that a user names."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -24,12 +25,14 @@ def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) 
     """Each tool by itself, then those of a spec together where it holds several: they may share state."""
     _check_names(found, only)
     counts = Counter(tool.name for tools in found.values() for tool in tools)
+    ends = Counter(os.path.basename(spec) for spec in found)
     targets = list[Target]()
     for spec, tools in found.items():
+        short = end if (end := os.path.basename(spec)) and ends[end] == 1 else spec
         names = [tool.name for tool in tools if not only or tool.name in only]
         wanted: list[tuple[str, tuple[str, ...]]]
-        wanted = [(_label(name, spec, counts[name] > 1), (name,)) for name in names]
-        wanted += [(_label(TOGETHER, spec, len(found) > 1), tuple(names))] if len(names) > 1 else []
+        wanted = [(_label(name, short, counts[name] > 1), (name,)) for name in names]
+        wanted += [(_label(TOGETHER, short, len(found) > 1), tuple(names))] if len(names) > 1 else []
         targets += [
             Target(len(targets) + place, name, spec, some) for place, (name, some) in enumerate(wanted)
         ]

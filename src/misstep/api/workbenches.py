@@ -37,11 +37,11 @@ class Workbenches:
         """A process with the tools of the spec as they are when they have been loaded."""
         process = self._take(spec)
         try:
+            process.forget()
             yield process
         except BaseException:
             process.close()
             raise
-        process.forget()
         with self._lock:
             self._idle.setdefault(spec, []).append(process)
 

@@ -11,9 +11,10 @@ from misstep.api.runs import find_run
 from misstep.cli.options import FUZZING, settings_options
 from misstep.cli.output import hint, print_json_text, to_report
 from misstep.cli.watching import watched
+from misstep.core.event import Event, RunStarted
 from misstep.core.finding import FuzzReport
 from misstep.core.settings import Settings, parse_gate, store_flag
-from misstep.errors import UsageError
+from misstep.errors import BudgetExceeded, Interrupted, UsageError
 from misstep.report.findings import as_json, finding_as_json, finding_detail, fuzz_view
 from misstep.report.tool_regression import regression_tests
 from misstep.store.files import write_text
@@ -50,16 +51,36 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     toolkit), mcp:COMMAND, mcp:URL or mcp.json. Tools run in a sandbox; nothing they do leaves it.
     """
     _check(settings, specs, emit)
-    with watched(settings) as listeners:
-        if settings.resume:
-            report = api.resume_fuzzing(settings, *listeners)
-        else:
-            report = api.fuzz_tools(settings, specs, *listeners)
+    started = _Started()
+    try:
+        with watched(settings) as listeners:
+            if settings.resume:
+                report = api.resume_fuzzing(settings, started, *listeners)
+            else:
+                report = api.fuzz_tools(settings, specs, started, *listeners)
+    except (BudgetExceeded, Interrupted):
+        if started.run:
+            _finish(settings, api.view_fuzzing(settings, started.run), emit)
+        raise
+    _finish(settings, report, emit)
+    return _exit_code(report, settings)
+
+
+class _Started:
+    """Remembers the run, so that what it has found can be shown though it was stopped."""
+
+    run = ""
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self.run = event.run
+
+
+def _finish(settings: Settings, report: FuzzReport, emit: str | None) -> None:
     if emit:
         _write_tests(settings, report)
     if not to_report(settings):
         _show(settings, report)
-    return _exit_code(report, settings)
 
 
 def show_stored(settings: Settings, run: str, _: int) -> None:
@@ -96,7 +117,8 @@ def _write_tests(settings: Settings, report: FuzzReport) -> None:
         print("there is no finding to make a test of", file=sys.stderr)
         return
     path = settings.out or f"test_misstep_{report.run}.py"
-    write_text(path, regression_tests(report, find_run(settings, report.run).settings))
+    own = find_run(settings, report.run).settings
+    write_text(path, regression_tests(report, own, os.path.dirname(os.path.abspath(path))))
     print(f"regression tests are in {path}: run them with pytest {path}", file=sys.stderr)
 
 

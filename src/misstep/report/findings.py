@@ -1,9 +1,10 @@
 """Defects of tools as rich renderables."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -16,7 +17,11 @@ from misstep.report.terminal import counted
 from misstep.report.text import plain
 
 LONGEST_CALL = 300  # characters of arguments
+WIDE = 78  # columns of a terminal
+NARROW = 3  # columns of the table where there are fewer
 MOST_MISSED = 6  # places in the code that were never reached
+Column: TypeAlias = Callable[[ToolReport], Text | str]
+
 STYLES = {"crash": "red", "hang": "red", "blow-up": "red", "protocol": "magenta"}
 ENDINGS = {
     "time": "",
@@ -31,7 +36,7 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
 
     `again` and `place` are what stands before and after a finding in the command that replays it.
     """
-    parts: list[RenderableType] = [_tools_table(report.tools)]
+    parts: list[RenderableType] = [ToolsTable(report.tools)]
     if words := sorted({tool.sandbox for tool in report.tools if tool.sandbox}):
         parts.append(Text(f"\nsandbox: {'; '.join(map(plain, words))}", style="dim"))
     told = [f"{tool.name}: {'; '.join(said)}" for tool in report.tools if (said := remarks(tool))]
@@ -87,24 +92,27 @@ def finding_detail(finding: Finding) -> RenderableType:
     return Group(*parts)
 
 
-def _tools_table(tools: Sequence[ToolReport]) -> Table:
-    table = bare_table()
-    table.add_column("tool", overflow="fold", min_width=12)
-    for heading in ("calls", "found", "each after", "in all", "refused", "env.", "lines run"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for tool in tools:
-        found = Text(str(tool.unique_errors), style="red" if tool.findings else "green")
-        counts = (f"{tool.refused:,}", f"{tool.environment:,}")
-        table.add_row(
-            Text(plain(tool.name, 100)),
-            f"{tool.calls:,}",
-            found,
-            calls_each(tool),
-            in_all(tool),
-            *counts,
-            lines_run(tool),
-        )
-    return table
+class ToolsTable:
+    """A line for each tool; where there is no room for all columns, the last ones are left out."""
+
+    def __init__(self, tools: Sequence[ToolReport]) -> None:
+        self._tools = tools
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self._table(COLUMNS if options.max_width >= WIDE else COLUMNS[:NARROW])
+
+    def _table(self, columns: Sequence[tuple[str, Column]]) -> Table:
+        table = bare_table()
+        table.add_column("tool", overflow="fold", min_width=12)
+        for heading, _ in columns:
+            table.add_column(heading, justify="right", no_wrap=True)
+        for tool in self._tools:
+            table.add_row(Text(plain(tool.name, 100)), *[cell(tool) for _, cell in columns])
+        return table
+
+
+def found(tool: ToolReport) -> Text:
+    return Text(str(tool.unique_errors), style="red" if tool.findings else "green")
 
 
 def in_all(tool: ToolReport) -> str:
@@ -194,3 +202,15 @@ def finding_as_json(finding: Finding) -> dict[str, object]:
         "reproduced": finding.reproduced,
         "origin": finding.origin,
     }
+
+
+# The most telling first.
+COLUMNS: Sequence[tuple[str, Column]] = (
+    ("calls", lambda tool: f"{tool.calls:,}"),
+    ("found", found),
+    ("refused", lambda tool: f"{tool.refused:,}"),
+    ("calls each", calls_each),
+    ("est. in all", in_all),
+    ("env.", lambda tool: f"{tool.environment:,}"),
+    ("lines run", lines_run),
+)

@@ -2,6 +2,7 @@
 
 import json
 import keyword
+import os
 import re
 from pprint import pformat
 
@@ -16,35 +17,48 @@ _FACTS = ("allow_network", "memory", "python", "sandbox", "timeout", "workspace"
 _HEAD = '''\
 """Calls that broke tools, as small as they get. Written by misstep."""
 
+from pathlib import Path
+
 from misstep import Settings, replay_calls
 
-SETTINGS = Settings(**{settings})
+HERE = Path(__file__).parent
+SETTINGS = Settings({settings})
 '''
 _TEST = """
 
 def test_{name}() -> None:
     calls = {calls}
-    judged = replay_calls({spec!r}, calls, SETTINGS)
+    judged = replay_calls({spec}, calls, SETTINGS)
     # When this was written: {then}
     told = f"{{judged.ruling}}: {{judged.error}} {{judged.message}}\\n{{judged.why}}"
     assert judged.ruling in ("fine", "refused"), told
 """
 
 
-def regression_tests(report: FuzzReport, settings: Settings) -> str:
-    """The source of one test for each finding, which passes once its calls do no harm any more."""
-    given = {name: getattr(settings, name) for name in _FACTS}
-    usual = Settings()
+def regression_tests(report: FuzzReport, settings: Settings, folder: str) -> str:
+    """The source of one test for each finding, which passes once its calls do no harm any more.
+
+    It is to stand in the folder; files below that are named by their way from there.
+    """
+    given, usual = {name: getattr(settings, name) for name in _FACTS}, Settings()
     facts = {name: value for name, value in given.items() if value != getattr(usual, name)}
-    tests = [_test(finding) for finding in report.findings]
-    return _HEAD.format(settings=pformat(facts, width=WIDTH)) + "".join(tests)
+    written = ", ".join(f"{name}={_place(value, folder)}" for name, value in facts.items())
+    return _HEAD.format(settings=written) + "".join(_test(finding, folder) for finding in report.findings)
 
 
-def _test(finding: Finding) -> str:
+def _place(value: object, folder: str) -> str:
+    """The value as Python writes it; what is in a file below the folder, by its way from there."""
+    inside = os.path.join(folder, "")
+    if not isinstance(value, str) or not value.startswith(inside):
+        return repr(value)
+    return f"str(HERE / {value.removeprefix(inside)!r})"
+
+
+def _test(finding: Finding, folder: str) -> str:
     calls = [(call.tool, json.loads(call.arguments)) for call in finding.calls]
     written = pformat(calls, width=WIDTH - 4, sort_dicts=False).replace("\n", "\n    ")
     then = re.sub(r"[^\x20-\x7e]", "?", f"{finding.kind}, {finding.error} {finding.where}")
-    return _TEST.format(name=_name(finding), calls=written, spec=finding.spec, then=then)
+    return _TEST.format(name=_name(finding), calls=written, spec=_place(finding.spec, folder), then=then)
 
 
 def _name(finding: Finding) -> str:

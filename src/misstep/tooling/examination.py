@@ -1,5 +1,7 @@
 """The fuzzing of one tool, or of several that share their state, on a workbench."""
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -16,14 +18,14 @@ from misstep.tooling.judging.court import judge_calls_of
 from misstep.tooling.judging.ruling import judge
 from misstep.tooling.stretch import PORTION, PORTIONS, Stretch
 from misstep.tooling.triage.book import Book, Entry
-from misstep.tooling.triage.confirmation import confirm
 from misstep.tooling.triage.richness import chao1
-from misstep.tooling.triage.shrinking import shrink
+from misstep.tooling.triage.settlement import settle
 from misstep.tooling.workbench import Workbench
 
 MOST_NOTES = 5
 STRETCH = PORTIONS * PORTION  # calls at a time
 MOST_KEPT = 200  # inputs of a corpus
+SPENT = ("hang", "blow-up")  # where many calls have used up time or memory, the last of them is not to blame
 
 Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
 
@@ -46,9 +48,13 @@ class Examination:
         self._tools = {tool.name: tool for tool in tools}
         self._spec = spec
         self._before = before
-        self._fuzzer = Fuzzer(tools, seed, partial(Pool, seed=seed), corpus=self._before.corpus)
+        self._fuzzer = Fuzzer(
+            tools, seed, partial(Pool, seed=seed), corpus=self._before.corpus, files=bench.files
+        )
         self._book = Book()
-        self._settled = dict[str, Finding]()
+        for finding in self._before.findings:
+            self._book.recall(finding)
+        self._settled = {finding.id: finding for finding in self._before.findings if finding.replayed}
         self._dismissed = set[str]()
         self._plain = set[tuple[str, str]]()  # tools and signatures that calls without marks have shown
         self._fresh = list[Finding]()
@@ -66,20 +72,24 @@ class Examination:
         fresh, self._fresh = self._fresh, []
         return fresh
 
-    def settle(self, known: Iterable[tuple[str, str]], over: Callable[[], bool]) -> bool:
+    def settle(
+        self, known: Iterable[tuple[str, str]], over: Callable[[], bool], seconds: float = math.inf
+    ) -> bool:
         """Confirm what was found and make it small, unless it is known by its tool and signature.
 
-        False if it was over before everything was settled.
+        What is not reached within so many seconds stays unconfirmed. False if it was over before that.
         """
-        elsewhere = set(known)
-        earlier = {finding.id for finding in self._before.findings if finding.replayed}
+        elsewhere, until = set(known), time.monotonic() + seconds
         for entry in self._book:
+            if entry.id in self._settled:
+                continue
             if (entry.tool, entry.judged.signature) in elsewhere:
                 self._dismissed.add(entry.id)
-            elif entry.id not in earlier:
-                if over():
-                    return False
-                self._settle(entry)
+                continue
+            finding = self._confirmed(entry, over, until)
+            if over():
+                return False
+            self._settle(entry, finding)
         return True
 
     def report(self, ended: Ended) -> ToolReport:
@@ -110,8 +120,8 @@ class Examination:
             self._note(ruling)
             calls = attempt.calls[:place]
             frames = reaction.raised.frames if reaction.raised else ()
-            if self._book.add(calls, ruling, self.calls, attempt.origin, frames):
-                self._tell(list(self._book)[-1])
+            if new := self._book.add(calls, ruling, self.calls, attempt.origin, frames):
+                self._fresh.append(self._unconfirmed(new))
             if not attempt.mark:
                 self._plain.add((calls[-1].tool, ruling.signature))
             if reaction.ended not in ("returned", "raised"):
@@ -123,50 +133,50 @@ class Examination:
             self._refused += 1
         elif judged.ruling == "environment":
             self._environment += 1
-            if len(self._notes) < MOST_NOTES:
-                self._notes[judged.why] = None
+            self._add_note(judged.why)
 
-    def _tell(self, entry: Entry) -> None:
-        if entry.id not in {finding.id for finding in self._before.findings}:
-            self._fresh.append(self._located(entry.finding(entry.calls, 0, 0)))
+    def _add_note(self, words: str) -> None:
+        if len(self._notes) < MOST_NOTES:
+            self._notes[words] = None
 
-    def _settle(self, entry: Entry) -> None:
-        finding = self._confirmed(entry)
-        if finding.reproduced or (entry.tool, entry.judged.signature) in self._plain:
+    def _settle(self, entry: Entry, finding: Finding) -> None:
+        """Keep a finding, unless it came of the marks, or of all that had been called before it."""
+        if not finding.replayed:
+            return  # nobody had the time to look, so that it stays what it was
+        is_spent = entry.kind in SPENT and not finding.reproduced
+        if is_spent:
+            self._add_note(
+                f"after {entry.found_after:,} calls, and not again from a fresh start: {entry.judged.why}"
+            )
+        if finding.reproduced or ((entry.tool, entry.judged.signature) in self._plain and not is_spent):
             self._settled[entry.id] = finding
         else:
-            self._dismissed.add(entry.id)  # it came of the marks
+            self._dismissed.add(entry.id)
 
-    def _confirmed(self, entry: Entry) -> Finding:
+    def _confirmed(self, entry: Entry, over: Callable[[], bool], until: float) -> Finding:
         """The finding with the smallest calls, as often as they show it."""
-
-        judge_again = judge_calls_of(list(self._tools.values()))
-        confirmed = confirm(entry, self._bench, judge_again)
-        self._triage += confirmed.spent
-        times = confirmed.replayed, confirmed.reproduced
-        if not confirmed.reproduced:
-            return self._located(entry.finding(confirmed.calls, *times))
-        small = shrink(confirmed.calls, entry.judged, self._bench, judge_again)
-        self._triage += small.spent
-        return self._located(entry.finding(small.calls, *times, small.judged))
+        settled = settle(entry, self._bench, judge_calls_of(list(self._tools.values())), over, until)
+        self._triage += settled.spent
+        finding = entry.finding(settled.calls, settled.replayed, settled.reproduced, settled.judged)
+        return self._located(finding)
 
     def _located(self, finding: Finding) -> Finding:
         return structs.replace(finding, spec=self._spec)
 
+    def _unconfirmed(self, entry: Entry) -> Finding:
+        return self._located(entry.finding(entry.calls, 0, 0))
+
     def _findings(self) -> Iterator[Finding]:
         """Those of before, then those that are new, in the order in which they were found."""
-        earlier = {finding.id: finding for finding in self._before.findings}
         for entry in self._book:
-            if entry.id in self._settled or entry.id not in self._dismissed | earlier.keys():
-                earlier[entry.id] = self._settled.get(entry.id) or self._located(
-                    entry.finding(entry.calls, 0, 0)
-                )
-        return iter(earlier.values())
+            if entry.id not in self._dismissed:
+                finding = self._settled.get(entry.id) or self._unconfirmed(entry)
+                yield structs.replace(finding, seen=entry.seen)
 
     def _richness(self) -> Richness | None:
-        """By what was seen in this sitting, less what is known from elsewhere."""
+        """By what was seen in all sittings, less what is known from elsewhere."""
         seen = [entry.seen for entry in self._book if entry.id not in self._dismissed]
-        return chao1(seen) if seen else self._before.richness
+        return chao1(seen) if seen else None
 
     def _reach(self) -> Reach | None:
         return self._bench.reach(next(iter(self._tools))) if len(self._tools) == 1 else None

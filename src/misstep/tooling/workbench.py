@@ -6,7 +6,6 @@ from typing import Protocol
 from misstep.core.finding import Reach
 from misstep.core.tool import Described, Probe, Reaction
 
-
 AHEAD = 64  # calls
 
 
@@ -16,11 +15,24 @@ class Workbench(Protocol):
     @property
     def tools(self) -> Sequence[Described]: ...
 
-    def run(self, probes: Iterable[Probe]) -> Iterator[Reaction]:
+    @property
+    def files(self) -> Sequence[str]:
+        """Names of files and folders that tools find where they start, seen from there; not all if many."""
+        ...
+
+    @property
+    def starts_quickly(self) -> bool:
+        """Whether `reset` takes no longer than a few calls; a server has to be started again for it."""
+        ...
+
+    def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
         """Make the calls in order, and give what came of each as soon as it is known.
 
-        No more than `AHEAD` are taken at a time, and only while no more than that are under way.
-        After one that hung or died the rest goes on with everything as it was at the beginning.
+        No more than `AHEAD` are taken at a time, and only while no more than that are under way. A call hangs
+        when it takes `patience` times as long as one may. There are fewer reactions than probes if it was
+        told to stop.
+        After one that hung, died or took all memory the rest goes on with everything as it was at the
+        beginning.
         """
         ...
 

@@ -167,7 +167,7 @@ class Housing:
             problem = UsageError(
                 f"'{self._spec}' was not loaded within {limit:g} seconds", *self._last_words()
             )
-        except (Lost, msgspec.MsgspecError):
+        except (Lost, msgspec.MsgspecError, RecursionError):
             problem = self._obituary()
         else:
             if isinstance(message, Loaded):

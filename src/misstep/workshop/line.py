@@ -2,6 +2,7 @@
 
 import array
 import fcntl
+import json
 import os
 import select
 import socket
@@ -18,15 +19,29 @@ MOST_FILES = 4  # that come with a row
 T = TypeVar("T")
 
 
+_encoder = msgspec.json.Encoder()
+
+
+def encoded(message: msgspec.Struct) -> bytes:
+    try:
+        return _encoder.encode(message)
+    except UnicodeEncodeError:  # lone surrogates, wherever they are, become question marks
+        return json.dumps(msgspec.to_builtins(message), ensure_ascii=False).encode("utf-8", "replace")
+
+
 class Lost(Exception):
     """The other side is gone."""
 
 
 class Line:
-    """One end of a line. Nobody is ever kept waiting by an end that is busy talking itself."""
+    """One end of a line. Nobody is ever kept waiting by an end that is busy talking itself.
 
-    def __init__(self, end: socket.socket) -> None:
+    An end that is not `trusting` takes no open files: tools could hand over more than a process may have.
+    """
+
+    def __init__(self, end: socket.socket, trusting: bool = False) -> None:
         self._end = end
+        self._room = socket.CMSG_SPACE(MOST_FILES * array.array("i").itemsize) if trusting else 0
         self._arrived = bytearray()
         self._searched = 0
         self._leaving = bytearray()
@@ -53,13 +68,13 @@ class Line:
             *whole, rest = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
             yield from whole
 
-    def say(self, row: bytes) -> None:
-        """Send a row, however long that takes."""
-        self._end.sendall(row + b"\n")
+    def say(self, message: msgspec.Struct) -> None:
+        """Send a message, however long that takes."""
+        self._end.sendall(encoded(message) + b"\n")
 
     def send(self, message: msgspec.Struct, *files: int) -> None:
         """Send a message, with open files if need be. Raises `Lost`."""
-        data = memoryview(msgspec.json.encode(message) + b"\n")
+        data = memoryview(encoded(message) + b"\n")
         attached = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))] if files else []
         try:
             sent = self._end.sendmsg([data], attached)
@@ -88,9 +103,7 @@ class Line:
     def read(self) -> bool:
         """Take in what has arrived, without waiting for more; whether there was anything. Raises `Lost`."""
         try:
-            data, attached, _flags, _sender = self._end.recvmsg(
-                CHUNK, socket.CMSG_SPACE(MOST_FILES * array.array("i").itemsize), socket.MSG_DONTWAIT
-            )
+            data, attached, _flags, _sender = self._end.recvmsg(CHUNK, self._room, socket.MSG_DONTWAIT)
         except (BlockingIOError, InterruptedError):
             return False
         except OSError as error:
@@ -118,8 +131,13 @@ class Line:
 
     def take_all(self) -> list[bytes]:
         """All whole rows of what has arrived."""
-        *rows, rest = bytes(self._arrived).split(b"\n")
-        self._arrived = bytearray(rest)
+        end = self._arrived.rfind(b"\n", self._searched)
+        if end < 0:
+            self._searched = len(self._arrived)
+            return []
+        rows = bytes(self._arrived[:end]).split(b"\n")
+        del self._arrived[: end + 1]
+        self._searched = len(self._arrived)
         return rows
 
     def put(self, data: bytes) -> None:

@@ -3,7 +3,7 @@
 import select
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from types import TracebackType
 
@@ -17,15 +17,20 @@ from misstep.workshop.conditions import Conditions
 from misstep.workshop.endings import died, hung
 from misstep.workshop.housing import SOON, Housing
 from misstep.workshop.line import Line, Lost
-from misstep.workshop.protocol import Overrun, Report, Stopped
+from misstep.workshop.protocol import LAST_WORDS, Overrun, Report, Stopped
 from misstep.workshop.sandbox.destruction import refuse_destruction
 from misstep.workshop.sandbox.places import anchored, is_remote, is_server
 from misstep.workshop.sandbox.sandbox import Sandbox, sandbox_for
 
 GRACE = 0.25  # seconds beyond the time for a call
+LOOK = 0.5  # seconds until somebody who waits looks whether to go on
 
 _encoder = msgspec.json.Encoder()
 _reports = msgspec.json.Decoder(Report)
+
+
+class _GivenUp(Exception):
+    """Nobody wants to know what comes of the calls that are under way."""
 
 
 class Process:
@@ -44,13 +49,28 @@ class Process:
         self._housing: Housing | None = None
         self._line: Line | None = None
         self._tools: tuple[Described, ...] = ()
+        self._files: tuple[str, ...] = ()
         self._lines = dict[str, set[int]]()
         self._is_fresh = False
         self._heard_at = 0.0
+        self._patience = 1.0
+        self._is_over: Callable[[], bool] = lambda: False
 
     @property
     def tools(self) -> Sequence[Described]:
         return self._tools
+
+    @property
+    def files(self) -> Sequence[str]:
+        return self._files
+
+    @property
+    def starts_quickly(self) -> bool:
+        return not self._apart
+
+    def heed(self, is_over: Callable[[], bool]) -> None:
+        """Make no more calls, and wait for none, as soon as this says so."""
+        self._is_over = is_over
 
     def __enter__(self) -> "Process":
         self.start()
@@ -75,14 +95,14 @@ class Process:
         self._abandon()
         self.sandbox.remove()
 
-    def run(self, probes: Iterable[Probe]) -> Iterator[Reaction]:
+    def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
         """Make the calls in order, and give what came of each as soon as it is known.
 
         Some more probes are taken than there are reactions, so that both sides are busy: whoever makes probes
         one by one does so while earlier ones are carried out. After one that hung or died the rest goes on
-        with everything as it was at the beginning.
+        with everything as it was at the beginning. So it does after one that took all memory.
         """
-        source = iter(probes)
+        source, self._patience = iter(probes), patience
         sent, unsent = deque[Probe](), deque[Probe]()
         try:
             while True:
@@ -90,6 +110,8 @@ class Process:
                     unsent += islice(source, AHEAD)
                 if not sent and self._housing is not None and self._housing.has_news:
                     self._end(by_itself=True)  # while nobody asked anything of it
+                if self._is_over():
+                    return
                 if self._line is None:
                     self._begin()
                     unsent.extendleft(reversed(sent))
@@ -102,19 +124,22 @@ class Process:
                 for reaction in self._reactions(len(sent)):
                     sent.popleft()
                     yield reaction
+        except _GivenUp:
+            return
         finally:
             if sent:
                 self._end()
 
     def reset(self) -> None:
         """Put the tools' state and their files back to what they were when they had been loaded."""
-        if not self._is_fresh:
+        if not self._is_fresh and not self._is_over():
             self._end()
             self._begin()
 
     def forget(self) -> None:
-        """Begin anew, as far as anybody can see: with nothing reached yet."""
-        self.reset()
+        """Begin anew with the next call, as far as anybody can see: with nothing reached yet."""
+        if not self._is_fresh:
+            self._end()
         self._lines.clear()
 
     def reach(self, tool: str) -> Reach | None:
@@ -134,7 +159,7 @@ class Process:
             self._apart = True
             self._abandon()
             return self._open()
-        self._tools = loaded.tools
+        self._tools, self._files = loaded.tools, loaded.files
         self._begin()
         return None
 
@@ -149,7 +174,8 @@ class Process:
             self._abandon()
             return self._open()
         if self._apart:
-            self._tools = self._housing.introduced(self._line).tools
+            introduced = self._housing.introduced(self._line)
+            self._tools, self._files = introduced.tools, introduced.files
         self._is_fresh = True
         return None
 
@@ -199,11 +225,14 @@ class Process:
             yield from map(self._known, reports)
 
     def _listen(self) -> list[bytes]:
-        """The next rows. Raises `Lost` if there won't be any, and a TimeoutError if it takes too long."""
+        """The next rows. Raises `Lost` if there won't be any, and a TimeoutError if it takes too long.
+
+        Raises `_GivenUp` if nobody waits for them any more.
+        """
         assert self._line is not None
         assert self._housing is not None
         line, control = self._line, self._housing.control
-        until = self._heard_at + self._conditions.limits.timeout + GRACE
+        until = self._heard_at + self._conditions.limits.timeout * self._patience + GRACE
         while True:
             line.flush()
             if line.read():
@@ -213,14 +242,16 @@ class Process:
             left = until - time.monotonic()
             if left <= 0:
                 raise TimeoutError
+            if self._is_over():
+                raise _GivenUp
             poll = select.poll()
             poll.register(line, select.POLLIN | (select.POLLOUT if line.busy else 0))
             poll.register(control, select.POLLIN)
-            if any(file == control.fileno() for file, _ in poll.poll(left * 1000)):
+            if any(file == control.fileno() for file, _ in poll.poll(min(left, LOOK) * 1000)):
                 return _last_rows(line)
 
     def _known(self, report: Report) -> Reaction:
-        if report.reaction.ended in ("died", "garbled"):
+        if report.reaction.ended in LAST_WORDS:
             self._end(by_itself=True)
         for file, lines in report.lines.items():
             self._lines.setdefault(file, set()).update(lines)

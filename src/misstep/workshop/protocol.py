@@ -11,6 +11,8 @@ MEGABYTE = 1 << 20
 # With what status a process that calls tools ends if one of them has closed its line, taken all memory, or
 # changed the interpreter so that nothing works any more.
 LINE_CLOSED, MEMORY_FULL, BROKEN = 113, 114, 115
+# Calls after which the process that made them ends by itself: it could not be as it was.
+LAST_WORDS = frozenset(("died", "garbled", "exhausted"))
 
 
 class _Message(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, omit_defaults=True):
@@ -65,10 +67,14 @@ class Stop(_Message, frozen=True):
 
 
 class Loaded(_Message, frozen=True):
-    """The tools are there. They are `forkable` if a copy of the process can call them."""
+    """The tools are there. They are `forkable` if a copy of the process can call them.
+
+    `files` are the names of some files and folders where the tools start.
+    """
 
     tools: tuple[Described, ...]
     forkable: bool = True
+    files: tuple[str, ...] = ()
 
 
 class Stopped(_Message, frozen=True):

@@ -66,6 +66,13 @@ def test_what_is_known_about_them(odd: Toolset) -> None:
     assert echo.described.output is not None
 
 
+def test_keys_that_a_server_tells_are_masked(monkeypatch: pytest.MonkeyPatch, binding: Binding) -> None:
+    monkeypatch.setenv("ODD_API_KEY", "sk-something-secret")
+    returned = tool(binding(f"mcp:{ODD}"), "echo").call({"text": "the key sk-something-secret is wrong"})
+    assert returned.text == "the key [secret] is wrong"
+    assert "something" not in (returned.structured or "")
+
+
 def test_long_answers_are_cut(odd: Toolset) -> None:
     returned = tool(odd, "echo").call({"text": "x" * 300_000})
     assert (returned.text, returned.size) == ("x" * 4_000, 300_000)

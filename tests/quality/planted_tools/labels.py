@@ -161,7 +161,7 @@ LANGCHAIN = (
         for label in PLANTED
         if label.tool in ("nth_prime", "set_option", "create_invoice", "customer_city", "average", "convert")
     ],
-    Label("langchain_tools", "book_table", "refused", _one("book_table", guests=13), kinds=("schema",)),
+    Label("langchain_tools", "reserve_seats", "refused", _one("reserve_seats", seats=13), kinds=("schema",)),
 )
 SERVED = {
     "mcp_server": (

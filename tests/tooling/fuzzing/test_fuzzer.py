@@ -199,3 +199,35 @@ def test_calls_that_hang_are_soon_left_alone() -> None:
             judged = [Judged("hang" if each.ended == "hung" else "fine") for each in reactions]
             fuzzer.tell(attempt, reactions, judged)
     assert 0 < hung < 0.02 * len(bench.calls)
+
+
+def test_what_is_just_not_allowed_is_tried_where_there_are_few_inputs() -> None:
+    properties = {"level": {"enum": ["low", "high"]}, "n": {"type": "integer", "minimum": 1, "maximum": 3}}
+    given = given_by(Fuzzer([describe("tiny", properties)], 1), 200)
+    assert len(given) < 200
+    levels, numbers = ([each.get(name, "missing") for each in given] for name in properties)
+    assert all(value in levels for value in ("", "LOW", None, 0, "missing"))
+    assert all(value in numbers for value in (0, 4, None, "", "missing"))
+
+
+def test_files_that_there_are_are_given_to_what_asks_for_files() -> None:
+    text = {"type": "string"}
+    save = describe("save", {"file_path": text, "text": text, "folders": {"type": "array", "items": text}})
+    supply = Simple(save)
+    fuzzer = Fuzzer([save], 1, lambda _: supply, files=["loop", "a/b"])
+    places = [("file_path",), ("folders", 0)]
+    assert supply.learnt == [(place, file) for place in places for file in ("loop", "a/b")]
+    given = given_by(fuzzer, 60)
+    assert "loop" in [each["file_path"] for each in given]
+    assert "loop" not in [each["text"] for each in given]
+
+
+def given_by(fuzzer: Fuzzer, calls: int) -> list[dict[str, Any]]:
+    """The arguments of so many calls, none of which leads to anything."""
+    given = list[dict[str, Any]]()
+    while not fuzzer.exhausted and len(given) < calls:
+        for attempt in fuzzer.ask(10):
+            given += [json.loads(call.arguments) for call in attempt.calls]
+            count = len(attempt.calls)
+            fuzzer.tell(attempt, [Reaction("returned", "ok", 2)] * count, [Judged("fine")] * count)
+    return given

@@ -2,15 +2,16 @@
 
 import copy
 
+from misstep.core.agent import Tool
 from misstep.core.dice import Dice
 from misstep.core.finding import Judged
-from misstep.core.tool import Reaction
+from misstep.core.tool import Described, Reaction
 from misstep.tooling.fuzzing.learning.corpus import Corpus, Entry
 from misstep.tooling.fuzzing.learning.feedback import Feedback, outline
 from misstep.tooling.fuzzing.learning.harvest import Harvest
 from misstep.tooling.fuzzing.learning.shares import Shares
 from misstep.tooling.fuzzing.making.mutation import LONGEST, mutated, spliced
-from misstep.tooling.fuzzing.making.sequences import stage_of
+from misstep.tooling.fuzzing.making.sequences import Sequences, stage_of
 from misstep.tooling.fuzzing.subject import Parameter, Subject, encode
 from tests.tooling.fuzzing import planted
 from tests.tooling.fuzzing.bench import Simple, described
@@ -96,3 +97,33 @@ def test_results_bring_values_for_parameters_of_their_name() -> None:
 def test_names_tell_the_stage_of_a_tool() -> None:
     names = ("createNote", "read_note", "rename-note", "note_delete", "frobnicate", "HTTPGet")
     assert [stage_of(name) for name in names] == [0, 1, 2, 3, 1, 1]
+
+
+def test_names_one_below_the_other_are_wanted_for_paths() -> None:
+    path = Parameter("file_path", {}, ("string",), True)
+    names, prose = Harvest(), Harvest()
+    names.gather(returned("docs\nloop\nnotes.txt"))
+    prose.gather(returned("Dear all,\nloop\nis no list of names"))
+    assert {"docs", "loop", "notes.txt"} <= {*names.wanted(path)}
+    assert "loop" not in prose.wanted(path)
+
+
+def test_what_a_maker_gives_is_wanted_for_what_its_name_says() -> None:
+    harvest = Harvest()
+    harvest.gather(returned("T7"), "open_ticket")
+    harvest.gather(returned("done"))
+    assert harvest.wanted(Parameter("ticket_id", {}, ("string",), True)) == ["T7"]
+    assert {"T7", "done"} <= {*harvest.wanted(Parameter("user", {}, ("string",), True))}
+
+
+def test_what_was_taken_away_is_asked_for_afterwards() -> None:
+    harvest, dice = Harvest(), Dice(1)
+    harvest.gather(returned("T7"), "open_ticket")
+    named = {"type": "object", "properties": {"ticket_id": {"type": "string"}}, "required": ["ticket_id"]}
+    tools = [Described(Tool(name, "", named), "mcp") for name in ("close_ticket", "read_ticket")]
+    subjects = {tool.name: Subject(tool, 0, Simple(tool), dice) for tool in tools}
+    corpus = Corpus()
+    corpus.add(Entry((("read_ticket", {"ticket_id": "x"}),), 1, False), ("feature",))
+    sequences = Sequences(subjects, corpus, harvest)
+    made = [sequences.make(dice)[:2] for _ in range(200)]
+    assert (("close_ticket", {"ticket_id": "T7"}), ("read_ticket", {"ticket_id": "T7"})) in made

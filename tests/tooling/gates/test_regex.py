@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.tooling.gates.regex import beginnings, example, examples
+from misstep.tooling.gates.regex import LONGEST, VERY_OFTEN, beginnings, example, examples
 
 PATTERNS = [
     r"^\d{4}-\d{2}-\d{2}$",
@@ -54,3 +54,13 @@ def test_flags_are_heeded() -> None:
 
 def test_patterns_that_may_take_for_ever_are_not_tried() -> None:
     assert all(len(text) < 60 for text in examples(r"(a+)+b(a+)+c(a|aa)+d"))
+
+
+def test_parts_that_may_be_repeated_are_repeated_very_often_too() -> None:
+    assert {"(" * VERY_OFTEN, ")" * VERY_OFTEN} <= {*examples(r"[()]*")}
+    assert max(map(len, examples(r"x{2,50}"))) == 50
+    assert max(map(len, examples(r"((((a*)*)*)*)*"))) <= LONGEST
+
+
+def test_parts_are_as_short_and_as_long_as_can_be_side_by_side() -> None:
+    assert {"9-9999", "9999-9", "0-0000", "0000-0"} <= {*examples(r"[0-9]{1,4}-([0-9]{1,4})")}

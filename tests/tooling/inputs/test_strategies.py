@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from misstep.schemas.schema import fits
 from misstep.tooling.inputs.breaches import find_breach
-from misstep.tooling.inputs.drawing import draw_values
 from misstep.tooling.inputs.formats import has_format
-from misstep.tooling.inputs.strategies import boundary, invalid, valid
+from misstep.tooling.inputs.making.drawing import draw_values
+from misstep.tooling.inputs.making.strategies import boundary, invalid, valid
 from tests.schemas.schema_cases import schemas
 from tests.schemas.test_examples import kind_schemas
 from tests.schemas.test_nonsense import anything, objects

@@ -8,8 +8,10 @@ import pytest
 from misstep.core.agent import Tool
 from misstep.core.finding import Judged
 from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, ToolKind
+from misstep.tooling.judging.allowance import is_beyond_schema
 from misstep.tooling.judging.breaches import broken_demand
 from misstep.tooling.judging.court import judge_calls_of
+from misstep.tooling.judging.given import Given
 from misstep.tooling.judging.ruling import MUCH_MEMORY, MUCH_TEXT, judge
 
 SCHEMA = {
@@ -158,13 +160,28 @@ def test_much_input_explains_much_output() -> None:
     assert rule({"amount": 1, "name": "a" * 70_000}, returned("ok", size=MUCH_TEXT)).ruling != "blow-up"
 
 
-def test_hangs_in_two_places_are_two() -> None:
-    def hung(line: int) -> Reaction:
-        return Reaction("hung", raised=Raised("Hung", "", frames=(Frame("tools.py", line, "wait", True),)))
+def test_hangs_in_two_functions_are_two_and_any_line_of_a_loop_is_the_same() -> None:
+    def hung(line: int, function: str) -> Judged:
+        frames = (Frame("tools.py", line, function, True),)
+        return rule({"amount": 1}, Reaction("hung", raised=Raised("Hung", "", frames=frames)))
 
-    one, other = rule({"amount": 1}, hung(3)), rule({"amount": 1}, hung(9))
-    assert one.signature != other.signature
-    assert one.where == "tools.py:3 in wait"
+    assert hung(24, "wait").signature == hung(25, "wait").signature
+    assert hung(24, "wait").signature != hung(24, "poll").signature
+    assert hung(24, "wait").where == "tools.py:24 in wait"
+
+
+def test_whatever_a_parser_says_is_one_defect() -> None:
+    said = (
+        "Error executing tool calculate: invalid syntax (<unknown>, line 0)",
+        "Error executing tool calculate: '(' was never closed (<unknown>, line 1)",
+    )
+    judged = [rule({"amount": 1}, returned(text, flagged=True), kind="mcp") for text in said]
+    assert [(each.ruling, each.signature) for each in judged] == [("crash", "SyntaxError")] * 2
+
+
+def test_half_a_character_is_found_among_many_texts() -> None:
+    given = Given({"names": ["\ud800", *["a"] * 300]})
+    assert "Unicode" in is_beyond_schema({}, "can't be sent to a server", given)
 
 
 def test_a_hidden_exception_is_read_from_the_servers_log() -> None:

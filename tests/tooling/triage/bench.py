@@ -18,21 +18,25 @@ Planted: TypeAlias = Callable[..., Any]
 class Bench:
     """Calls functions `f(state, **arguments)`; counts calls and fresh starts."""
 
+    starts_quickly = True
+    files: Sequence[str] = ()
+
     def __init__(self, *functions: tuple[Planted, dict[str, Any]], state: Any = None) -> None:
         self._functions = {function.__name__: function for function, _ in functions}
         self._start = {} if state is None else state
         self._state = copy.deepcopy(self._start)
-        self.calls = 0
+        self.calls = self.resets = 0
         self.tools = [
             Described(Tool(function.__name__, "", schema), "function") for function, schema in functions
         ]
         self.judge = judge_calls_of(self.tools)
 
-    def run(self, probes: Iterable[Probe]) -> Iterator[Reaction]:
+    def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
         for probe in probes:
             yield self._call(probe.invocation)
 
     def reset(self) -> None:
+        self.resets += 1
         self._state = copy.deepcopy(self._start)
 
     def reach(self, tool: str) -> Reach | None:

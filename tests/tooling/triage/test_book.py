@@ -6,15 +6,14 @@ from misstep.tooling.triage.book import MOST_KEPT, Book
 from tests.tooling.triage.bench import invoke
 
 CRASH = Judged("crash", "why", "IndexError at a.py:1 in f", "IndexError", "a.py:1 in f", "out of range")
-OTHER = Judged("crash", "why", "KeyError at a.py:2 in f", "KeyError", "a.py:2 in f", "'x'")
 FINE = Judged("fine")
 
 
 def test_a_defect_is_new_once_and_counted_every_time() -> None:
     book = Book()
     news = [book.add([invoke("f", x=number)], CRASH, number) for number in range(1, 4)]
-    assert news == [True, False, False]
     (entry,) = book
+    assert news == [entry, None, None]
     assert (entry.seen, entry.found_after, len(book)) == (3, 1, 1)
 
 
@@ -31,7 +30,6 @@ def test_the_same_signature_of_another_tool_or_kind_is_another_defect() -> None:
     assert book.add([invoke("g")], CRASH, 2)
     assert book.add([invoke("f")], Judged("hang", "", CRASH.signature), 3)
     assert len({entry.id for entry in book}) == 3
-    assert [entry.tool for entry in book.of("g")] == ["g"]
 
 
 def test_the_smallest_calls_are_kept_and_the_first_remembered() -> None:
@@ -77,12 +75,16 @@ def test_huge_arguments_are_not_kept_without_end() -> None:
     assert len(next(iter(book)).before) == 2
 
 
-def test_richness_goes_by_how_often_each_was_seen() -> None:
-    book = Book()
-    for tool, judged in (("f", CRASH), ("f", OTHER), ("f", OTHER), ("g", CRASH)):
-        book.add([invoke(tool)], judged, 1)
-    assert book.richness("f").estimate == 2
-    assert book.richness().estimate == 3 + 2 * 1 / (2 * 2)
+def test_a_defect_of_an_earlier_sitting_is_no_news_and_counted_on() -> None:
+    earlier, book = Book(), Book()
+    for number in (1, 2):
+        earlier.add([invoke("f", x=number)], CRASH, number, "mutation")
+    (entry,) = earlier
+    book.recall(entry.finding(entry.calls, replayed=0, reproduced=0))
+    assert [each.finding(each.calls, 0, 0) for each in book] == [entry.finding(entry.calls, 0, 0)]
+    assert book.add([invoke("f", x=3)], CRASH, 3) is None
+    (again,) = book
+    assert (again.id, again.seen, again.found_after) == (entry.id, 3, 1)
 
 
 def test_a_finding_tells_what_the_book_knows() -> None:

@@ -43,7 +43,7 @@ def test_a_call_that_fails_alone_is_confirmed_alone() -> None:
     entry = entry_of(bench, [invoke("look"), invoke("get", key="x")])
     confirmed = confirm(entry, bench, bench.judge)
     assert confirmed.calls == (invoke("get", key="x"),)
-    assert (confirmed.replayed, confirmed.reproduced, confirmed.spent, confirmed.flaky) == (3, 3, 3, False)
+    assert (confirmed.replayed, confirmed.reproduced, confirmed.spent) == (3, 3, 3)
 
 
 def test_calls_that_prepared_it_are_found_in_the_history() -> None:
@@ -72,14 +72,14 @@ def test_what_never_shows_again_is_kept_and_says_so() -> None:
     bench = Bench((sometimes(fail_at={1}), schema()))
     entry = entry_of(bench, [invoke("moody")])
     confirmed = confirm(entry, bench, bench.judge)
-    assert (confirmed.calls, confirmed.reproduced, confirmed.flaky) == ((invoke("moody"),), 0, True)
+    assert (confirmed.calls, confirmed.reproduced) == ((invoke("moody"),), 0)
     assert confirmed.replayed == 3
 
 
-def test_what_shows_now_and_then_is_flaky() -> None:
+def test_what_shows_now_and_then_is_counted() -> None:
     bench = Bench((sometimes(fail_at={1, 2, 4}), schema()))
     confirmed = confirm(entry_of(bench, [invoke("moody")]), bench, bench.judge)
-    assert (confirmed.replayed, confirmed.reproduced, confirmed.flaky) == (3, 2, True)
+    assert (confirmed.replayed, confirmed.reproduced) == (3, 2)
 
 
 def test_no_more_calls_are_made_than_allowed() -> None:
@@ -103,3 +103,15 @@ def sometimes(fail_at: set[int]) -> Planted:
         return "well"
 
     return moody
+
+
+def test_where_too_much_is_forgotten_the_history_of_the_first_is_tried() -> None:
+    bench, book = Bench(*TOOLS), Book(history=4)
+    calls = [invoke("put", key="kk"), invoke("put", key="k"), invoke("get", key="kk"), *[invoke("look")] * 6]
+    for number, call in enumerate([*calls, invoke("get", key="k")], 1):
+        (reaction,) = bench.run([Probe(call)])
+        book.add([call], bench.judge(call, reaction), number)
+    (entry,) = book
+    assert entry.calls == (invoke("get", key="k"),)
+    confirmed = confirm(entry, bench, bench.judge)
+    assert (confirmed.calls, confirmed.reproduced) == (tuple(calls[:3]), 3)

@@ -134,7 +134,7 @@ def test_hangs_are_shrunk_with_few_calls() -> None:
 
 def test_a_workbench_that_makes_no_more_calls_ends_it() -> None:
     class Tired(Bench):
-        def run(self, probes: Iterable[Probe]) -> Iterator[Reaction]:
+        def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
             return iter(())
 
     bench = Tired((any_text, schema(["text"], text=STRING)))
@@ -195,7 +195,7 @@ def test_sequences_lose_calls_first_and_then_arguments() -> None:
     calls = [*noise, invoke("put", key="b"), *noise, invoke("put", key="abc"), invoke("get", key="b")]
     shrunk = shrink(calls, bench.last_of(calls), bench, bench.judge)
     assert [call.tool for call in shrunk.calls] == ["put", "get"]
-    assert shrunk.calls == (invoke("put", key="b"), invoke("get", key="b"))
+    assert shrunk.calls == (invoke("put", key=""), invoke("get", key=""))
     assert smaller_still(bench, shrunk.calls) == []
 
 
@@ -216,6 +216,43 @@ def test_a_defect_that_needs_three_calls_keeps_three() -> None:
     assert [call.tool for call in shrunk.calls] == ["push", "push", "push", "total"]
     assert sum(json.loads(call.arguments).get("n", 0) for call in shrunk.calls) == 6
     assert smaller_still(bench, shrunk.calls) == []
+
+
+def test_a_long_history_is_cut_down_within_the_usual_number_of_calls() -> None:
+    bench = Bench((put, schema(["key"], key=STRING)), (get, schema(["key"], key=STRING)), (look, schema()))
+    noise = [invoke("look")] * 31
+    calls = [*noise, invoke("put", key="long name"), *noise, invoke("get", key="long name")]
+    shrunk = shrink(calls, bench.last_of(calls), bench, bench.judge)
+    assert shrunk.calls == (invoke("put", key=""), invoke("get", key=""))
+    assert shrunk.minimal
+
+
+def pair(state: Any, first: str, rest: list[str]) -> str:
+    return str([][0]) if first in rest and "!" in first else "fine"
+
+
+def test_texts_that_have_to_be_equal_become_smaller_together() -> None:
+    bench = Bench((pair, schema(["first", "rest"], first=STRING, rest={"type": "array", "items": STRING})))
+    calls = [invoke("pair", first="hello there! you", rest=["x", "hello there! you"])]
+    shrunk = shrink(calls, bench.last_of(calls), bench, bench.judge)
+    assert shrunk.calls == (invoke("pair", first="!", rest=["!"]),)
+
+
+def make(state: dict[str, Any]) -> str:
+    state[f"T{len(state) + 1}"] = 0
+    return f"T{len(state)}"
+
+
+def take(state: dict[str, Any], key: str) -> str:
+    return "nothing" if key not in state else str(state.update({key: 1}))
+
+
+def test_things_that_are_numbered_become_the_first_of_them() -> None:
+    text = schema(["key"], key=STRING)
+    bench = Bench((make, schema()), (take, text), (get, text))
+    calls = [*[invoke("make")] * 12, invoke("take", key="T12"), invoke("get", key="T12")]
+    shrunk = shrink(calls, bench.last_of(calls), bench, bench.judge)
+    assert shrunk.calls == (invoke("make"), invoke("take", key="T1"), invoke("get", key="T1"))
 
 
 def smaller_still(bench: Bench, calls: Sequence[Invocation]) -> list[Sequence[Invocation]]:

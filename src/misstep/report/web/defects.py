@@ -9,7 +9,7 @@ from misstep.report.web.markup import Markup, element, lines, text
 from misstep.report.web.sections import section
 from misstep.report.web.tables import Row, grid
 
-HEADINGS = ("tool", "calls", "found", "each after", "in all", "refused", "environment", "lines run")
+HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated in all", "environment", "lines run")
 CALLS = 20_000  # characters
 
 
@@ -22,8 +22,9 @@ def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
 
 
 def _row(tool: ToolReport) -> Row:
-    found = f"{tool.calls:,}", str(tool.unique_errors), calls_each(tool), in_all(tool)
-    return Row((text(tool.name, 100), *found, f"{tool.refused:,}", f"{tool.environment:,}", lines_run(tool)))
+    counts = f"{tool.calls:,}", str(tool.unique_errors), f"{tool.refused:,}"
+    rest = calls_each(tool), in_all(tool), f"{tool.environment:,}", lines_run(tool)
+    return Row((text(tool.name, 100), *counts, *rest))
 
 
 def _remarks(tools: Sequence[ToolReport]) -> Iterator[Markup]:

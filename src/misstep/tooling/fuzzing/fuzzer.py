@@ -29,8 +29,8 @@ class Fuzzer:
     """The fuzzer of one tool, or of a toolkit whose tools share a state.
 
     `supplies` gives arguments for a tool, from pools of values unless told otherwise; `opener` reads the
-    observations of marked calls; `corpus` is what an earlier fuzzer kept. The same seed and the same
-    reactions give the same attempts.
+    observations of marked calls; `corpus` is what an earlier fuzzer kept; `files` are names of files that the
+    tools can find. The same seed and the same reactions give the same attempts.
     """
 
     def __init__(
@@ -40,10 +40,11 @@ class Fuzzer:
         supplies: Callable[[Described], Supply] | None = None,
         opener: Opener = open_gates,
         corpus: Iterable[str] = (),
+        files: Sequence[str] = (),
     ) -> None:
         self._dice = Dice(derive_seed(seed, "fuzzing"))
         supply = supplies or pools(seed)
-        subjects = [Subject(tool, index, supply(tool), self._dice) for index, tool in enumerate(tools)]
+        subjects = [Subject(tool, index, supply(tool), self._dice, files) for index, tool in enumerate(tools)]
         self._subjects = {subject.name: subject for subject in subjects}
         self._ideas = Inspiration(subjects, list(corpus), self._dice)
         self._lessons = Lessons(self._subjects, opener, self._ideas, self._dice)

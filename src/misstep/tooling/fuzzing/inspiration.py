@@ -9,6 +9,7 @@ from misstep.tooling.fuzzing.learning.harvest import Harvest
 from misstep.tooling.fuzzing.learning.hazards import Hazards
 from misstep.tooling.fuzzing.learning.shares import Shares
 from misstep.tooling.fuzzing.making.mutation import mutated, spliced
+from misstep.tooling.fuzzing.making.neighbours import neighbours
 from misstep.tooling.fuzzing.making.sequences import Sequences
 from misstep.tooling.fuzzing.making.space import every_input
 from misstep.tooling.fuzzing.plan import opening_plan, telling_plan
@@ -77,6 +78,7 @@ class Inspiration:
             for subject, space in zip(self._subjects, self._spaces, strict=True):
                 for arguments in space or ():
                     yield Idea(((subject.name, arguments),), "enumeration")
+                yield from neighbours(subject)
             for subject in self._subjects:
                 yield Idea(((subject.name, subject.simple),) * _REPEATS, "again", again=True)
 

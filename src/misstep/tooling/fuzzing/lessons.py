@@ -13,6 +13,7 @@ from misstep.tooling.fuzzing.idea import Idea
 from misstep.tooling.fuzzing.inspiration import Inspiration
 from misstep.tooling.fuzzing.learning.corpus import Entry
 from misstep.tooling.fuzzing.learning.feedback import Feature, Feedback, is_bad, is_costly
+from misstep.tooling.fuzzing.making.sequences import stage_of
 from misstep.tooling.fuzzing.subject import Subject
 from misstep.tooling.fuzzing.supply import Opener
 
@@ -60,7 +61,7 @@ class Lessons:
             gain = max(gain, self._gain(fresh, ruling))
             self._ideas.hazards.note(tool, arguments, is_costly(reaction))
             if fresh or self._ideas.stateful:
-                self._ideas.harvest.gather(reaction)
+                self._ideas.harvest.gather(reaction, tool if stage_of(tool) == 0 else "")
             follow_ups += self._keep(idea, index, features, fresh, is_bad(ruling), is_costly(reaction))
             if idea.mark:
                 follow_ups += self._read(subject, idea, index, reaction.observations)

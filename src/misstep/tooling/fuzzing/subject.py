@@ -1,7 +1,7 @@
 """What is known about one tool under test: its parameters, values for them, simple arguments."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from misstep.tooling.fuzzing.learning.feedback import Feedback
 from misstep.tooling.fuzzing.learning.sights import Sights
 from misstep.tooling.fuzzing.making.constants import constants_in
 from misstep.tooling.fuzzing.supply import Supply
+from misstep.tooling.inputs.files import file_places
 from misstep.tooling.inputs.shape import flatten, kinds_of, listed, mapping
 
 _KEPT = 48  # values of a parameter that are remembered
@@ -39,7 +40,9 @@ class Parameter(msgspec.Struct, frozen=True):
 class Subject:
     """One tool and what has been learnt about it."""
 
-    def __init__(self, described: Described, number: int, supply: Supply, dice: Dice) -> None:
+    def __init__(
+        self, described: Described, number: int, supply: Supply, dice: Dice, files: Sequence[str] = ()
+    ) -> None:
         self.described = described
         self.name = described.name
         self.supply = supply
@@ -60,6 +63,7 @@ class Subject:
         for name, choices in self.choices.items():
             for value in choices[:_KEPT]:
                 self.remember_value(name, value)
+        self.files = self._learn_files(files)
 
     @property
     def marking(self) -> bool:
@@ -94,6 +98,14 @@ class Subject:
     def learn_token(self, token: str) -> None:
         if 0 < len(token) <= _TOKEN and len(self.tokens) < _TOKENS:
             self.tokens[token] = None
+
+    def _learn_files(self, files: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Have the files used wherever a name of one is asked for; those of each parameter that is one."""
+        places = file_places(self._schema) if files else []
+        for path in places:
+            for file in files:
+                self.supply.learn(path, file)
+        return {str(path[0]): tuple(files) for path in places if len(path) == 1}
 
     def _simple(self, dice: Dice) -> dict[str, Any]:
         """Arguments that nobody could object to; the supply's where none can be made up."""

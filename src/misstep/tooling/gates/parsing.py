@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from misstep.tooling.gates.regex import beginnings, examples
+from misstep.tooling.gates.regex import VERY_OFTEN, beginnings, examples
 from misstep.tooling.gates.sight import BREAKS, FAR, ODD, Sight, Wish
 
 NUMBERS = ("7", "0", "-1", "1", "999999999999999999999999", "1.5", "1e400", "nan", " 7 ", "1_0", "\u0663")
@@ -129,7 +129,7 @@ def _regex(sight: Sight) -> Iterator[Wish]:
         made = sight.matching(pattern)
         found = [made] if made is not None else []
     for place, text in enumerate(found):
-        yield Wish(sight.opens + min(place, 3), text, why)
+        yield Wish(BREAKS if len(text) >= VERY_OFTEN else sight.opens + min(place, 3), text, why)
     for text in beginnings(pattern, flags):
         yield Wish(ODD, text, f"{why}; it ends before the last part")
     if sight.operation != "fullmatch" and found:

@@ -2,27 +2,49 @@
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from itertools import cycle
+from typing import Any, NamedTuple
 
 from misstep.schemas.patterns import matches
 
 FLAGS = int(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII)
-LONGEST = 300  # characters of an example
+LONGEST = 9_000  # characters of an example
+OFTEN = 40
+VERY_OFTEN = 3_000  # more than Python lets functions call themselves
 _ANY = [chr(code) for code in (97, 49, 95, 32, 45, 65, 233, *range(33, 127))]
 
-# Which repeats, which branch, and whether characters are chosen as plain or as odd as the pattern allows.
-Choice = tuple[int, int, bool]
-PLAIN: Choice = (1, 0, False)
-_CHOICES: tuple[Choice, ...] = (
+
+class Choice(NamedTuple):
+    """How often parts are repeated, in turn, which branch is taken, whether characters are plain or odd.
+
+    All as far as the pattern allows it.
+    """
+
+    repeats: tuple[int, ...] = (1,)
+    branch: int = 0
+    odd: bool = False
+
+
+PLAIN = Choice()
+_CHOICES = (
     PLAIN,
-    (0, 0, False),
-    (1, 1, False),
-    (1, 2, False),
-    (3, 0, False),
-    (1, 0, True),
-    (40, 0, False),
+    Choice((0,)),
+    Choice(branch=1),
+    Choice(branch=2),
+    Choice((3,)),
+    Choice(odd=True),
+    Choice((OFTEN,)),
+    Choice((VERY_OFTEN,)),
+    Choice((VERY_OFTEN,), odd=True),
+)
+# One part as short and the next as long as can be, where there are several.
+_UNEVEN = (
+    Choice((0, OFTEN), odd=True),
+    Choice((0, OFTEN)),
+    Choice((OFTEN, 0), odd=True),
+    Choice((OFTEN, 0)),
 )
 
 _CATEGORIES = {
@@ -48,15 +70,18 @@ def compiled(pattern: str, flags: int) -> re.Pattern[str] | None:
 
 def example(pattern: str, flags: int = 0) -> str | None:
     """A text in which the pattern is found, the same each time."""
-    found = examples(pattern, flags)
-    return found[0] if found else None
+    return next(_found(pattern, flags), None)
 
 
 def examples(pattern: str, flags: int = 0) -> list[str]:
     """Texts in which the pattern is found, the plainest first, each checked where that can be done soon."""
-    parsed = _parsed(pattern, flags)
-    made = [_written(parsed, choice) for choice in _CHOICES] if parsed is not None else []
-    return [text for text in dict.fromkeys(made) if text is not None and _is_found(pattern, flags, text)]
+    return list(dict.fromkeys(_found(pattern, flags)))
+
+
+def _found(pattern: str, flags: int) -> Iterator[str]:
+    for text in _all_written(_parsed(pattern, flags) or ()):
+        if text is not None and _is_found(pattern, flags, text):
+            yield text
 
 
 def beginnings(pattern: str, flags: int = 0) -> list[str]:
@@ -89,6 +114,30 @@ def _is_found(pattern: str, flags: int, text: str) -> bool:
     return ready is not None and ready.search(text) is not None
 
 
+def _all_written(parts: Sequence[Any]) -> Iterator[str | None]:
+    for choice in _CHOICES:
+        yield _written(parts, choice)
+    if _count_repeats(parts) > 1:
+        for choice in _UNEVEN:
+            yield _written(parts, choice)
+
+
+def _count_repeats(parts: Sequence[Any]) -> int:
+    """How many parts may be repeated more or less often; those inside of others don't count."""
+    return sum([_count_repeats_in(str(name), argument) for name, argument in parts])
+
+
+def _count_repeats_in(name: str, argument: Any) -> int:
+    match name:
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            return int(argument[0] != argument[1])
+        case "SUBPATTERN":
+            return _count_repeats(argument[-1])
+        case "ATOMIC_GROUP":
+            return _count_repeats(argument)
+    return 0
+
+
 def _written(parts: Sequence[Any], choice: Choice) -> str | None:
     writer = _Writer(choice)
     try:
@@ -101,7 +150,9 @@ class _Writer:
     """Writes one text for a parsed pattern."""
 
     def __init__(self, choice: Choice) -> None:
-        self._repeats, self._branch, self._odd = choice
+        self._branch, self._odd = choice.branch, choice.odd
+        self._repeats = cycle(choice.repeats)
+        self._within = 0  # parts that are repeated
         self._groups: dict[int, str] = {}
 
     def all(self, parts: Sequence[Any]) -> str:
@@ -118,8 +169,7 @@ class _Writer:
             case "IN":
                 return self._out_of(argument)
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-                least, most, inner = argument
-                return self.all(inner) * max(int(least), min(int(most), self._repeats))
+                return self._repeated(*argument)
             case "SUBPATTERN":
                 return self._group(argument[0], argument[-1])
             case "BRANCH":
@@ -131,6 +181,19 @@ class _Writer:
             case "GROUPREF_EXISTS":
                 return self.all(argument[1])
         return ""  # places and what stands around, which are checked in the end
+
+    def _repeated(self, least: int, most: int, parts: Sequence[Any]) -> str:
+        """As often as was chosen, less often where it would become too long."""
+        wanted = next(self._repeats) if least != most else 0
+        if self._within and wanted > OFTEN:
+            wanted = 1
+        self._within += 1
+        text = self.all(parts)
+        self._within -= 1
+        times = max(int(least), min(int(most), wanted, LONGEST // max(1, len(text))))
+        if len(text) * times > LONGEST:
+            raise ValueError
+        return text * times
 
     def _group(self, number: int | None, parts: Sequence[Any]) -> str:
         text = self.all(parts)

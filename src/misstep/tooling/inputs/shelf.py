@@ -121,7 +121,7 @@ class Shelf:
 def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, count: int) -> list[Entry]:
     """Values that Hypothesis draws for a schema."""
     try:
-        from misstep.tooling.inputs import drawing, strategies
+        from misstep.tooling.inputs.making import drawing, strategies
     except ModuleNotFoundError as error:
         raise MissingExtra("Hypothesis", "fuzz") from error
     if kind == "invalid":

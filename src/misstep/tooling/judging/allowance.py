@@ -30,7 +30,7 @@ def is_beyond_schema(schema: Mapping[str, Any], message: str, given: Given) -> s
         return "since they name what the tool does not know"
     if _named_with_more_to_it(schema, message):
         return "and the schema asks for a format there"
-    if any(_is_no_text(text) for text in given.texts):
+    if _holds_no_text(given.arguments):
         return "since they hold a text that is not valid Unicode"
     if _is_extreme(given.arguments):
         return "since they hold a number or a depth that not every program takes"
@@ -51,8 +51,14 @@ def _named_with_more_to_it(schema: Mapping[str, Any], message: str) -> bool:
     return False
 
 
-def _is_no_text(text: str) -> bool:
-    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+def _holds_no_text(arguments: dict[str, Any]) -> bool:
+    try:
+        json.dumps(arguments, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except RecursionError:
+        return False  # its depth is reason enough
+    return False
 
 
 def _is_extreme(value: Any, depth: int = 0) -> bool:

@@ -10,6 +10,7 @@ from misstep.core.words import cut
 from misstep.schemas.schema import fits as misfit_of
 from misstep.tooling.judging.allowance import is_beyond_schema
 from misstep.tooling.judging.breaches import broken_demand, is_clear
+from misstep.tooling.judging.echoes import normalise_for
 from misstep.tooling.judging.given import Given
 from misstep.tooling.judging.raised import judge_raised
 from misstep.tooling.judging.reading import Told, find_error, is_echo, is_refusal, mentions, read_error
@@ -84,10 +85,9 @@ def _judge_death(reaction: Reaction) -> Judged:
 def _ended(ruling: Any, error: str, why: str, reaction: Reaction) -> Judged:
     """A ruling on a call that never came back; where it was, if that is known, tells one from another."""
     if reaction.raised is not None and any(frame.own for frame in reaction.raised.frames):
-        from_where = judge_raised(reaction.raised, Given({}))
-        return Judged(
-            ruling, why, f"{error} at {from_where.where}", error, from_where.where, _short(reaction.detail)
-        )
+        where = judge_raised(reaction.raised, Given({})).where
+        place = re.sub(r":\d+ in ", " in ", where) if ruling == "hang" else where  # any line of a loop
+        return Judged(ruling, why, f"{error} at {place}", error, where, _short(reaction.detail))
     said = "" if ruling == "hang" else normalise(reaction.detail)
     return Judged(ruling, why, f"{error}: {said}" if said else error, error, message=_short(reaction.detail))
 
@@ -149,7 +149,11 @@ def _judge_words(
         case "output":
             why = f"it gave a result that is not what its output schema promises: {message}"
             return Judged(
-                "schema", why, f"output: {normalise(told.message)}", "output schema", message=message
+                "schema",
+                why,
+                f"output: {normalise_for(told.message, given)}",
+                "output schema",
+                message=message,
             )
         case "environment":
             return Judged(
@@ -157,11 +161,16 @@ def _judge_words(
             )
         case "crash":
             why = f"it let an exception through to whoever called it ({told.error}): {message}"
-            return Judged(
-                "crash", why, f"{told.error}: {normalise(told.message)}", told.error, message=message
-            )
+            return Judged("crash", why, _signature(told, given), told.error, message=message)
         case "refused":
             return _refusal(message)
+
+
+def _signature(told: Told, given: Given) -> str:
+    """Which defect it is, going by the words alone."""
+    if told.error in load_wording().types.reading:
+        return told.error
+    return f"{told.error}: {normalise_for(told.message, given)}"
 
 
 def _judge_refusal(described: Described, message: str, given: Given, fits: bool, error: str) -> Judged:
@@ -171,7 +180,7 @@ def _judge_refusal(described: Described, message: str, given: Given, fits: bool,
     if reason := is_beyond_schema(described.tool.parameters, message, given):
         return Judged("refused", f"the arguments were refused, {reason}: {_short(message)}")
     why = f"the arguments fit the schema that it advertises, and were refused all the same: {_short(message)}"
-    return Judged("schema", why, f"refused: {normalise(message)}", error, message=_short(message))
+    return Judged("schema", why, f"refused: {normalise_for(message, given)}", error, message=_short(message))
 
 
 def _refusal(message: str) -> Judged:

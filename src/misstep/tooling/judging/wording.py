@@ -46,6 +46,7 @@ class Types(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     validation: frozenset[str]
     environment: frozenset[str]
     input: frozenset[str]
+    reading: frozenset[str]
     general: frozenset[str]
 
 

@@ -6,10 +6,9 @@ from typing import get_args
 
 import msgspec
 
-from misstep.core.finding import Finding, FindingKind, Judged, Richness
+from misstep.core.finding import Finding, FindingKind, Judged
 from misstep.core.tool import Frame, Invocation
 from misstep.tooling.judging.signatures import finding_id
-from misstep.tooling.triage.richness import chao1
 
 HISTORY = 100  # calls that are remembered, since what shows itself now may have begun with one of them
 MOST_KEPT = 1 << 20  # characters of arguments in the history of one defect
@@ -23,6 +22,8 @@ class Entry(msgspec.Struct, kw_only=True):
     """One defect. `calls` are the smallest that showed it, `before` those made ahead of them, oldest first.
 
     The last of `calls` showed it; those in front of it, and in `before`, may have had a part in it.
+    `original` are the calls that showed it first, and `earlier` those ahead of them, from which less has been
+    forgotten.
     """
 
     tool: str
@@ -32,6 +33,7 @@ class Entry(msgspec.Struct, kw_only=True):
     before: tuple[Invocation, ...]
     original: tuple[Invocation, ...]
     found_after: int
+    earlier: tuple[Invocation, ...] = ()
     seen: int = 1
     origin: str = ""
     frames: tuple[Frame, ...] = ()
@@ -79,15 +81,33 @@ class Book:
         number: int,
         origin: str = "",
         frames: Sequence[Frame] = (),
-    ) -> bool:
+    ) -> Entry | None:
         """Note what the last of an attempt's calls came to; the others of them have been added before.
 
-        `number` counts the calls of the run. Says whether it is a defect that had not been seen.
+        `number` counts the calls of the run. Gives the defect if it had not been seen.
         """
         last = calls[-1]
-        new = judged.ruling in _KINDS and self._count(calls, judged, number, origin, frames)
+        new = self._count(calls, judged, number, origin, frames) if judged.ruling in _KINDS else None
         self._history.append(last)
         return new
+
+    def recall(self, finding: Finding) -> None:
+        """Note a defect of an earlier sitting, as if it had been added."""
+        ruling = Judged(
+            finding.kind, finding.why, finding.signature, finding.error, finding.where, finding.message
+        )
+        self._entries[finding.tool, finding.kind, finding.signature] = Entry(
+            tool=finding.tool,
+            kind=finding.kind,
+            judged=ruling,
+            calls=finding.calls,
+            before=(),
+            original=finding.original,
+            found_after=finding.found_after,
+            seen=finding.seen,
+            origin=finding.origin,
+            frames=finding.frames,
+        )
 
     def begin_anew(self) -> None:
         """Tell that the tools' state was put back, so that what was called before no longer matters."""
@@ -99,13 +119,6 @@ class Book:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def of(self, tool: str) -> list[Entry]:
-        return [entry for entry in self if entry.tool == tool]
-
-    def richness(self, tool: str | None = None) -> Richness:
-        """How many defects there are in all, in one tool or in all of them, as far as can be estimated."""
-        return chao1(entry.seen for entry in self if tool in (None, entry.tool))
-
     def _count(
         self,
         calls: Sequence[Invocation],
@@ -113,26 +126,28 @@ class Book:
         number: int,
         origin: str,
         frames: Sequence[Frame],
-    ) -> bool:
+    ) -> Entry | None:
         key = calls[-1].tool, judged.ruling, judged.signature
         entry = self._entries.get(key)
         if entry is not None:
             entry.seen += 1
             if size_of(calls) < size_of(entry.calls):
                 entry.judged, entry.calls, entry.before = judged, tuple(calls), self._before(calls)
-            return False
-        self._entries[key] = Entry(
+            return None
+        before = self._before(calls)
+        self._entries[key] = entry = Entry(
             tool=calls[-1].tool,
             kind=judged.ruling,  # type: ignore[arg-type]  # whoever calls has looked
             judged=judged,
             calls=tuple(calls),
-            before=self._before(calls),
+            before=before,
             original=tuple(calls),
+            earlier=before,
             found_after=number,
             origin=origin,
             frames=tuple(frames),
         )
-        return True
+        return entry
 
     def _before(self, calls: Sequence[Invocation]) -> tuple[Invocation, ...]:
         """What was called ahead of these calls, as far as there is room to keep it."""

@@ -1,23 +1,26 @@
 """Finds out whether a defect shows itself again, and which calls that takes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from misstep.core.tool import Invocation
 from misstep.tooling.triage.book import Entry
-from misstep.tooling.triage.replay import Judge, Replayer
+from misstep.tooling.triage.replay import Judge, Replayer, never
 from misstep.tooling.workbench import Workbench
 
 REPLAYS = 3  # of calls that have shown it once again
-MOST_CALLS = 400
+DEAR_REPLAYS = 2  # where a fresh start takes long
+MOST_CALLS = 600
+LONGER = 2.0  # times as long as a call may take, before it hangs once again: it may have been a busy machine
 
 
 class Confirmed(msgspec.Struct, frozen=True):
     """The fewest calls found that show a defect from a fresh start, and how often they did.
 
     With `reproduced` nought the calls are those that showed it first; it may have been chance, or have begun
-    longer ago than is remembered. With fewer than `replayed` it is flaky. `spent` counts all calls made.
+    longer ago than is remembered. With fewer than `replayed` it shows itself now and then only. With
+    `replayed` nought there was no time to find out. `spent` counts all calls made.
     """
 
     calls: tuple[Invocation, ...]
@@ -25,20 +28,26 @@ class Confirmed(msgspec.Struct, frozen=True):
     reproduced: int
     spent: int
 
-    @property
-    def flaky(self) -> bool:
-        return self.reproduced < self.replayed
-
 
 def confirm(
-    entry: Entry, bench: Workbench, judge: Judge, replays: int = REPLAYS, most: int = MOST_CALLS
+    entry: Entry, bench: Workbench, judge: Judge, most: int = MOST_CALLS, over: Callable[[], bool] = never
 ) -> Confirmed:
     """Replay a defect: the call alone, then with more and more of the calls that came before it."""
-    replayer = Replayer(bench, judge, most)
+    replayer = Replayer(bench, judge, most, over)
+    patience = LONGER if entry.kind == "hang" else 1.0
     for calls in _longer_and_longer(entry):
-        if replayer.shows(calls, entry.judged):
-            return _again(calls, entry, replayer, replays)
-    return _again(entry.calls, entry, replayer, replays, already=0)
+        if replayer.shows(calls, entry.judged, patience):
+            return _again(calls, entry, replayer, _replays(entry, bench))
+    if over():
+        return Confirmed(entry.calls, 0, 0, replayer.spent)
+    return _again(entry.calls, entry, replayer, _replays(entry, bench), already=0)
+
+
+def _replays(entry: Entry, bench: Workbench) -> int:
+    """How often it is worth seeing again; a hang takes all the time that a call may."""
+    if entry.kind == "hang":
+        return 1
+    return REPLAYS if bench.starts_quickly else DEAR_REPLAYS
 
 
 def _again(
@@ -55,15 +64,16 @@ def _again(
 
 
 def _longer_and_longer(entry: Entry) -> Iterator[tuple[Invocation, ...]]:
-    """The call alone, its attempt, that with 1, 2, 4, … of the calls before it, and what showed it first."""
+    """The call alone, its attempt, what showed it first, then more and more of what came before them."""
     yield entry.calls[-1:]
     if len(entry.calls) > 1:
         yield entry.calls
-    more = 1
-    while more < len(entry.before):
-        yield (*entry.before[-more:], *entry.calls)
-        more *= 2
-    if entry.before:
-        yield (*entry.before, *entry.calls)
     if entry.original != entry.calls:
         yield entry.original
+    histories = dict.fromkeys(((entry.earlier, entry.original), (entry.before, entry.calls)))
+    more = 1
+    while any(more < 2 * len(before) for before, _ in histories):
+        for before, calls in histories:
+            if more < 2 * len(before):
+                yield (*before[-more:], *calls)
+        more *= 2

@@ -1,7 +1,8 @@
 """Finds the simplest calls that still show a defect."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -10,18 +11,21 @@ from misstep.core.finding import Judged
 from misstep.core.tool import Invocation
 from misstep.schemas.schema import fits
 from misstep.tooling.triage.measure import measure
-from misstep.tooling.triage.replay import Judge, Replayer, is_same
-from misstep.tooling.triage.steps import simpler_arguments, without_chunks
+from misstep.tooling.triage.replay import Judge, Replayer, is_same, never
+from misstep.tooling.triage.steps import simpler_arguments
+from misstep.tooling.triage.together import lower_together, simpler_together
 from misstep.tooling.workbench import Workbench
 
 MOST_CALLS = 200
+MORE_CALLS = 12  # for each call ahead of the one that shows it, since all are made again at every step
 MOST_SLOW_CALLS = 12  # where every call that shows it takes as long as a call may
+FIRST_TOGETHER = 24  # steps with a text that is given several times, before places are looked at one by one
 
 Calls = tuple[Invocation, ...]
 
 
 class Shrunk(msgspec.Struct, frozen=True):
-    """The simplest calls found. `minimal` if no single step makes them simpler; else the calls ran out."""
+    """The simplest calls found. `minimal` if no single step makes them simpler; else it had to end before."""
 
     calls: Calls
     judged: Judged
@@ -30,23 +34,32 @@ class Shrunk(msgspec.Struct, frozen=True):
 
 
 def shrink(
-    calls: Sequence[Invocation], like: Judged, bench: Workbench, judge: Judge, most: int | None = None
+    calls: Sequence[Invocation],
+    like: Judged,
+    bench: Workbench,
+    judge: Judge,
+    most: int | None = None,
+    over: Callable[[], bool] = never,
 ) -> Shrunk:
     """The simplest calls whose last one still shows the same defect, within so many calls to the tools.
 
     Without a number they are few where each takes long, as with hangs, and enough for most defects elsewhere.
     These calls are taken to show it. Fewer calls come first, then arguments that fit their schema, then text
-    that can be printed, then whatever is shorter. Same calls, same tools: same result.
+    that can be printed, then whatever is shorter. Same calls, same tools: same result, unless it is over.
+    Where a fresh start takes long there is none between the steps: whether the result shows the defect from
+    one is to be seen.
     """
     if most is None:
-        most = MOST_SLOW_CALLS if like.ruling in ("hang", "blow-up") else MOST_CALLS
-    return _Shrinking(tuple(calls), like, bench, judge, most).run()
+        is_slow = like.ruling in ("hang", "blow-up")
+        most = MOST_SLOW_CALLS if is_slow else MOST_CALLS + MORE_CALLS * (len(calls) - 1)
+    return _Shrinking(tuple(calls), like, bench, Replayer(bench, judge, most, over)).run()
 
 
 class _Shrinking:
-    def __init__(self, calls: Calls, like: Judged, bench: Workbench, judge: Judge, most: int) -> None:
+    def __init__(self, calls: Calls, like: Judged, bench: Workbench, replayer: Replayer) -> None:
         self._schemas = {described.name: described.tool.parameters for described in bench.tools}
-        self._replayer = Replayer(bench, judge, most)
+        self._fresh = bench.starts_quickly
+        self._replayer = replayer
         self._like = like
         self._tried: set[Calls] = {calls}
         self._best = calls, like
@@ -54,14 +67,30 @@ class _Shrinking:
         self._exhausted = False
 
     def run(self) -> Shrunk:
-        """Go on from step to step, and begin at the first again until none leads any further."""
-        start = 0
-        while not self._exhausted:
-            place = self._improve(start)
-            if place is None and start == 0:
-                break
-            start = place or 0
+        """Leave out calls, then make the rest simpler, again and again until neither leads any further."""
+        any(self._try(calls) for calls in lower_together(self._best[0]))
+        while self._drop_calls() or self._simplify():
+            pass
         return Shrunk(*self._best, self._replayer.spent, not self._exhausted)
+
+    def _drop_calls(self) -> bool:
+        """Leave out calls, many at a time at first and then fewer; whether there were any to leave out."""
+        before = size = len(self._best[0]) - 1
+        while size:
+            start = 0
+            while start < len(self._best[0]) - 1:
+                *ahead, last = self._best[0]
+                if not self._try((*ahead[:start], *ahead[start + size :], last)):
+                    start += size
+            size //= 2
+        return len(self._best[0]) - 1 < before
+
+    def _simplify(self) -> bool:
+        """Go on from step to step to the last one; whether any led further."""
+        start, improved = 0, False
+        while (place := self._improve(start)) is not None:
+            start, improved = place, True
+        return improved
 
     def _improve(self, start: int) -> int | None:
         """Take the first step from `start` on that leads further, and say which it was.
@@ -73,12 +102,12 @@ class _Shrinking:
 
     def _steps(self) -> Iterator[Calls]:
         calls = self._best[0]
-        for before in without_chunks(calls[:-1]):
-            yield (*before, calls[-1])
+        yield from islice(simpler_together(calls), FIRST_TOGETHER)
         for number in reversed(range(len(calls))):
             call = calls[number]
             for arguments in simpler_arguments(self._schemas.get(call.tool, {}), json.loads(call.arguments)):
                 yield (*calls[:number], Invocation(call.tool, _text(arguments)), *calls[number + 1 :])
+        yield from simpler_together(calls)
 
     def _try(self, calls: Calls) -> bool:
         if self._exhausted or calls in self._tried:
@@ -87,7 +116,7 @@ class _Shrinking:
         if size >= self._measure:
             return False
         self._tried.add(calls)
-        judged = self._replayer.last_of(calls)
+        judged = self._replayer.last_of(calls, self._fresh)
         if judged is None:
             self._exhausted = True
             return False

@@ -34,7 +34,7 @@ def simpler_values(schema: Any, value: Any, root: Mapping[str, Any], depth: int 
         case int() | float():
             yield from _simpler_numbers(value)
         case str():
-            yield from _simpler_texts(value)
+            yield from simpler_texts(value)
         case list():
             yield from _simpler_lists(schema, value, root, depth)
         case dict():
@@ -72,7 +72,8 @@ def _simpler_numbers(value: int | float) -> Iterator[int | float]:
         step //= 2
 
 
-def _simpler_texts(text: str) -> Iterator[str]:
+def simpler_texts(text: str) -> Iterator[str]:
+    """Plainer and shorter ones; whether they really are simpler is for the measure to say."""
     yield "a" * len(text)
     yield from _shorter_beginnings(text)
     yield from without_chunks(text)

@@ -13,12 +13,20 @@ from misstep.adapters.toolset.bound import Bound, Returned, Toolset
 from misstep.adapters.toolset.calling.refusals import Garbled, ServerGone
 from misstep.core.tool import Ended, Observation, Probe, Reaction
 from misstep.core.transcript import storable
-from misstep.core.words import cut, error_in_words
+from misstep.core.words import NAME, cut, error_in_words
 from misstep.tooling.coverage import Coverage, Ownership
 from misstep.tooling.judging.exceptions import describe_exception
 from misstep.tooling.taint import observe
 from misstep.workshop.line import Line
-from misstep.workshop.protocol import BROKEN, LINE_CLOSED, MEGABYTE, MEMORY_FULL, Load, Report
+from misstep.workshop.protocol import (
+    BROKEN,
+    LAST_WORDS,
+    LINE_CLOSED,
+    MEGABYTE,
+    MEMORY_FULL,
+    Load,
+    Report,
+)
 from misstep.workshop.serving.limits import allow_cpu
 from misstep.workshop.serving.marking import marking
 from misstep.workshop.serving.traces import Traces
@@ -29,11 +37,10 @@ UNIT = 1024 if sys.platform == "linux" else 1  # bytes in which peaks of memory 
 HIGH = 200  # number of a file that tools which close some at random won't come across
 
 _decoder = msgspec.json.Decoder(Probe)
-_encoder = msgspec.json.Encoder()
 
 
 class Caller:
-    """Calls the tools in this process, until one of them has ended the server behind it."""
+    """Calls the tools in this process, until one has ended the server behind it or taken all memory."""
 
     def __init__(self, tools: Toolset, ownership: Ownership, order: Load, traces: Traces) -> None:
         self._bounds = {bound.described.name: bound for bound in tools.bounds}
@@ -54,8 +61,8 @@ class Caller:
                 report = self._report(_decoder.decode(row))
                 if os.getpid() != process:
                     os._exit(0)  # a copy that the tool has made
-                line.say(encoded(report))
-                if report.reaction.ended in ("died", "garbled"):
+                line.say(report)
+                if report.reaction.ended in LAST_WORDS:
                     return
         except MemoryError:  # which tools have left too little of for ourselves
             os._exit(MEMORY_FULL)
@@ -65,7 +72,10 @@ class Caller:
             os._exit(BROKEN)
 
     def _report(self, probe: Probe) -> Report:
-        bound = self._bounds[probe.invocation.tool]
+        bound = self._bounds.get(probe.invocation.tool)
+        if bound is None:  # a server may list other tools each time it is started
+            detail = storable(f"the server no longer has the tool '{cut(probe.invocation.tool, NAME)}'")
+            return Report(Reaction("garbled", detail=detail))
         arguments = json.loads(probe.invocation.arguments)
         if self._traces.expect(time.monotonic()):
             allow_cpu(self._timeout)
@@ -124,13 +134,6 @@ class Caller:
         fresh = self._coverage.lines(source.file) - known
         known |= fresh
         return {source.file: tuple(fresh)}
-
-
-def encoded(report: Report) -> bytes:
-    try:
-        return _encoder.encode(report)
-    except UnicodeEncodeError:  # lone surrogates, wherever they are, become question marks
-        return json.dumps(msgspec.to_builtins(report), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _returned(returned: Returned, seconds: float, memory: int, edges: tuple[int, ...]) -> Reaction:

@@ -15,7 +15,7 @@ def marking(bound: Bound, marks: Marks, arguments: dict[str, Any]) -> Iterator[d
     """The arguments to call with. They are marked on the way, or at once where there is no way in."""
     entry = bound.entry
     if entry is None:
-        yield {name: marks.mark(value, (name,)) for name, value in arguments.items()}
+        yield marks.arguments(arguments)
         return
     function = entry.get()
     entry.set(_marked(function, marks))

@@ -8,8 +8,6 @@ import traceback
 from collections.abc import Sequence
 from typing import Protocol
 
-import msgspec
-
 from misstep.adapters.subprocess.protocol import Unloadable
 from misstep.adapters.toolset.bound import Toolset, bind
 from misstep.core.transcript import storable
@@ -19,6 +17,7 @@ from misstep.tooling.coverage import Ownership
 from misstep.workshop.line import Line
 from misstep.workshop.protocol import Load, Loaded
 from misstep.workshop.serving.caller import Caller
+from misstep.workshop.serving.names import names_in
 from misstep.workshop.serving.traces import Traces
 
 LONGEST_ERROR = 2_000  # characters
@@ -53,7 +52,7 @@ def open_shop(order: Load) -> tuple[Loaded | Unloadable, Shop | None]:
     if isinstance(loaded, Unloadable):
         return loaded, None
     _hush()
-    return _told(loaded), Common(order, loaded)
+    return _told(loaded, order), Common(order, loaded)
 
 
 class Common:
@@ -83,14 +82,15 @@ class Apart:
     def serve(self, line: Line, traces: Traces) -> None:
         tools = _load(self._order.spec)
         if isinstance(tools, Unloadable):
-            line.say(msgspec.json.encode(tools))
+            line.say(tools)
             return
-        line.say(msgspec.json.encode(_told(tools)))
+        line.say(_told(tools, self._order))
         Caller(tools, _ownership(tools), self._order, traces).serve(line)
 
 
-def _told(tools: Toolset) -> Loaded:
-    return Loaded(tuple(bound.described for bound in tools.bounds), tools.forkable)
+def _told(tools: Toolset, order: Load) -> Loaded:
+    described = tuple(bound.described for bound in tools.bounds)
+    return Loaded(described, tools.forkable, tuple(names_in(order.folder)))
 
 
 def _ownership(tools: Toolset) -> Ownership:

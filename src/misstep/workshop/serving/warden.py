@@ -7,7 +7,7 @@ import os
 import select
 import socket
 
-from misstep.adapters.family import end_with_parent, keep_orphans
+from misstep.adapters.family import end_with_parent, keep_orphans, open_to_family
 from misstep.workshop.line import Line, Lost
 from misstep.workshop.protocol import Guard, Limits, Overrun, to_warden
 from misstep.workshop.serving.census import FAR, Census
@@ -19,15 +19,16 @@ TICKS_PER_WEIGHING = 4
 
 def serve(number: int) -> None:
     """Guard what the other side asks for, until it is gone."""
-    line = Line(socket.socket(fileno=number))
+    line = Line(socket.socket(fileno=number), trusting=True)
     order = line.receive(to_warden)
     census = Census(order.outside)
     keep_orphans()
+    open_to_family(False)  # tools must not answer for the warden or the zygote
     loaded, loading = os.pipe()
     zygote = os.fork()
     if not zygote:
         end_with_parent()
-        control = Line(socket.socket(fileno=line.files.pop()))
+        control = Line(socket.socket(fileno=line.files.pop()), trusting=True)
         line.close()
         os.close(loaded)
         Zygote(control, census, loading).serve()

@@ -8,7 +8,7 @@ import socket
 import sys
 import warnings
 
-from misstep.adapters.family import end_with_parent
+from misstep.adapters.family import end_with_parent, open_to_family
 from misstep.workshop.line import Line, Lost
 from misstep.workshop.protocol import Load, Start, Stopped, to_zygote
 from misstep.workshop.serving.census import Census
@@ -66,6 +66,7 @@ class Zygote:
             return copy
         try:
             end_with_parent()
+            open_to_family(True)
             self._line.close()
             limit(order.limits, self._census.is_private, address_space=not order.apart)
             shop.serve(Line(socket.socket(fileno=end)), traces)

@@ -35,7 +35,7 @@ class Connection:
         self.server = server
         self._printed = TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 -- see close
         self._pipe = Pipe(server, self._printed) if server.command else None
-        self._redact = Redactor(secrets_in({**os.environ, **server.environment, **server.headers}))
+        self.redact = Redactor(secrets_in({**os.environ, **server.environment, **server.headers}))
         self._over = asyncio.Event()
         self._nonsense = asyncio.Event()
         self._heard: Exception | None = None
@@ -101,7 +101,7 @@ class Connection:
         how = await self._pipe.ending() if self._pipe else ""
         last = "\n".join(self._last_lines())
         return ServerGone(
-            f"the server {self._redact(self.server.name)} {how or 'closed the connection'}", last
+            f"the server {self.redact(self.server.name)} {how or 'closed the connection'}", last
         )
 
     @property
@@ -124,7 +124,7 @@ class Connection:
                 return asked.result()
             if self.ended:
                 raise await self.gone()
-            raise Garbled(self._redact(str(self._heard)))
+            raise Garbled(self.redact(str(self._heard)))
         finally:
             for task in (asked, alarm):
                 task.cancel()
@@ -174,11 +174,11 @@ class Connection:
         while isinstance(cause, BaseExceptionGroup):
             cause = cause.exceptions[0]
         told = "no answer in time" if isinstance(cause, TimeoutError) else str(cause) or type(cause).__name__
-        name = self._redact(self.server.name)
-        message = f"the server {name} does not tell of its tools: {self._redact(told)}"
+        name = self.redact(self.server.name)
+        message = f"the server {name} does not tell of its tools: {self.redact(told)}"
         return UsageError(message, *self._last_lines())
 
     def _last_lines(self) -> list[str]:
         self._printed.seek(0)
-        lines = self._redact(self._printed.read()).splitlines()
+        lines = self.redact(self._printed.read()).splitlines()
         return [line.rstrip() for line in lines if line.strip()][-SHOWN:]

@@ -11,6 +11,7 @@ from misstep.adapters.toolset.found import Found, described
 from misstep.adapters.toolset.mcp_entries import McpServer
 from misstep.adapters.toolset.mcp_servers import found_on
 from misstep.adapters.toolset.servers.connections import Connection
+from misstep.core.secrets import Redactor
 from misstep.core.tool import Described
 from misstep.core.words import in_words
 
@@ -101,16 +102,17 @@ async def _called(connection: Connection, name: str, arguments: dict[str, Any]) 
     from pydantic import ValidationError
 
     try:
-        return _returned(await connection.ask(name, arguments))
+        return _returned(await connection.ask(name, arguments), connection.redact)
     except MCPError as error:
         raise await _meaning(connection, error) from error
     except ValidationError as error:
-        raise Garbled(f"a result that is none by the protocol: {in_words(error)}") from error
+        message = f"a result that is none by the protocol: {connection.redact(in_words(error))}"
+        raise Garbled(message) from error
 
 
 async def _meaning(connection: Connection, error: Any) -> Exception:
     """What an error of JSON-RPC stands for; some are the SDK's own words for what it met."""
-    code, message = int(error.code), in_words(error.message)
+    code, message = int(error.code), connection.redact(in_words(error.message))
     if code == INVALID_PARAMS:
         return ArgumentsRefused(message)
     if code == PARSE_ERROR and message.startswith("Failed to parse"):
@@ -120,10 +122,11 @@ async def _meaning(connection: Connection, error: Any) -> Exception:
     return ServerError(code, message)
 
 
-def _returned(result: Any) -> Returned:
-    text = "\n".join(_shown(each) for each in result.content)
+def _returned(result: Any, redact: Redactor) -> Returned:
+    """The result without the keys that the server was given."""
+    text = redact("\n".join(_shown(each) for each in result.content))
     structured = result.structured_content
-    written = None if structured is None else json.dumps(structured, ensure_ascii=True)
+    written = None if structured is None else redact(json.dumps(structured, ensure_ascii=True))
     return Returned(text[:MOST], len(text), written, bool(result.is_error))
 
 

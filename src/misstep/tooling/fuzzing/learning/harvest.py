@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from misstep.core.tool import Reaction
+from misstep.schemas.samples import words_of
 from misstep.tooling.fuzzing.subject import Parameter
 
 _READ = 2000  # characters of a result
@@ -20,6 +21,7 @@ _LOOSE = re.compile(
     r"""[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|"([^"\n]{1,120})"|'([^'\n]{1,120})'"""
     r"""|(?<![\w.-])[\w.-]{0,60}[\\/][\w./\\-]{1,120}|\b\d{1,18}\b"""
 )
+_NAME = re.compile(r"[\w.@+-]{1,120}")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -29,20 +31,20 @@ class Harvest:
     def __init__(self) -> None:
         self._named = dict[str, dict[Any, None]]()
         self._loose = dict[Any, None]()
+        self._made = dict[str, dict[Any, None]]()
 
-    def gather(self, reaction: Reaction) -> None:
-        """Keep what a result names."""
+    def gather(self, reaction: Reaction, maker: str = "") -> None:
+        """Keep what a result names; what a tool that makes something gives goes by the tool's words too."""
         if reaction.ended != "returned" or reaction.flagged:
             return
         for name, value in values_in(reaction):
-            kept = self._named.setdefault(_plain(name), {}) if name else self._loose
-            kept.pop(value, None)
-            kept[value] = None
-            if len(kept) > _KEPT:
-                del kept[next(iter(kept))]
+            _keep(value, self._named.setdefault(_plain(name), {}) if name else self._loose)
+        if maker and _NAME.fullmatch(reaction.text):
+            for word in words_of(maker):
+                _keep(reaction.text, self._made.setdefault(word, {}))
 
     def wanted(self, parameter: Parameter) -> list[Any]:
-        """Values for a parameter: those of its name, else of a name that ends alike, else any that fit."""
+        """Values for a parameter: those of its name, else of one that is like it, else any that fit."""
         name = _plain(parameter.name)
         found = list(self._named.get(name, ()))
         if not found:
@@ -52,8 +54,17 @@ class Harvest:
                 if name.endswith(other) or other.endswith(name)
                 for value in values
             ]
+        if not found:
+            found = [value for word in words_of(parameter.name) for value in self._made.get(word, ())]
         typed = [each for value in (found or self._loose) for each in _as_kinds(value, parameter.kinds)]
         return list(dict.fromkeys(typed))
+
+
+def _keep(value: Any, kept: dict[Any, None]) -> None:
+    kept.pop(value, None)
+    kept[value] = None
+    if len(kept) > _KEPT:
+        del kept[next(iter(kept))]
 
 
 def values_in(reaction: Reaction) -> Iterator[tuple[str, Any]]:
@@ -72,6 +83,9 @@ def _all_values(reaction: Reaction) -> Iterator[tuple[str, Any]]:
         yield named[1], named[2].rstrip(".")
     for loose in _LOOSE.finditer(text):
         yield "", loose[1] or loose[2] or loose[0]
+    lines = text.splitlines()
+    if len(lines) > 1 and all(map(_NAME.fullmatch, lines[:_MOST])):
+        yield from (("", line) for line in lines)
     if 0 < len(text) <= 80:
         yield "", text.strip()
 

@@ -1,6 +1,7 @@
 """Puts calls into sequences that lead tools through their states."""
 
 import re
+from functools import cache
 from typing import Any
 
 from misstep.core.dice import Dice
@@ -22,6 +23,7 @@ _STAGE_OF = {word: stage for stage, words in enumerate(_STAGES) for word in word
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
+@cache
 def stage_of(name: str) -> int:
     """0 for tools that bring something about, 1 that look, 2 that change, 3 that take away."""
     found = (_STAGE_OF.get(word.lower()) for word in _WORD.findall(name))
@@ -63,6 +65,8 @@ class Sequences:
             return self._fresh(dice)
         if way == 1:
             return self._again(entry, dice)
+        if way == 2:
+            return self._afterwards(dice)
         if way <= 4:
             return self._longer(entry, dice)
         if way == 5:
@@ -107,6 +111,19 @@ class Sequences:
     def _again(self, entry: Entry, dice: Dice) -> Calls:
         """The same several times over."""
         return (entry.calls * (2 + dice.below(3)))[:LONGEST]
+
+    def _afterwards(self, dice: Dice) -> Calls:
+        """Something is taken away, and then others are asked about the same thing."""
+        subjects = list(self._subjects.values())
+        taker = dice.pick(self._stages[3] or subjects)
+        given = self.related(taker, (), dice)
+        calls: Calls = ((taker.name, given),)
+        concerned = [each for each in subjects if any(other.name in given for other in each.parameters)]
+        for _ in range(1 + dice.below(2)):
+            subject = dice.pick(concerned or subjects)
+            same = {each.name: given[each.name] for each in subject.parameters if each.name in given}
+            calls = (*calls, (subject.name, {**subject.simple, **same}))
+        return calls
 
     def _longer(self, entry: Entry, dice: Dice) -> Calls:
         """Something more at the end, about the same things."""

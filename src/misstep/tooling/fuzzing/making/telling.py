@@ -102,6 +102,7 @@ def _column(parameter: Parameter, subject: Subject) -> list[Any]:
     columns = [_limits(schema), *(list(_of_kind(kind, schema, simple)) for kind in parameter.kinds)]
     if "string" in parameter.kinds:
         columns.append([_NONE] * _LATER + list(subject.constants.texts[:_CONSTANTS]))
+        columns.append([_NONE] * _LATER + list(subject.files.get(parameter.name, ())[:_CONSTANTS]))
     if "integer" in parameter.kinds or "number" in parameter.kinds:
         columns.append([_NONE] * _LATER + list(subject.numbers[:_CONSTANTS]))
     rows = [value for row in zip_longest(*columns, fillvalue=_NONE) for value in row]

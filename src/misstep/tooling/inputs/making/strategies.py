@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from misstep.tooling.inputs.breaches import break_demand, demands_on
 from misstep.tooling.inputs.drawn import Breach
-from misstep.tooling.inputs.maker import Impossible, Maker
+from misstep.tooling.inputs.making.maker import Impossible, Maker
 
 
 def valid(schema: Any, root: Mapping[str, Any] | None = None) -> st.SearchStrategy[Any]:

@@ -11,9 +11,9 @@ from misstep.schemas.patterns import matches
 from misstep.schemas.schema import fits
 from misstep.tooling.inputs.edges import ANYTHING, HUGE, NAMES, TEXTS, WORDS
 from misstep.tooling.inputs.formats import has_format
-from misstep.tooling.inputs.numbers import edge_numbers, real_numbers, whole_numbers
+from misstep.tooling.inputs.making.numbers import edge_numbers, real_numbers, whole_numbers
+from misstep.tooling.inputs.making.texts import edge_texts, from_pattern, texts
 from misstep.tooling.inputs.shape import KINDS, count, flatten, kinds_of, listed, mapping, merge, names_in
-from misstep.tooling.inputs.texts import edge_texts, from_pattern, texts
 
 T = TypeVar("T")
 

@@ -1,0 +1,1 @@
+"""Makes values for a schema with Hypothesis; nothing else here needs that."""

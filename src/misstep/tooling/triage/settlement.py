@@ -1,0 +1,57 @@
+"""Comes to an end with one defect: confirmed and made small, in the time there is for it."""
+
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from misstep.core.finding import Judged
+from misstep.core.tool import Invocation
+from misstep.tooling.triage.book import Entry
+from misstep.tooling.triage.confirmation import confirm
+from misstep.tooling.triage.replay import Judge, Replayer
+from misstep.tooling.triage.shrinking import Shrunk, shrink
+from misstep.tooling.workbench import Workbench
+
+FOR_ONE = 20.0  # seconds
+FOR_SLOW_ONE = 40.0  # where every call that shows it takes as long as a call may
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """What a defect came to: `calls` show it from a fresh start if it was `reproduced`.
+
+    With `replayed` nought there was no time to look at it again.
+    """
+
+    calls: tuple[Invocation, ...]
+    judged: Judged
+    replayed: int
+    reproduced: int
+    spent: int
+
+
+def settle(
+    entry: Entry, bench: Workbench, judge: Judge, stopped: Callable[[], bool], until: float
+) -> Settled:
+    """The smallest calls that show a defect, found before `until`, by the clock that never goes back."""
+    seconds = FOR_SLOW_ONE if entry.kind in ("hang", "blow-up") else FOR_ONE
+    until = min(until, time.monotonic() + seconds)
+
+    def over() -> bool:
+        return stopped() or time.monotonic() >= until
+
+    confirmed = confirm(entry, bench, judge, over=over)
+    times = confirmed.replayed, confirmed.reproduced
+    if not confirmed.reproduced:
+        return Settled(confirmed.calls, entry.judged, *times, confirmed.spent)
+    small = shrink(confirmed.calls, entry.judged, bench, judge, over=over)
+    if not bench.starts_quickly and small.calls != confirmed.calls:
+        replayer = Replayer(bench, judge, len(small.calls), stopped)
+        small = _checked(small, Shrunk(confirmed.calls, entry.judged, small.spent, False), replayer)
+    return Settled(small.calls, small.judged, *times, confirmed.spent + small.spent)
+
+
+def _checked(small: Shrunk, large: Shrunk, replayer: Replayer) -> Shrunk:
+    """The small calls if they show it from a fresh start as well; else the large ones, which did."""
+    chosen = small if replayer.shows(small.calls, large.judged) else large
+    return Shrunk(chosen.calls, chosen.judged, small.spent + replayer.spent, chosen.minimal)

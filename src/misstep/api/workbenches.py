@@ -64,4 +64,5 @@ def conditions_of(settings: Settings) -> Conditions:
         allow_network=settings.allow_network,
         workspace=settings.workspace,
         python=settings.python or sys.executable,
+        only=settings.only,
     )

@@ -15,6 +15,7 @@ class Conditions(msgspec.Struct, frozen=True):
 
     `workspace` is a folder that is copied to where they start. `environment` are variables beside the few
     that tools get anyway, among which no keys are. `watched` if it is followed which code calls reach.
+    `only` are the names of the tools that will be called; all of them if there are none.
     """
 
     shelter: Shelter = "auto"
@@ -25,3 +26,4 @@ class Conditions(msgspec.Struct, frozen=True):
     environment: dict[str, str] = {}
     load_limit: float = 120.0
     watched: bool = True
+    only: tuple[str, ...] = ()

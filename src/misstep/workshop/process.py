@@ -85,7 +85,7 @@ class Process:
         """Load the tools, and be ready for calls."""
         try:
             self._open()
-            refuse_destruction(self._tools, self.sandbox, self._conditions.shelter, is_remote(self._spec))
+            refuse_destruction(self._tools, self.sandbox, self._conditions, is_remote(self._spec))
         except BaseException:
             self.close()
             raise

@@ -1,5 +1,6 @@
 """Refuses to try tools that look as if they could do harm, where nothing would keep them from it."""
 
+import ast
 import functools
 import re
 import tomllib
@@ -9,21 +10,25 @@ from typing import NamedTuple
 
 from misstep.core.tool import Described
 from misstep.errors import UsageError
-from misstep.workshop.conditions import Shelter
+from misstep.workshop.conditions import Conditions
+from misstep.workshop.sandbox.reached import Unseen, code_reached
 from misstep.workshop.sandbox.sandbox import INSTALL, Sandbox
 
 SHOWN = 12  # tools that are named
 MEANT = "--sandbox none calls them all the same, if you mean it"
+MIGHTY = ("os", "posix", "shutil", "builtins", "open")  # as a whole, and not something in them
+_WRITING = re.compile(r"[rbtU]*[wax+][rwaxbtU+]*")
 _SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
 
 
 def refuse_destruction(
-    tools: Sequence[Described], sandbox: Sandbox, shelter: Shelter, remote: bool = False
+    tools: Sequence[Described], sandbox: Sandbox, conditions: Conditions, remote: bool = False
 ) -> None:
-    """Raise a `UsageError` that names the tools which had better not be called here."""
-    if shelter == "none" or (sandbox.holds and not remote):
+    """Raise a `UsageError` that names the tools which had better not be called here, of those that will."""
+    if conditions.shelter == "none" or (sandbox.holds and not remote):
         return
-    found = {tool.name: why for tool in tools if (why := looks_destructive(tool))}
+    called = [tool for tool in tools if not conditions.only or tool.name in conditions.only]
+    found = {tool.name: why for tool in called if (why := looks_destructive(tool))}
     if not found:
         return
     named = [f"  {name}: {why}" for name, why in list(found.items())[:SHOWN]]
@@ -48,7 +53,55 @@ def looks_destructive(tool: Described) -> str:
         return f"its description says '{said[0]}'"
     if done := signs.sources.search(tool.source.text if tool.source else ""):
         return f"its code says '{done[0].strip()}'"
+    return "" if tool.kind == "mcp" else _harm_reached(tool)
+
+
+def _harm_reached(tool: Described) -> str:
+    """The first thing in all the code that the tool may run which could do harm."""
+    try:
+        for place in code_reached(tool):
+            if done := _harm_in(place.tree):
+                return f"code that it may run says '{done}' ({place.where})"
+    except (Unseen, RecursionError) as problem:
+        return f"what it runs can't be seen: {problem}"
     return ""
+
+
+def _harm_in(tree: ast.AST) -> str:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (_opens_for_writing(node) or _replaces_file(node)):
+            return ast.unparse(node)
+    whole = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in MIGHTY and id(node) not in whole:
+            return node.id  # to get something out of it that is not named
+    found = _signs().sources.search(ast.unparse(_Wordless().visit(tree)))
+    return found[0].strip() if found else ""
+
+
+def _opens_for_writing(call: ast.Call) -> bool:
+    """Whether a file may be opened in another way than for reading."""
+    name = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
+    if name != "open":
+        return False
+    plain = isinstance(call.func, ast.Name)
+    modes = [each.value for each in call.keywords if each.arg in ("mode", None)]
+    modes += call.args[1:2] if plain else [each for each in call.args[:2] if isinstance(each, ast.Constant)]
+    return any(
+        not isinstance(mode, ast.Constant) or bool(_WRITING.fullmatch(str(mode.value))) for mode in modes
+    )
+
+
+def _replaces_file(call: ast.Call) -> bool:
+    """Whether it looks like a path's `replace`: a text's takes more than one argument."""
+    return getattr(call.func, "attr", "") == "replace" and len(call.args) + len(call.keywords) == 1
+
+
+class _Wordless(ast.NodeTransformer):
+    """Takes the texts out of code: what they say is not done."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return ast.Constant("") if isinstance(node.value, str) else node
 
 
 class _Signs(NamedTuple):

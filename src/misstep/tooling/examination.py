@@ -25,7 +25,6 @@ from misstep.tooling.workbench import Workbench
 MOST_NOTES = 5
 STRETCH = PORTIONS * PORTION  # calls at a time
 MOST_KEPT = 200  # inputs of a corpus
-SPENT = ("hang", "blow-up")  # where many calls have used up time or memory, the last of them is not to blame
 
 Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
 
@@ -56,6 +55,7 @@ class Examination:
             self._book.recall(finding)
         self._settled = {finding.id: finding for finding in self._before.findings if finding.replayed}
         self._dismissed = set[str]()
+        self._trouble = set[tuple[str, str, str]]()  # tools, errors and messages of the environment's
         self._plain = set[tuple[str, str]]()  # tools and signatures that calls without marks have shown
         self._fresh = list[Finding]()
         self._notes = dict.fromkeys(self._before.notes)
@@ -83,7 +83,7 @@ class Examination:
         for entry in self._book:
             if entry.id in self._settled:
                 continue
-            if (entry.tool, entry.judged.signature) in elsewhere:
+            if (entry.tool, entry.judged.signature) in elsewhere or self._is_trouble(entry):
                 self._dismissed.add(entry.id)
                 continue
             finding = self._confirmed(entry, over, until)
@@ -117,10 +117,11 @@ class Examination:
         ]
         for place, (ruling, reaction) in enumerate(zip(judged, reactions, strict=True), 1):
             self.calls += 1
-            self._note(ruling)
             calls = attempt.calls[:place]
+            self._note(calls[-1].tool, ruling)
             frames = reaction.raised.frames if reaction.raised else ()
-            if new := self._book.add(calls, ruling, self.calls, attempt.origin, frames):
+            new = self._book.add(calls, ruling, self.calls, attempt.origin, frames)
+            if new and not self._is_trouble(new):
                 self._fresh.append(self._unconfirmed(new))
             if not attempt.mark:
                 self._plain.add((calls[-1].tool, ruling.signature))
@@ -128,30 +129,32 @@ class Examination:
                 self._book.begin_anew()
         return judged
 
-    def _note(self, judged: Judged) -> None:
+    def _note(self, tool: str, judged: Judged) -> None:
         if judged.ruling == "refused":
             self._refused += 1
         elif judged.ruling == "environment":
             self._environment += 1
+            self._trouble.add((tool, judged.error, judged.message))
             self._add_note(judged.why)
+
+    def _is_trouble(self, entry: Entry) -> bool:
+        """Whether the very same was to be heard whatever the arguments: they only happened to name it."""
+        return (entry.tool, entry.judged.error, entry.judged.message) in self._trouble
 
     def _add_note(self, words: str) -> None:
         if len(self._notes) < MOST_NOTES:
             self._notes[words] = None
 
     def _settle(self, entry: Entry, finding: Finding) -> None:
-        """Keep a finding, unless it came of the marks, or of all that had been called before it."""
-        if not finding.replayed:
-            return  # nobody had the time to look, so that it stays what it was
-        is_spent = entry.kind in SPENT and not finding.reproduced
-        if is_spent:
-            self._add_note(
-                f"after {entry.found_after:,} calls, and not again from a fresh start: {entry.judged.why}"
-            )
-        if finding.reproduced or ((entry.tool, entry.judged.signature) in self._plain and not is_spent):
+        """Keep a finding if it can be replayed; if nobody had the time to find out, it stays what it was."""
+        if finding.reproduced:
             self._settled[entry.id] = finding
-        else:
+        elif finding.replayed:
             self._dismissed.add(entry.id)
+            if (entry.tool, entry.judged.signature) in self._plain:  # else it came of the marks
+                where = f" at {entry.judged.where}" if entry.judged.where else ""
+                seen = f"{entry.kind}, {entry.judged.error}{where}, after {entry.found_after:,} calls"
+                self._add_note(f"{seen}, but not again from a fresh start")
 
     def _confirmed(self, entry: Entry, over: Callable[[], bool], until: float) -> Finding:
         """The finding with the smallest calls, as often as they show it."""

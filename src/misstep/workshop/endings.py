@@ -32,7 +32,7 @@ def died(ended: Stopped | Overrun | None, limits: Limits, seconds: float) -> Rea
 
 def _overran(overrun: Overrun, seconds: float) -> Reaction:
     if overrun.what == "memory":
-        detail = f"it had {overrun.amount // MEGABYTE:,} MB of memory, more than it was allowed"
+        detail = f"it had {overrun.amount // MEGABYTE:,} MB of memory"
         return Reaction("exhausted", detail=detail, seconds=seconds, memory=overrun.amount)
     detail = f"it had {overrun.amount:,} {overrun.what}, more than it was allowed"
     return Reaction("died", detail=detail, seconds=seconds)

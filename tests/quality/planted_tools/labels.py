@@ -95,8 +95,6 @@ _RECORDS = (
     _label("data_tools", "may", "permissions", "KeyError", 'ROLES[role]["allow"]', role="guest", action=""),
     _label("data_tools", "first_entry", "empty result", "IndexError", "matches[0]", word="x"),
     _label("data_tools", "dearest", "empty result", "ValueError", "max(price", word="x"),
-    Label("data_tools", "set_priority", "enum", _one("set_priority", level=""), kinds=("acceptance",)),
-    Label("data_tools", "set_volume", "range", _one("set_volume", percent=-1), kinds=("acceptance",)),
     Label("data_tools", "weather", "result", _one("weather", city="Rome"), kinds=("schema",)),
     Label("data_tools", "run_report", "wrapped into text", _one("run_report", name=""), "KeyError"),
 )
@@ -174,6 +172,8 @@ SERVED = {
         Label("raw_server", "measure", "result", _one("measure", sensor="outside"), kinds=("schema",)),
         Label("raw_server", "ration", "refused", _one("ration", pieces=11), kinds=("schema",)),
         Label("raw_server", "reading", "empty result", _one("reading", place=3)),
+        Label("raw_server", "urgency", "enum", _one("urgency", level=""), kinds=("acceptance",)),
+        Label("raw_server", "loudness", "range", _one("loudness", percent=-1), kinds=("acceptance",)),
         Label("raw_server", "signal", "protocol", _one("signal", colour="red"), kinds=("protocol",)),
     ),
 }
@@ -186,7 +186,6 @@ POSSIBLE = frozenset(
         ("count_matches", "OverflowError"),
         ("count_matches", "RecursionError"),
         ("count_matches", "hang"),
-        ("first_product", "acceptance"),
         ("read_note", "UnicodeDecodeError"),
         ("read_note", "blow-up"),
         ("read_note", "hang"),

@@ -50,6 +50,24 @@ TOOLS = [
         },
     },
     {
+        "name": "urgency",
+        "description": "Set how urgent the ticket is.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"level": {"type": "string", "enum": ["low", "medium", "high"]}},
+            "required": ["level"],
+        },
+    },
+    {
+        "name": "loudness",
+        "description": "Set how loud the speaker is.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"percent": {"type": "integer", "minimum": 0, "maximum": 100}},
+            "required": ["percent"],
+        },
+    },
+    {
         "name": "person",
         "description": "Who somebody was.",
         "inputSchema": {"type": "object", "properties": {"name": TEXT}, "required": ["name"]},
@@ -93,6 +111,10 @@ def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             if arguments.get("colour") not in ("green", "red"):
                 raise Refused("colour must be green or red")
             return said("sent")
+        case "urgency":
+            return said(f"the priority is {arguments.get('level')} now")
+        case "loudness":
+            return said(f"the volume is {arguments.get('percent')} % now")
         case "person":
             if arguments.get("name") not in PEOPLE:
                 return said(f"Nobody of that name is known; known are {', '.join(PEOPLE)}.", failed=True)

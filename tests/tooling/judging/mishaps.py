@@ -217,6 +217,9 @@ MISHAPS: list[Mishap] = [
     ("blow-up", hog, 1 << 60),
     # Refusals.
     ("refused", lambda _: refuse("the limit must be positive"), 1),
+    ("refused", lambda _: refuse("bad pattern: maximum recursion depth exceeded"), 1),
+    ("crash", lambda _: refuse("tool failed: maximum recursion depth exceeded"), 1),
+    ("crash", lambda _: refuse("the books do not balance", AssertionError), 1),
     ("refused", lambda _: refuse("no city of that name", KeyError), 1),
     ("refused", lambda _: refuse("there is no file of that name in the workspace", FileNotFoundError), 1),
     ("refused", lambda _: refuse("paths outside of the workspace are not allowed", PermissionError), 1),

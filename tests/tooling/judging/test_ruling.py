@@ -7,7 +7,7 @@ import pytest
 
 from misstep.core.agent import Tool
 from misstep.core.finding import Judged
-from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, ToolKind
+from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, Source, ToolKind
 from misstep.tooling.judging.allowance import is_beyond_schema
 from misstep.tooling.judging.breaches import broken_demand
 from misstep.tooling.judging.court import judge_calls_of
@@ -30,7 +30,7 @@ SCHEMA = {
 }
 
 
-def rule(arguments: Any, reaction: Reaction, output: Any = None, kind: ToolKind = "function") -> Judged:
+def rule(arguments: Any, reaction: Reaction, output: Any = None, kind: ToolKind = "langchain") -> Judged:
     described = Described(Tool("planted", "", SCHEMA), kind, output=output)
     return judge_calls_of([described])(Invocation("planted", json.dumps(arguments)), reaction)
 
@@ -97,7 +97,7 @@ def test_silent_acceptance_needs_a_written_limit_and_silence(arguments: Any, tex
 
 
 def test_accepting_is_the_same_however_the_breach_is_put_into_words() -> None:
-    described = Described(Tool("planted", "", SCHEMA), "function")
+    described = Described(Tool("planted", "", SCHEMA), "mcp")
     invocation = Invocation("planted", '{"amount": 0}')
     ways = ("minimum at amount", "amount must be at least 1", "")
     rulings = {judge(described, invocation, False, way, returned("ok")) for way in ways}
@@ -222,3 +222,32 @@ def test_an_error_in_answer_to_what_the_schema_forbids_is_a_refusal(arguments: A
 
 def test_a_process_that_dies_is_a_crash_whatever_it_was_given() -> None:
     assert rule({"amount": "2"}, Reaction("died", detail="SIGSEGV")).ruling == "crash"
+
+
+def test_a_plain_function_promises_no_check_of_its_hints() -> None:
+    assert rule({"amount": 0}, returned("ok"), kind="function").ruling == "fine"
+
+
+@pytest.mark.parametrize(
+    ("code", "ruling"),
+    [
+        ("def planted(amount):\n    return LOG[amount]\n", "fine"),
+        ("def planted(amount):\n    try: ...\n    except Exception as e: return repr(e)\n", "crash"),
+        ("@safe\ndef planted(amount):\n    return LOG[amount]\n", "crash"),
+    ],
+)
+def test_a_function_that_catches_nothing_tells_of_no_exception(code: str, ruling: str) -> None:
+    described = Described(Tool("planted", "", SCHEMA), "function", source=Source("a.py", 1, code))
+    said = returned("ZeroDivisionError: division by zero")
+    assert judge(described, Invocation("planted", '{"amount": 1}'), True, "", said).ruling == ruling
+
+
+def test_what_is_not_in_the_format_asked_for_may_be_refused() -> None:
+    schema = {"type": "object", "properties": {"at": {"type": "string", "format": "date"}}}
+    described = Described(Tool("planted", "", schema), "function")
+    refusal = Reaction("raised", raised=Raised("ArgumentsRefused", "Invalid date", validation=True))
+    rulings = [
+        judge(described, Invocation("planted", json.dumps({"at": at})), True, "", refusal).ruling
+        for at in ("", "2026-02-30", "2026-02-28")
+    ]
+    assert rulings == ["refused", "refused", "schema"]

@@ -7,13 +7,14 @@ from typing import Any, TypeAlias
 from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.adapters.toolset.definitions import SCHEMAS, tool_defined
 from misstep.adapters.toolset.found import Found
-from misstep.adapters.toolset.functions import output_of
+from misstep.adapters.toolset.functions import output_of, signature_of
 from misstep.adapters.toolset.slots import slot_of
 from misstep.core.tool import ToolKind
 from misstep.errors import UsageError
 
 SINGLE = "tool_input"  # what LangChain calls the parameter of tools that take one text
 UNTYPED = ("any", "image", "audio")  # types of smolagents that are none of JSON's
+CLOSED = {"additionalProperties": False}
 TOOL_CLASSES = ("_run", "forward", "run_json", "_get_declaration")  # methods that only classes of tools have
 
 # Name, description and schema.
@@ -75,7 +76,7 @@ def _pydantic_ai(value: Any) -> _Told | None:
 def _llama_index(value: Any) -> _Told | None:
     metadata = getattr(value, "metadata", None)
     write = getattr(metadata, "get_parameters_dict", None)
-    return _told(metadata, write()) if callable(write) else None
+    return _told(metadata, _closed(write(), "llama-index", value)) if callable(write) else None
 
 
 def _langchain(value: Any) -> _Told | None:
@@ -83,7 +84,9 @@ def _langchain(value: Any) -> _Told | None:
     asked = getattr(value, "tool_call_schema", None)
     arguments = getattr(value, "args", None) if getattr(value, "args_schema", None) is None else None
     if isinstance(arguments, Mapping) and [*arguments] == [SINGLE]:
-        asked = {"type": "object", "properties": arguments, "required": [SINGLE]}
+        asked = {"type": "object", "properties": arguments, "required": [SINGLE], **CLOSED}
+    elif isinstance(asked, Mapping):
+        asked = _closed(asked, "langchain", value)
     return None if asked is None else _told(value, model_schema(asked))
 
 
@@ -113,7 +116,7 @@ def _smolagents(value: Any) -> _Told | None:
         for name, schema in inputs.items()
     }
     required = [name for name, schema in inputs.items() if not schema.get("nullable")]
-    return _told(value, {"type": "object", "properties": properties, "required": required})
+    return _told(value, {"type": "object", "properties": properties, "required": required, **CLOSED})
 
 
 def _adk(value: Any) -> _Told | None:
@@ -169,6 +172,15 @@ _READERS: tuple[tuple[ToolKind, Callable[[Any], _Told | None]], ...] = (
     ("agent-framework", _agent_framework),
     ("definition", _plain),
 )
+
+
+def _closed(schema: Mapping[str, Any], kind: ToolKind, value: Any) -> Mapping[str, Any]:
+    """The schema of a tool whose framework hands all arguments on, which its function may not take."""
+    slot = slot_of(kind, value)
+    signature = signature_of(slot.get()) if slot else None
+    if signature is None or any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
+        return schema
+    return {**CLOSED, **schema}
 
 
 def _told(tool: Any, schema: Any) -> _Told:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from misstep.tooling.inputs.breaches import find_breach
 from misstep.tooling.judging.given import Given
 from misstep.tooling.judging.reading import mentions
 from misstep.tooling.judging.wording import load_wording
@@ -16,6 +17,7 @@ _BEYOND_KEYWORDS = (
     '"contentEncoding"',
     '"contentMediaType"',
     '"not"',
+    '"pattern"',
     '"if"',
     '"dependentRequired"',
 )
@@ -28,8 +30,10 @@ def is_beyond_schema(schema: Mapping[str, Any], message: str, given: Given) -> s
         return "by a rule of the tool's own that it put into words"
     if mentions(beyond.unknown_names, message):
         return "since they name what the tool does not know"
+    if (breach := find_breach(schema, given.arguments, schema)) and breach[0] == "format":
+        return f"since the schema asks for another format at {'.'.join(map(str, breach[1]))}"
     if _named_with_more_to_it(schema, message):
-        return "and the schema asks for a format there"
+        return "and the schema asks for a format or pattern there"
     if _holds_no_text(given.arguments):
         return "since they hold a text that is not valid Unicode"
     if _is_extreme(given.arguments):

@@ -14,6 +14,9 @@ SHOWN = 300  # characters of a message within a reason
 
 _ERRNO = re.compile(r"\[Errno (-?\d+)\]")
 _QUOTED = re.compile(r"""(?:'([^']*)'|"([^"]*)")""")
+_VAGUE = re.compile(
+    r"\b(fail\w*|errors?|exceptions?|problems?|wrong|unexpected\w*|unable|could)\b", re.IGNORECASE
+)
 _EXIT_STATUS = re.compile(r"returned non-zero exit status (\d+)")
 _NETWORK_FILES = re.compile(
     r"(?:^|/)(?:socket|ssl|http/client|urllib/request|asyncio/selector_events)\.py$|/(?:urllib3|httpcore|httpx|requests|aiohttp|anyio)/"
@@ -43,7 +46,9 @@ def _judge_deliberate(raised: Raised, given: Given) -> Judged:
     types = load_wording().types
     message = raised.message.strip()
     told = read_error(message, bare=False, said=given.texts) if message else None
-    if told is not None and told.sort == "crash":
+    if raised.kind == "AssertionError":
+        return _defect(raised, f"its own code{_at(raised)} says itself that this must not happen")
+    if told is not None and told.sort == "crash" and not _has_own_words(message):
         return _defect(
             raised, f"{raised.kind} was raised around another exception, and says no more than that one"
         )
@@ -56,6 +61,12 @@ def _judge_deliberate(raised: Raised, given: Given) -> Judged:
     said = f"{raised.kind}: {_short(raised)}" if message else raised.kind
     why = f"the tool said what was wrong, which is an answer and no defect: {said}"
     return Judged("refused", why, signature_of(raised), raised.kind, message=_short(raised))
+
+
+def _has_own_words(message: str) -> bool:
+    """Whether something stands before what another exception says, other than that one's type."""
+    before, colon, _ = message.partition(": ")
+    return bool(colon) and " " in before.strip() and not _VAGUE.search(before) and "Traceback" not in message
 
 
 def _is_echo(message: str, given: Given) -> bool:
@@ -119,7 +130,7 @@ def _by_errno(number: int, message: str, given: Given, kinds: set[str]) -> str:
 def _names_given(message: str, given: Given) -> bool:
     """Whether something that a message quotes comes from the arguments."""
     quoted = [one or other for one, other in _QUOTED.findall(message)]
-    return any(given.has_path(each) for each in quoted if each)
+    return any(each in given.texts or (each and given.has_path(each)) for each in quoted)
 
 
 def _looked_into_environ(raised: Raised, given: Given) -> bool:

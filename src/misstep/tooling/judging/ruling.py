@@ -108,17 +108,25 @@ def _judge_returned(
 ) -> Judged:
     if not reaction.flagged and (breach := _promise_broken(described, reaction)):
         return breach
-    words = find_error(reaction.text, reaction.flagged)
+    words = find_error(reaction.text, reaction.flagged) if _may_tell(described, reaction) else None
     if words is None and fits:
         return _blown_up(invocation, reaction) or FINE
     given = Given.of(invocation)
     if words is not None and (reaction.flagged or not _is_no_news(described, words, given)):
         return _judge_words(described, words, given, fits, reaction.flagged, reaction.detail)
-    if words is None and not is_refusal(reaction.text):
+    if words is None and described.kind != "function" and not is_refusal(reaction.text):
         demand = broken_demand(described.tool.parameters, given.arguments) or broken
         if is_clear(demand, described.tool.parameters, given.arguments):
             return _accepted(demand)
     return _blown_up(invocation, reaction) or FINE
+
+
+def _may_tell(described: Described, reaction: Reaction) -> bool:
+    """Whether a result may tell of an exception: a plain function that catches none has none to tell of."""
+    if reaction.flagged or described.kind != "function" or described.source is None:
+        return True
+    text = described.source.text
+    return "except" in text or text.lstrip().startswith("@")
 
 
 def _is_no_news(described: Described, words: str, given: Given) -> bool:

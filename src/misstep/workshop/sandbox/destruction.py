@@ -16,7 +16,9 @@ from misstep.workshop.sandbox.sandbox import INSTALL, Sandbox
 
 SHOWN = 12  # tools that are named
 MEANT = "--sandbox none calls them all the same, if you mean it"
-MIGHTY = ("os", "posix", "shutil", "builtins", "open")  # as a whole, and not something in them
+# What nobody mentions without a reason, unless something in it is named or it is called to open a file.
+RUNNING = {"eval", "exec", "compile", "__import__"}
+MIGHTY = {"os", "posix", "shutil", "open", *RUNNING}
 _WRITING = re.compile(r"[rbtU]*[wax+][rwaxbtU+]*")
 _SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
 
@@ -71,10 +73,12 @@ def _harm_in(tree: ast.AST) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and (_opens_for_writing(node) or _replaces_file(node)):
             return ast.unparse(node)
-    whole = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    opened = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    owners = [node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    fine = {id(node) for node in (*opened, *owners) if getattr(node, "id", "") not in RUNNING}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in MIGHTY and id(node) not in whole:
-            return node.id  # to get something out of it that is not named
+        if isinstance(node, ast.Name) and node.id in MIGHTY and id(node) not in fine:
+            return node.id
     found = _signs().sources.search(ast.unparse(_Wordless().visit(tree)))
     return found[0].strip() if found else ""
 

@@ -136,7 +136,7 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             value = node.iter if isinstance(node, ast.For) else node.value
-            for target in (each for target in targets for each in ast.walk(target)):
+            for target in (each for outer in targets for each in ast.walk(outer)):
                 if value is not None and isinstance(target, ast.Name | ast.Attribute):
                     yield target.id if isinstance(target, ast.Name) else target.attr, value
 

@@ -46,6 +46,7 @@ class Caller:
         self._bounds = {bound.described.name: bound for bound in tools.bounds}
         self._owns = ownership.owns
         self._timeout = order.limits.timeout
+        self._memory = order.limits.memory
         self._traces = traces
         self._coverage = Coverage(self._owns) if order.watched else None
         self._lines = dict[str, set[int]]()
@@ -120,7 +121,7 @@ class Caller:
             return Reaction(ended, detail=detail, seconds=seconds, memory=memory, edges=edges)
         raised = describe_exception(error, self._owns)
         if isinstance(error, MemoryError):
-            detail = "it wanted more memory than it was allowed"
+            detail = f"{self._memory // MEGABYTE:,} MB were allowed"
             return Reaction(
                 "exhausted", raised=raised, detail=detail, seconds=seconds, memory=memory, edges=edges
             )

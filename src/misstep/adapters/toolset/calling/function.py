@@ -28,6 +28,7 @@ class PlainCall:
         self._function = function
         self._loop = loop
         self._signature = signature_of(function)
+        self._nameless = _nameless(self._signature)
         self._makers = _makers(function)
 
     def get(self) -> Callable[..., Any]:
@@ -39,12 +40,28 @@ class PlainCall:
     def __call__(self, arguments: dict[str, Any]) -> Any:
         if self._makers:
             arguments = {name: self._made(name, value) for name, value in arguments.items()}
+        places, arguments = self._placed(arguments) if self._nameless else ((), arguments)
         try:
-            return spent(self._loop.settle(self._function(**arguments)))
+            return spent(self._loop.settle(self._function(*places, **arguments)))
         except TypeError as error:
-            if takes(self._signature, (), arguments):
+            if takes(self._signature, places, arguments):
                 raise
             raise refused(error) from error
+
+    def _placed(self, arguments: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments that go by their places, up to the last that is given, and the rest by their names.
+
+        Where one is missing that has no default, it ends before that: the function will say what it lacks.
+        """
+        named = dict(arguments)
+        last = max((place for place, each in enumerate(self._nameless) if each.name in named), default=-1)
+        places = list[Any]()
+        for each in self._nameless[: last + 1]:
+            value = named.pop(each.name, each.default)
+            if value is inspect.Parameter.empty:
+                break
+            places.append(value)
+        return tuple(places), named
 
     def _made(self, name: str, value: Any) -> Any:
         make = self._makers.get(name)
@@ -54,6 +71,12 @@ class PlainCall:
             return make(value)
         except (ValueError, TypeError) as error:  # those of Pydantic and msgspec are such, too
             raise refused(error) from error
+
+
+def _nameless(signature: inspect.Signature | None) -> list[inspect.Parameter]:
+    """The parameters that can't be given by their names."""
+    parameters = signature.parameters.values() if signature else ()
+    return [each for each in parameters if each.kind is each.POSITIONAL_ONLY]
 
 
 def _makers(function: Callable[..., Any]) -> dict[str, Callable[[Any], Any]]:

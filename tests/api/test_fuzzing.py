@@ -245,3 +245,13 @@ def test_what_is_asked_for_must_be_there(place: Path) -> None:
     fuzzed(place, "greet")
     with pytest.raises(UsageError, match="is no finding"):
         find_finding(settings_in(place), "last", "abc")
+
+
+def test_a_tool_that_nobody_can_describe_is_left_out_with_a_word(place: Path) -> None:
+    (place / "mine.py").write_text(
+        TOOLS
+        + "\n\nclass Odd:\n    pass\n\n\ndef odd(thing: Odd) -> str:\n    return 'x'\n\n\nodd_tools = [greet, odd]\n"
+    )
+    (report,) = fuzzed(place, "odd_tools", calls_per_tool=10).tools
+    assert report.name == "greet"
+    assert any("odd" in note for note in report.notes)

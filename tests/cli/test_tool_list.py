@@ -1,6 +1,7 @@
 """`misstep tool list` as people use it."""
 
 import json
+import sys
 from pathlib import Path
 
 from tests.cli.conftest import Command
@@ -54,7 +55,7 @@ def test_everything_as_json(misstep: Command, tmp_path: Path) -> None:
     result = misstep("tool", "list", "--json", "mine.py:weather", "tools.json")
     weather, other = json.loads(result.out)["tools"]
     assert weather["tool"]["name"] == "weather"
-    assert weather["kind"] == "function"
+    assert (weather["kind"], weather["where"]) == ("function", "mine.py:weather")
     assert weather["output"]["$defs"]["Weather"]["required"] == ["sun"]
     assert weather["source"]["line"] == 7
     assert (other["tool"]["name"], other["kind"]) == ("a.b", "definition")
@@ -67,3 +68,23 @@ def test_what_is_wrong_is_said(misstep: Command, tmp_path: Path) -> None:
     assert (missing.code, missing.out) == (2, "")
     assert missing.err == "mine.py  there is no 'nothing' here\n"
     assert misstep("tool", "list").code == 2
+
+
+def test_whatever_code_does_when_it_is_loaded_stays_where_it_is(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import os\nopen('left', 'w')\nprint('hello')\n" + CODE)
+    result = misstep("tool", "list", "mine.py:tools", "--python", sys.executable)
+    assert (result.code, "hello" in result.out + result.err) == (0, False)
+    assert not (tmp_path / "left").exists()
+    (tmp_path / "mine.py").write_text("import os; os._exit(0)")
+    result = misstep("tool", "list", "mine.py:tools")
+    assert (result.code, result.err) == (2, "the process broke off while 'mine.py:tools' was loaded\n")
+
+
+def test_tools_that_cannot_be_read_are_told_of(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Odd: ...\ndef bad(x: Odd): ...\ndef good(x: int): ...\ntools = [bad, good]\n"
+    )
+    result = misstep("tool", "list", "mine.py:tools")
+    assert result.code == 0
+    assert "good" in result.out
+    assert "left out: the tool 'bad': 'x' is of the type mine" in result.err

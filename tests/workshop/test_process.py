@@ -18,7 +18,8 @@ from misstep.workshop.process import Process
 from misstep.workshop.protocol import Limits
 from misstep.workshop.sandbox.bubblewrap import find_bubblewrap
 from misstep.workshop.serving.names import names_in
-from tests.workshop.trying import LIMITS, bench_in, probe, react, settle
+from tests.adapters.toolset.test_mcp_servers import serving
+from tests.workshop.trying import LIMITS, bench_in, needs_bubblewrap, probe, react, settle
 
 SHELTERS = [
     "none",
@@ -158,6 +159,7 @@ def test_what_cannot_be_encoded_of_a_description_is_replaced(tmp_path: Path) -> 
 def test_memory_is_limited(bench: Process) -> None:
     reactions = list(bench.run([probe("fine"), probe("eat", what="memory"), probe("fine")]))
     assert [reaction.ended for reaction in reactions] == ["returned", "exhausted", "returned"]
+    assert "MB" in reactions[1].detail
     assert reactions[2].text.startswith("1 ")  # what had been kept before is not kept any longer
 
 
@@ -347,6 +349,43 @@ def test_servers_are_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
         bench.reset()
         assert react(bench, "fine").text == texts[0]
         assert bench.reach("fine") is None
+
+
+def test_calls_to_a_server_that_is_gone_come_to_its_death() -> None:
+    pytest.importorskip("mcp")
+    with serving("http", "odd.py") as url, Process(f"mcp:{url}", Conditions(shelter="none")) as bench:
+        calls = [probe("echo", text="a"), probe("die", how="exit"), *[probe("echo", text="b")] * 100]
+        reactions = list(bench.run(calls))
+        assert [reaction.ended for reaction in reactions] == ["returned"] + ["died"] * 101
+        assert "the server can't be reached" in reactions[-1].detail
+        bench.reset()
+        assert react(bench, "echo").ended == "died"
+
+
+def test_what_to_do_about_code_that_is_part_of_a_package(tmp_path: Path) -> None:
+    (tmp_path / "pkg/sub").mkdir(parents=True)
+    for folder in ("pkg", "pkg/sub"):
+        (tmp_path / folder / "__init__.py").touch()
+    (tmp_path / "pkg/sub/t.py").write_text("from . import nothing")
+    with pytest.raises(UsageError, match=r"give pkg\.sub\.t:conf, in the folder"):
+        Process(f"{tmp_path}/pkg/sub/t.py:conf").start()
+
+
+@needs_bubblewrap
+def test_what_to_do_about_code_that_writes_beside_itself(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text("open(__file__ + '.log', 'w')")
+    with pytest.raises(UsageError, match="--workspace"):
+        Process(f"{tmp_path}/t.py:conf").start()
+
+
+def test_tools_that_are_left_out_are_told_of(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(
+        "class Odd: ...\ndef bad(x: Odd): ...\ndef good(x: int): ...\ntools = [bad, good]\n"
+    )
+    with Process(f"{tmp_path}/t.py:tools") as bench:
+        assert [tool.name for tool in bench.tools] == ["good"]
+        assert "the tool 'bad'" in bench.skipped[0]
+        assert bench.notes == ()
 
 
 def test_files_where_tools_start_are_named(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from misstep.core.finding import Finding, ToolReport
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.tooling.examination import STRETCH, Ended, Examination
+from misstep.workshop.process import Process
 
 BETWEEN = 10.0  # seconds between two reports on the way, so that a killed run loses no more
 TRIAGE = 0.25  # of the time for a tool, beside that, to confirm what was found and make it small
@@ -104,7 +105,8 @@ class Examiners:
             tools = [tool for tool in bench.tools if tool.name in target.tools]
             if len(tools) < len(target.tools):
                 raise UsageError("its tools are not the same each time it is started", where=target.spec)
-            blank = ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words)
+            notes = _notes(bench) if target.tools == (bench.tools[0].name,) else ()  # once is enough
+            blank = ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words, notes=notes)
             examination = Examination(bench, tools, target.spec, seed, before or blank)
             ended: Ended = "stopped"
             try:
@@ -154,6 +156,11 @@ class Examiners:
         for finding in examination.news():
             if _mark(finding) not in self._known:
                 self._news.put(finding)
+
+
+def _notes(bench: Process) -> tuple[str, ...]:
+    """What was odd about loading the tools."""
+    return (*(f"left out: {each}" for each in bench.skipped), *bench.notes)
 
 
 def _mark(finding: Finding) -> tuple[str, str, str]:

@@ -31,7 +31,8 @@ def replay_calls(
 
 
 def _replay(spec: str, calls: Sequence[Invocation], settings: Settings) -> Judged:
-    with Workbenches(settings) as benches, benches.lend(spec) as bench:
+    own = settings.overlay({"only": tuple(dict.fromkeys(call.tool for call in calls))})
+    with Workbenches(own) as benches, benches.lend(spec) as bench:
         tools = {tool.name: tool for tool in bench.tools}
         for call in calls:
             if call.tool not in tools:

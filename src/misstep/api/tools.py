@@ -5,15 +5,46 @@ from collections.abc import Sequence
 import msgspec
 
 from misstep.adapters.toolset.spec import read_tools
+from misstep.api.workbenches import conditions_of
+from misstep.core.settings import Settings
 from misstep.core.tool import Described
+from misstep.workshop.reading import read_apart, whole_environment
+from misstep.workshop.sandbox.places import is_server
 
 
 class ToolList(msgspec.Struct, frozen=True):
-    """All that is known about some tools."""
+    """All that is known about some tools.
+
+    `skipped` tells of those that were left out and why, `notes` of what else was odd.
+    """
 
     tools: tuple[Described, ...]
+    skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-def list_tools(specs: Sequence[str]) -> ToolList:
-    """The tools that the specs mean, in order. Raises a `UsageError` for one that means none."""
-    return ToolList(tuple(tool for spec in specs for tool in read_tools(spec)))
+def list_tools(specs: Sequence[str], settings: Settings | None = None) -> ToolList:
+    """The tools that the specs mean, in order. Raises a `UsageError` for one that means none.
+
+    Code is loaded in a process of its own, and nothing of that stays behind.
+    """
+    lists = [_listed(spec, settings or Settings()) for spec in specs]
+    return ToolList(
+        tuple(tool for each in lists for tool in each.tools),
+        tuple(note for each in lists for note in each.skipped),
+        tuple(note for each in lists for note in each.notes),
+    )
+
+
+def _listed(spec: str, settings: Settings) -> ToolList:
+    serves = is_server(spec)
+    if spec.endswith(".json") and not serves:
+        skipped = list[str]()
+        return ToolList(tuple(read_tools(spec, skipped)), tuple(skipped))
+    conditions = conditions_of(settings)
+    # A server may have to be downloaded, and none gets to know more than from any other client.
+    shelter = "none" if serves and settings.sandbox == "auto" else settings.sandbox
+    loaded = read_apart(
+        spec, msgspec.structs.replace(conditions, shelter=shelter, environment=whole_environment(serves))
+    )
+    return ToolList(loaded.tools, loaded.skipped, loaded.notes)

@@ -8,6 +8,7 @@ from misstep.cli.commands import Commands
 from misstep.cli.options import settings_options
 from misstep.cli.output import print_json
 from misstep.core.settings import Settings
+from misstep.report.text import plain
 from misstep.report.tools import tools_view
 
 COMMANDS = {"fuzz": "misstep.cli.fuzz:fuzz", "list": "misstep.cli.tool:list_command"}
@@ -20,15 +21,17 @@ def tool_group() -> None:
 
 @click.command("list")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
-@settings_options("json")
+@settings_options("python", "sandbox", "workspace", "json")
 def list_command(settings: Settings, specs: tuple[str, ...]) -> int:
     """Show the tools in code, in files and on servers, and what they take. None is called.
 
     SPEC is file.py:name, package.module:name, mcp:COMMAND, mcp:URL, mcp.json or tools.json.
     """
-    found = list_tools(specs)
+    found = list_tools(specs, settings)
     if settings.json:
         print_json(found)
     else:
         Console().print(tools_view(found.tools))
+    for note in (*(f"left out: {each}" for each in found.skipped), *found.notes):
+        click.echo(plain(note), err=True)
     return 0

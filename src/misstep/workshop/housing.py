@@ -17,6 +17,7 @@ from misstep.adapters.subprocess.process import ENTRY
 from misstep.adapters.subprocess.protocol import Unfit, Unloadable
 from misstep.adapters.subprocess.worker import OLDEST
 from misstep.errors import UsageError
+from misstep.workshop.advice import advise
 from misstep.workshop.conditions import Conditions
 from misstep.workshop.line import Line, Lost
 from misstep.workshop.protocol import (
@@ -30,6 +31,7 @@ from misstep.workshop.protocol import (
     from_warden,
     from_zygote,
 )
+from misstep.workshop.sandbox.places import is_server
 from misstep.workshop.sandbox.sandbox import Sandbox
 from misstep.workshop.serving.census import namespace
 
@@ -38,17 +40,24 @@ GRACE = 3.0  # seconds for what should be a matter of milliseconds
 SOON = 1.0  # seconds for what has happened already
 KEPT = 4096  # bytes of what the process prints while tools are loaded; only the end is of interest
 SHOWN = 12  # lines of it
+LOAD_LIMIT = {"code": 30.0, "server": 120.0}  # seconds; a server may have to be downloaded first
 
 _loading: msgspec.json.Decoder[Loaded | Unloadable] = msgspec.json.Decoder(Loaded | Unloadable)
 
 
 class Housing:
-    """A sandbox in which `spec` is loaded. One copy of the tools at a time is open to calls."""
+    """A sandbox in which `spec` is loaded. One copy of the tools at a time is open to calls.
 
-    def __init__(self, spec: str, conditions: Conditions, sandbox: Sandbox, apart: bool) -> None:
+    If tools are only `read`, there are none.
+    """
+
+    def __init__(
+        self, spec: str, conditions: Conditions, sandbox: Sandbox, apart: bool, read: bool = False
+    ) -> None:
         self._spec = spec
+        self._named = _from_here(spec)
         self._conditions = conditions
-        self._apart = apart
+        self._limit = conditions.load_limit or LOAD_LIMIT["server" if is_server(spec) else "code"]
         ours, theirs = socket.socketpair()
         self._line = Line(ours)
         with theirs:
@@ -66,6 +75,7 @@ class Housing:
             os.getcwd(),
             conditions.watched,
             apart,
+            read,
         )
 
     def _launch(self, sandbox: Sandbox, theirs: socket.socket) -> subprocess.Popen[bytes]:
@@ -158,23 +168,21 @@ class Housing:
 
     def _heard(self, line: Line) -> Loaded:
         """The news about the tools that comes over a line, within the time that loading may take."""
-        until = time.monotonic() + self._conditions.load_limit
+        until = time.monotonic() + self._limit
         try:
             row = self._next_row(line, until)
-            message = _loading.decode(row)
+            news = _loading.decode(row)
         except TimeoutError:
-            limit = self._conditions.load_limit
-            problem = UsageError(
-                f"'{self._spec}' was not loaded within {limit:g} seconds", *self._last_words()
-            )
+            message = f"'{self._named}' was not loaded within {self._limit:g} seconds"
+            problem = UsageError(message, *self._last_words())
         except (Lost, msgspec.MsgspecError, RecursionError):
             problem = self._obituary()
         else:
-            if isinstance(message, Loaded):
-                return message
-            problem = UsageError(
-                _plain(message.message), *map(_plain, message.hints), where=_plain(message.where)
-            )
+            if isinstance(news, Loaded):
+                return news
+            message = _plain(news.message)
+            hints = [*map(_plain, news.hints), *advise(message, self._spec)]
+            problem = UsageError(message, *hints, where=_from_here(_plain(news.where)))
         self.kill()
         raise problem
 
@@ -208,8 +216,8 @@ class Housing:
             message = self._line.receive(from_warden, GRACE)
             if isinstance(message, Unfit):
                 return self._unfit(message)
-            return UsageError(f"'{self._spec}' needs too many {message.what} while it is loaded")
-        return UsageError(f"the process broke off while '{self._spec}' was loaded", *self._last_words())
+            return UsageError(f"'{self._named}' needs too many {message.what} while it is loaded")
+        return UsageError(f"the process broke off while '{self._named}' was loaded", *self._last_words())
 
     def _unfit(self, message: Unfit) -> UsageError:
         python = self._conditions.python
@@ -226,6 +234,11 @@ class Housing:
                 pass
         text = _plain(bytes(self._printed).decode("utf-8", "replace"))
         return [line for line in text.splitlines() if line.strip()][-SHOWN:]
+
+
+def _from_here(place: str) -> str:
+    """A place as somebody names it who is in our folder."""
+    return place.removeprefix(os.getcwd() + os.sep)
 
 
 def _plain(text: str) -> str:

@@ -4,25 +4,27 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from types import TracebackType
 
 import msgspec
 
 from misstep.core.finding import Reach
 from misstep.core.tool import Described, Probe, Reaction
+from misstep.errors import UsageError
 from misstep.tooling.coverage import reach_of
 from misstep.tooling.workbench import AHEAD
 from misstep.workshop.conditions import Conditions
 from misstep.workshop.endings import died, hung
 from misstep.workshop.housing import SOON, Housing
 from misstep.workshop.line import Line, Lost
-from misstep.workshop.protocol import LAST_WORDS, Overrun, Report, Stopped
+from misstep.workshop.protocol import LAST_WORDS, Loaded, Overrun, Report, Stopped
 from misstep.workshop.sandbox.destruction import refuse_destruction
 from misstep.workshop.sandbox.places import anchored, is_remote, is_server
 from misstep.workshop.sandbox.sandbox import Sandbox, sandbox_for
 
 GRACE = 0.25  # seconds beyond the time for a call
+PAUSE = 5.0  # seconds until a server that could not be reached is looked for again
 LOOK = 0.5  # seconds until somebody who waits looks whether to go on
 
 _encoder = msgspec.json.Encoder()
@@ -38,21 +40,26 @@ class Process:
 
     `start` loads them, and raises a `UsageError` where they can't be, or where nothing would keep tools that
     look destructive from doing harm. Afterwards whatever happens to the process is a reaction, and nothing is
-    raised unless the tools can't be loaded again.
+    raised unless code can't be loaded again: calls to a server that is gone for good come to its death.
+    `skipped` tells of tools that were left out, `notes` of what else was odd when they were loaded.
     """
 
     def __init__(self, spec: str, conditions: Conditions | None = None) -> None:
         self._spec = anchored(spec)
         self._conditions = conditions or Conditions()
         self.sandbox: Sandbox = sandbox_for(self._spec, self._conditions)
-        self._apart = is_server(spec)
+        self._is_server = self._apart = is_server(spec)
         self._housing: Housing | None = None
         self._line: Line | None = None
         self._tools: tuple[Described, ...] = ()
         self._files: tuple[str, ...] = ()
+        self.skipped: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()
         self._lines = dict[str, set[int]]()
         self._is_fresh = False
         self._heard_at = 0.0
+        self._gone: Reaction | None = None
+        self._gone_at = 0.0
         self._patience = 1.0
         self._is_over: Callable[[], bool] = lambda: False
 
@@ -113,14 +120,17 @@ class Process:
                 if self._is_over():
                     return
                 if self._line is None:
-                    self._begin()
                     unsent.extendleft(reversed(sent))
                     sent.clear()
+                    if gone := self._begin_again() if unsent else None:
+                        yield from repeat(gone, len(unsent))
+                        unsent.clear()
+                        continue
+                if not unsent and not sent:
+                    return
                 self._send(unsent, idle=not sent)
                 sent += unsent
                 unsent.clear()
-                if not sent:
-                    return
                 for reaction in self._reactions(len(sent)):
                     sent.popleft()
                     yield reaction
@@ -134,7 +144,7 @@ class Process:
         """Put the tools' state and their files back to what they were when they had been loaded."""
         if not self._is_fresh and not self._is_over():
             self._end()
-            self._begin()
+            self._begin_again()
 
     def forget(self) -> None:
         """Begin anew with the next call, as far as anybody can see: with nothing reached yet."""
@@ -159,9 +169,28 @@ class Process:
             self._apart = True
             self._abandon()
             return self._open()
-        self._tools, self._files = loaded.tools, loaded.files
+        self._take(loaded)
         self._begin()
         return None
+
+    def _take(self, loaded: Loaded) -> None:
+        self._tools, self._files = loaded.tools, loaded.files
+        self.skipped, self.notes = loaded.skipped, loaded.notes
+
+    def _begin_again(self) -> Reaction | None:
+        """Open a copy of the tools to calls; what comes of all calls if their server can't be had again."""
+        if self._gone is not None and time.monotonic() - self._gone_at < PAUSE:
+            return self._gone
+        self._gone = None
+        try:
+            self._begin()
+        except UsageError as error:
+            if not self._is_server:
+                raise
+            self._abandon()
+            self._gone = Reaction("died", detail=f"the server can't be reached: {error.message}")
+            self._gone_at = time.monotonic()
+        return self._gone
 
     def _begin(self) -> None:
         """Open a copy of the tools to calls, in another sandbox if this one is gone."""
@@ -174,8 +203,7 @@ class Process:
             self._abandon()
             return self._open()
         if self._apart:
-            introduced = self._housing.introduced(self._line)
-            self._tools, self._files = introduced.tools, introduced.files
+            self._take(self._housing.introduced(self._line))
         self._is_fresh = True
         return None
 

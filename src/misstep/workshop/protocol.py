@@ -45,7 +45,7 @@ class Load(_Message, frozen=True):
 
     They start in `folder`, which holds a copy of the `workspace`; `roots` are all folders that they can write
     to. Modules are found from the folder `origin` too. If they load `apart`, every process that calls tools
-    loads them for itself.
+    loads them for itself. If they are only `read`, none is ever called.
     """
 
     spec: str
@@ -56,6 +56,7 @@ class Load(_Message, frozen=True):
     origin: str = ""
     watched: bool = True
     apart: bool = False
+    read: bool = False
 
 
 class Start(_Message, frozen=True):
@@ -69,12 +70,15 @@ class Stop(_Message, frozen=True):
 class Loaded(_Message, frozen=True):
     """The tools are there. They are `forkable` if a copy of the process can call them.
 
-    `files` are the names of some files and folders where the tools start.
+    `files` are the names of some files and folders where the tools start. `skipped` tells of tools that were
+    left out and why, `notes` of what else was odd.
     """
 
     tools: tuple[Described, ...]
     forkable: bool = True
     files: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Stopped(_Message, frozen=True):

@@ -212,3 +212,31 @@ def test_a_copy_of_the_process_has_a_loop_of_its_own(toolset: Toolset) -> None:
         os._exit(0 if called(toolset, "later", text="copy") == "copy" else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert called(toolset, "later", text="after") == "after"
+
+
+def test_parameters_without_names_are_given_by_their_places(write: Write, binding: Binding) -> None:
+    path = write("""
+    def posonly(a: int, b: int = 2, c: int = 3, /, *, d: int = 4) -> list:
+        return [a, b, c, d]
+    """)
+    (posonly,) = binding(f"{path}:posonly").bounds
+    assert posonly.call({"a": 1}).text == "[1, 2, 3, 4]"
+    assert posonly.call({"c": 7, "a": 1, "d": 5}).text == "[1, 2, 7, 5]"
+    for wrong in ({"b": 1}, {}, {"a": 1, "e": 1}):
+        with pytest.raises(ArgumentsRefused):
+            posonly.call(wrong)
+
+
+def test_a_tool_that_has_no_schema_is_left_out(write: Write, binding: Binding) -> None:
+    path = write("""
+    class Odd: ...
+    def good(a: int) -> int: return a
+    def bad(thing: Odd) -> int: return 1
+    """)
+    with open(path, "a") as file:
+        file.write("\ntools = [bad, good]\n")
+    toolset = binding(f"{path}:tools")
+    assert [bound.described.name for bound in toolset.bounds] == ["good"]
+    assert "the tool 'bad': 'thing' is of the type" in toolset.skipped[0]
+    with pytest.raises(UsageError, match="the tool 'bad'"):
+        binding(f"{path}:bad")

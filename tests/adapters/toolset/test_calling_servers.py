@@ -118,6 +118,7 @@ def test_a_server_that_dies_and_is_started_again(
         ("no content", "a result that is none by the protocol"),
         ("wrong number", "an answer that nobody waits for"),
         ("no message", 'JSON that is no message: {"fine": true}'),
+        ("chatter", "a line that is no JSON: calling the tool"),
     ],
 )
 def test_nonsense(how: str, words: str, binding: Binding) -> None:
@@ -128,9 +129,22 @@ def test_nonsense(how: str, words: str, binding: Binding) -> None:
     assert nonsense.call({}).text == "fine"
 
 
+def test_chatter_before_any_call_is_noted(binding: Binding) -> None:
+    toolset = binding(f"{GARBLED} chatty")
+    (note,) = toolset.notes
+    assert "prints lines that are no messages" in note
+    assert note.endswith(": starting up")
+    assert toolset.bounds[0].call({}).text == "fine"
+    assert binding(GARBLED).notes == []
+
+
+def test_a_program_that_never_stops_talking_is_no_server() -> None:
+    with pytest.raises(UsageError, match="it prints lines that are no messages: garbage"):
+        bind("mcp:yes garbage")
+
+
 def test_what_only_looks_like_nonsense(binding: Binding) -> None:
     nonsense = binding(GARBLED).bounds[0]
-    assert nonsense.call({"how": "chatter"}).text == "fine"
     assert nonsense.call({"how": "halves"}).text == "a?b"
     with pytest.raises(ServerGone, match="exit code 0"):
         nonsense.call({"how": "quiet end"})

@@ -357,3 +357,8 @@ def test_without_mcp_the_extra_is_named() -> None:
     with pytest.raises(subprocess.CalledProcessError) as caught:
         read_elsewhere(LLAMA_INDEX, "mcp:anything")
     assert "MissingExtra: mcp 2 is not installed" in caught.value.stderr
+
+
+def test_arguments_that_a_framework_refuses_are_forbidden(write: Write) -> None:
+    tool = only(tools_from(f"{write(WEATHER + '#' + SMOLAGENTS)}:own"))
+    assert tool.parameters["additionalProperties"] is False

@@ -251,3 +251,8 @@ def test_what_is_not_in_the_format_asked_for_may_be_refused() -> None:
         for at in ("", "2026-02-30", "2026-02-28")
     ]
     assert rulings == ["refused", "refused", "schema"]
+
+
+def test_nobody_is_blamed_for_a_server_that_is_gone() -> None:
+    gone = Reaction("died", detail="the server can't be reached: all connection attempts failed")
+    assert rule({"amount": 2}, gone, kind="mcp").ruling == "environment"

@@ -10,7 +10,7 @@ from misstep.adapters.toolset.calling.doorway import Doorway
 from misstep.adapters.toolset.calling.function import PlainCall
 from misstep.adapters.toolset.calling.loops import Loop
 from misstep.adapters.toolset.calling.returned import Returned, structure, told
-from misstep.adapters.toolset.found import Found, described
+from misstep.adapters.toolset.found import Found, usable
 from misstep.adapters.toolset.functions import missing_parameters
 from misstep.adapters.toolset.mcp_entries import McpServer
 from misstep.adapters.toolset.slots import slot_of
@@ -56,6 +56,16 @@ class Toolset(Protocol):
     @property
     def forkable(self) -> bool: ...
 
+    @property
+    def skipped(self) -> Sequence[str]:
+        """Of tools that were left out: why they can't be used."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What else was odd about them."""
+        ...
+
     def restart(self) -> None:
         """Begin anew where that is possible, which is so for servers that we start or connect to."""
         ...
@@ -64,12 +74,16 @@ class Toolset(Protocol):
 
 
 def bind(spec: str) -> Toolset:
-    """The tools that a spec means, ready to be called; a `UsageError` where one of them can't be."""
+    """The tools that a spec means, ready to be called.
+
+    Those that no schema describes are left out; a `UsageError` if there are no others, or if one of them
+    can't be called.
+    """
     if (servers := servers_meant(spec)) is not None:
         return _served(servers, spec)
-    found = find(spec)
-    tools, loop = described(found, spec), Loop()
-    return InProcess([_bound(tool, each, loop) for tool, each in zip(tools, found, strict=True)], loop)
+    skipped, loop = list[str](), Loop()
+    pairs = usable(find(spec), spec, skipped)
+    return InProcess([_bound(tool, found, loop) for tool, found in pairs], loop, skipped)
 
 
 def _served(servers: Sequence[McpServer], spec: str) -> Toolset:
@@ -82,9 +96,11 @@ class InProcess:
     """Tools out of code that this process has loaded."""
 
     forkable = True
+    notes = ()
 
-    def __init__(self, bounds: Sequence[Bound], loop: Loop) -> None:
+    def __init__(self, bounds: Sequence[Bound], loop: Loop, skipped: Sequence[str]) -> None:
         self.bounds = bounds
+        self.skipped = skipped
         self._loop = loop
 
     def restart(self) -> None:

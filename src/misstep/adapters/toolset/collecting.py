@@ -39,13 +39,22 @@ def collect(value: Any, where: str, deep: int = 0) -> Iterator[Found]:
     elif found := tool_of_object(value, where):
         yield found
     elif is_function(value):
-        yield tool_of_function(value, where)
+        yield _function(value, where)
     elif (members := _members(value)) is not None:
         yield from collect(members, where, deep + 1)
     elif is_callable_object(value):
-        yield tool_of_function(value, where, type(value).__name__)
+        yield _function(value, where, type(value).__name__)
     else:
         raise _no_tool(value, where)
+
+
+def _function(value: Any, where: str, name: str = "") -> Found:
+    """The function as a tool, or as what is no tool for a reason."""
+    try:
+        return tool_of_function(value, where, name)
+    except UsageError as problem:
+        name = name or str(getattr(value, "__name__", type(value).__name__))
+        return Found(where, name, None, None, "function", problem=problem)
 
 
 def _in_mapping(value: Mapping[Any, Any], where: str, deep: int) -> Iterator[Found]:
@@ -56,7 +65,7 @@ def _in_mapping(value: Mapping[Any, Any], where: str, deep: int) -> Iterator[Fou
     for name, each in value.items():
         place = f"{where}[{name!r}]"
         if isinstance(name, str) and (is_function(each) or is_callable_object(each)):
-            yield tool_of_function(each, place, name)
+            yield _function(each, place, name)
         else:
             yield from collect(each, place, deep + 1)
 

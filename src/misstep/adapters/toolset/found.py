@@ -25,6 +25,7 @@ class Found(msgspec.Struct, frozen=True):
     """A tool as somebody else wrote it down; `where` is for messages. Without parameters it takes nothing.
 
     `value` is what can be called, and `code` the function or class of the tool's own that stands behind it.
+    With a `problem` it can't be used.
     """
 
     where: str
@@ -36,6 +37,7 @@ class Found(msgspec.Struct, frozen=True):
     code: Any = None
     output: Any = None
     promises: Promises = Promises()
+    problem: UsageError | None = None
 
 
 def admitted(found: Sequence[Found], spec: str) -> list[Tool]:
@@ -55,6 +57,33 @@ def admitted(found: Sequence[Found], spec: str) -> list[Tool]:
 
 def described(found: Sequence[Found], spec: str) -> list[Described]:
     """All that is known about the tools; a `UsageError` if two have one name, or one has no usable schema."""
+    return [tool for tool, _ in usable(found, spec)]
+
+
+def usable(
+    found: Sequence[Found], spec: str, skipped: list[str] | None = None
+) -> list[tuple[Described, Found]]:
+    """The same, each with what it was found as.
+
+    Where `skipped` is given, tools that can't be used are told of in it, unless no other is left.
+    """
+    _check_tools(found, spec)
+    pairs, problems = list[tuple[Described, Found]](), list[UsageError]()
+    for each in found:
+        try:
+            pairs.append((_described(each), each))
+        except UsageError as problem:
+            if skipped is None:
+                raise
+            problems.append(problem)
+    if not pairs:
+        raise problems[0]
+    if skipped is not None:
+        skipped += [problem.message for problem in problems]
+    return pairs
+
+
+def _check_tools(found: Sequence[Found], spec: str) -> None:
     if not found:
         raise UsageError(f"'{spec}' holds no tools")
     places = dict[str, str]()
@@ -66,10 +95,11 @@ def described(found: Sequence[Found], spec: str) -> list[Described]:
                 f"two tools are called '{tool.name}'", f"one is {places[tool.name]}, the other {tool.where}"
             )
         places[tool.name] = tool.where
-    return [_described(tool) for tool in found]
 
 
 def _described(found: Found) -> Described:
+    if found.problem:
+        raise found.problem
     tool = Tool(found.name, inspect.cleandoc(found.description or ""), _schema(found))
     return Described(
         tool,

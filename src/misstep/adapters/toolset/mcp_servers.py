@@ -11,10 +11,16 @@ from misstep.adapters.toolset.waiting import settled
 from misstep.core.tool import Promises
 
 
-def tools_of_servers(servers: Sequence[McpServer], patience: float = PATIENCE) -> list[Found]:
-    """The tools of all servers in order; a `UsageError` for one that does not tell of them in time."""
+def tools_of_servers(
+    servers: Sequence[McpServer], patience: float = PATIENCE, notes: list[str] | None = None
+) -> list[Found]:
+    """The tools of all servers in order; a `UsageError` for one that does not tell of them in time.
+
+    What is odd about servers is told of in `notes`, if they are given.
+    """
     require_mcp()
-    return [found for server in servers for found in settled(_asked(server, patience))]
+    kept = [] if notes is None else notes
+    return [found for server in servers for found in settled(_asked(server, patience, kept))]
 
 
 def found_on(server: McpServer, tools: Sequence[Any]) -> list[Found]:
@@ -33,11 +39,13 @@ def found_on(server: McpServer, tools: Sequence[Any]) -> list[Found]:
     ]
 
 
-async def _asked(server: McpServer, patience: float) -> list[Found]:
+async def _asked(server: McpServer, patience: float, notes: list[str]) -> list[Found]:
     connection = Connection(server)
     try:
         await connection.start(patience)
-        return found_on(server, await connection.tools(patience))
+        found = found_on(server, await connection.tools(patience))
+        notes += connection.notes
+        return found
     finally:
         await connection.stop()
         connection.close()

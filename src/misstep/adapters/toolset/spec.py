@@ -7,7 +7,7 @@ from typing import Any
 from misstep.adapters.loading.recognition import required_parameters
 from misstep.adapters.loading.source import blaming, load_object
 from misstep.adapters.toolset.collecting import collect
-from misstep.adapters.toolset.found import Found, admitted, described
+from misstep.adapters.toolset.found import Found, admitted, usable
 from misstep.adapters.toolset.json_files import servers_in_file, tools_in_file
 from misstep.adapters.toolset.mcp_entries import McpServer, server_of
 from misstep.adapters.toolset.mcp_servers import tools_of_servers
@@ -39,9 +39,15 @@ def tools_from(spec: str) -> list[Tool]:
     return admitted(find(spec), spec)
 
 
-def read_tools(spec: str) -> list[Described]:
-    """The same tools with everything that is known about them, also those whose names no model would take."""
-    return described(find(spec), spec)
+def read_tools(
+    spec: str, skipped: list[str] | None = None, notes: list[str] | None = None
+) -> list[Described]:
+    """The same tools with everything that is known about them, also those whose names no model would take.
+
+    What can't be read is left out and told of in `skipped` where that is given, unless nothing else is left.
+    What else is odd about servers is told of in `notes`.
+    """
+    return [tool for tool, _ in usable(find(spec, notes), spec, skipped)]
 
 
 def file_of(spec: str) -> str:
@@ -52,10 +58,10 @@ def file_of(spec: str) -> str:
     return path if path.endswith((".json", ".py")) else ""
 
 
-def find(spec: str) -> list[Found]:
+def find(spec: str, notes: list[str] | None = None) -> list[Found]:
     """What a spec means, as it was found."""
     if (servers := servers_meant(spec)) is not None:
-        return tools_of_servers(servers)
+        return tools_of_servers(servers, notes=notes)
     if spec.endswith(".json"):
         return tools_in_file(spec)
     with printing_aside():

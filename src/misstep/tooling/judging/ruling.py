@@ -23,6 +23,8 @@ MUCH_MEMORY = 512 << 20  # bytes
 MUCH_TEXT = 16 << 20  # characters
 SMALL_INPUT = 1 << 16  # characters of arguments that explain neither
 
+UNREACHABLE = "the server can't be reached"  # how a workbench says that there is nobody to call any more
+
 FINE = Judged("fine")
 
 
@@ -74,6 +76,8 @@ def _judge(
 
 
 def _judge_death(reaction: Reaction) -> Judged:
+    if reaction.detail.startswith(UNREACHABLE):
+        return Judged("environment", _short(reaction.detail), "environment: unreachable", "unreachable")
     if mentions(load_wording().types.memory, reaction.detail) or "memory" in reaction.detail.lower():
         return _ended(
             "blow-up", "memory", f"it was ended for want of memory: {_short(reaction.detail)}", reaction

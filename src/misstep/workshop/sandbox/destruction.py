@@ -19,6 +19,7 @@ MEANT = "--sandbox none calls them all the same, if you mean it"
 # What nobody mentions without a reason, unless something in it is named or it is called to open a file.
 RUNNING = {"eval", "exec", "compile", "__import__"}
 MIGHTY = {"os", "posix", "shutil", "open", *RUNNING}
+OPENERS = {"io", "codecs", "gzip", "bz2", "lzma", "tokenize"}  # which open what is named first
 _WRITING = re.compile(r"[rbtU]*[wax+][rwaxbtU+]*")
 _SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
 
@@ -86,14 +87,20 @@ def _harm_in(tree: ast.AST) -> str:
 def _opens_for_writing(call: ast.Call) -> bool:
     """Whether a file may be opened in another way than for reading."""
     name = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
-    if name != "open":
-        return False
-    plain = isinstance(call.func, ast.Name)
-    modes = [each.value for each in call.keywords if each.arg in ("mode", None)]
-    modes += call.args[1:2] if plain else [each for each in call.args[:2] if isinstance(each, ast.Constant)]
-    return any(
-        not isinstance(mode, ast.Constant) or bool(_WRITING.fullmatch(str(mode.value))) for mode in modes
+    return name == "open" and any(
+        not isinstance(mode, ast.Constant) or bool(_WRITING.fullmatch(str(mode.value)))
+        for mode in _modes(call)
     )
+
+
+def _modes(call: ast.Call) -> list[ast.expr]:
+    """The arguments that may say in which way a file is opened: a path's own `open` takes no path first."""
+    modes = [each.value for each in call.keywords if each.arg in ("mode", None)]
+    base = getattr(call.func, "value", None)
+    owner = str(getattr(base, "id", "") or getattr(base, "attr", ""))
+    if base is None or owner in OPENERS or owner[:1].isupper():
+        return [*modes, *call.args[1:2]]
+    return [*modes, *call.args[:2]]
 
 
 def _replaces_file(call: ast.Call) -> bool:

@@ -15,6 +15,7 @@ from misstep.workshop.sandbox.modules import Module, own_imports, read_module
 
 MOST_FILES = 200
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+PLAIN = ("staticmethod", "classmethod", "property")
 # After any of these nobody can tell what is called.
 BLIND = {"getattr", "globals", "locals", "vars", "__dict__", "__getattribute__", "attrgetter", "methodcaller"}
 
@@ -110,12 +111,12 @@ class _Survey:
             self._reach(module, node)
 
     def _reach(self, module: Module, node: ast.AST) -> None:
-        """Of a class only what runs without being named; its other methods are reached by their names."""
+        """Of a class only what may run without being named; other methods are reached by their names."""
         if not isinstance(node, ast.ClassDef):
             self._take(module, node)
             return
         for each in [*node.bases, *node.keywords, *node.decorator_list, *node.body]:
-            if not isinstance(each, FUNCTIONS) or each.name.startswith("__"):
+            if not isinstance(each, FUNCTIONS) or each.name.startswith("__") or _is_hooked(each):
                 self._take(module, each)
 
     def _take(self, module: Module, node: ast.AST) -> None:
@@ -139,6 +140,11 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
             for target in (each for outer in targets for each in ast.walk(outer)):
                 if value is not None and isinstance(target, ast.Name | ast.Attribute):
                     yield target.id if isinstance(target, ast.Name) else target.attr, value
+
+
+def _is_hooked(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether somebody else gets to know of a method, such as Pydantic of a validator."""
+    return any(getattr(each, "id", "") not in PLAIN for each in method.decorator_list)
 
 
 def _first_line(node: ast.AST) -> int:

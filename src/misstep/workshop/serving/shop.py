@@ -10,6 +10,7 @@ from typing import Protocol
 
 from misstep.adapters.subprocess.protocol import Unloadable
 from misstep.adapters.toolset.bound import Toolset, bind
+from misstep.adapters.toolset.spec import read_tools
 from misstep.core.transcript import storable
 from misstep.core.words import cut, error_in_words
 from misstep.errors import MisstepError
@@ -43,6 +44,8 @@ def open_shop(order: Load) -> tuple[Loaded | Unloadable, Shop | None]:
     except OSError as error:  # shutil's own is one
         problem = cut(error_in_words(error), LONGEST_ERROR)
         return _unloadable("the workspace can't be copied", [problem], order.workspace), None
+    if order.read:
+        return _read(order), None
     if order.apart:
         with contextlib.suppress(ImportError):  # a server is needed then, and it will be said
             import mcp  # noqa: F401  (every copy would have to load it)
@@ -90,7 +93,8 @@ class Apart:
 
 def _told(tools: Toolset, order: Load) -> Loaded:
     described = tuple(bound.described for bound in tools.bounds)
-    return Loaded(described, tools.forkable, tuple(names_in(order.folder)))
+    files, skipped = tuple(names_in(order.folder)), tuple(map(storable, tools.skipped))
+    return Loaded(described, tools.forkable, files, skipped, tuple(map(storable, tools.notes)))
 
 
 def _ownership(tools: Toolset) -> Ownership:
@@ -113,10 +117,23 @@ def _set_up(order: Load) -> None:
 def _load(spec: str) -> Toolset | Unloadable:
     try:
         return bind(spec)
-    except MisstepError as error:
-        return _unloadable(error.message, error.hints, error.where)
     except BaseException as error:
-        return _unloadable(cut(error_in_words(error), LONGEST_ERROR), _last_place(error), spec)
+        return _blamed(error, spec)
+
+
+def _read(order: Load) -> Loaded | Unloadable:
+    skipped, notes = list[str](), list[str]()
+    try:
+        tools = read_tools(order.spec, skipped, notes)
+    except BaseException as error:
+        return _blamed(error, order.spec)
+    return Loaded(tuple(tools), skipped=tuple(map(storable, skipped)), notes=tuple(map(storable, notes)))
+
+
+def _blamed(error: BaseException, spec: str) -> Unloadable:
+    if isinstance(error, MisstepError):
+        return _unloadable(error.message, error.hints, error.where)
+    return _unloadable(cut(error_in_words(error), LONGEST_ERROR), _last_place(error), spec)
 
 
 def _unloadable(message: str, hints: Sequence[str], where: str) -> Unloadable:

@@ -1,6 +1,6 @@
 """A program that speaks just enough of MCP's second version to answer calls with nonsense.
 
-The tool is told in which way: by its only argument.
+The tool is told in which way: by its only argument. With an argument of its own it talks before that, too.
 """
 
 import json
@@ -40,6 +40,8 @@ def answer(number: Any, arguments: dict[str, Any]) -> None:
             say({**envelope, "result": result})
 
 
+if sys.argv[1:]:
+    say("starting up")
 for line in sys.stdin:
     message = json.loads(line)
     match message.get("method"):

@@ -21,6 +21,7 @@ MOST_PAGES = 100  # of a list of tools
 SHOWN = 12  # lines of what a server has to say about its troubles
 AFTER_NONSENSE = 0.5  # seconds in which a real answer may still follow what was none
 AFTER_CHATTER = 5.0  # the same after lines that were not meant as one
+STUMBLES = "which clients that take every line for a message stumble over"
 
 
 class Connection:
@@ -105,13 +106,24 @@ class Connection:
         )
 
     @property
+    def notes(self) -> list[str]:
+        """What the server has printed among its messages so far."""
+        chatter = self._pipe.chatter if self._pipe else ""
+        name = self.redact(self.server.name)
+        return (
+            [f"the server {name} prints lines that are no messages, {STUMBLES}: {self.redact(chatter)}"]
+            if chatter
+            else []
+        )
+
+    @property
     def ended(self) -> bool:
         return self._keeper is None or self._keeper.done()
 
     async def _answer(self, question: Coroutine[Any, Any, Any]) -> Any:
         """What comes of a question, unless the session ends or nonsense comes instead."""
         assert self._keeper is not None
-        self._nonsense.clear()
+        self._forget()
         asked = asyncio.create_task(question)
         alarm = asyncio.create_task(self._nonsense.wait())
         try:
@@ -121,7 +133,7 @@ class Connection:
                 grace = AFTER_CHATTER if chatter else AFTER_NONSENSE
                 await asyncio.wait({asked, self._keeper}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
-                return asked.result()
+                return self._clear_answer(asked)
             if self.ended:
                 raise await self.gone()
             raise Garbled(self.redact(str(self._heard)))
@@ -129,6 +141,18 @@ class Connection:
             for task in (asked, alarm):
                 task.cancel()
             await asyncio.gather(asked, alarm, return_exceptions=True)
+
+    def _forget(self) -> None:
+        """Forget what was heard before a question."""
+        self._nonsense.clear()
+        self._heard = None
+
+    def _clear_answer(self, asked: "asyncio.Task[Any]") -> Any:
+        """The answer, unless there was chatter before it."""
+        answer = asked.result()
+        if isinstance(self._heard, NoMessage) and self._heard.chatter:
+            raise Garbled(f"{self.redact(str(self._heard))}, {STUMBLES}")
+        return answer
 
     async def _keep(self, ready: "asyncio.Future[Any]") -> None:
         from mcp import Client
@@ -174,6 +198,8 @@ class Connection:
         while isinstance(cause, BaseExceptionGroup):
             cause = cause.exceptions[0]
         told = "no answer in time" if isinstance(cause, TimeoutError) else str(cause) or type(cause).__name__
+        if self._pipe and self._pipe.flooded:
+            told = f"it prints lines that are no messages: {self._pipe.chatter}"
         name = self.redact(self.server.name)
         message = f"the server {name} does not tell of its tools: {self.redact(told)}"
         return UsageError(message, *self._last_lines())

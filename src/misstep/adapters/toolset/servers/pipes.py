@@ -13,6 +13,7 @@ from misstep.core.transcript import storable
 
 LONGEST = 64 << 20  # bytes of one message
 GRACE = 1.0  # seconds for a server to end by itself, and again once it was told to
+MOST_CHATTER = 500  # lines before the first message
 HALVES = b"\\ud"  # how an escaped surrogate begins, which may lack its other half
 
 
@@ -20,7 +21,8 @@ class NoMessage(Exception):
     """A line that is no message of the protocol; `chatter` if it does not even look like one."""
 
     def __init__(self, why: str, line: bytes, chatter: bool) -> None:
-        super().__init__(f"{why}: {line[:200].decode(errors='replace').strip()}")
+        self.line = line[:200].decode(errors="replace").strip()
+        super().__init__(f"{why}: {self.line}")
         self.chatter = chatter
 
 
@@ -32,6 +34,14 @@ class Pipe:
         self._printed = printed
         self._open = set[str]()  # numbers of questions that have no answer yet
         self._process: asyncio.subprocess.Process | None = None
+        self._has_spoken = False  # sent a message, that is
+        self._lines = 0  # that were none before it did
+        self.chatter = ""  # the first line that did not even look like a message
+
+    @property
+    def flooded(self) -> bool:
+        """Whether so much that was no message came that no message is waited for any more."""
+        return self._lines > MOST_CHATTER
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
@@ -91,8 +101,10 @@ class Pipe:
                     return
                 if line.strip():
                     try:
-                        await incoming.send(self._heard(line))
+                        await incoming.send(self._noted(self._heard(line)))
                     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                        return
+                    if self.flooded:
                         return
 
     async def _speak(self, process: asyncio.subprocess.Process, outgoing: Any, incoming: Any) -> None:
@@ -109,6 +121,15 @@ class Pipe:
                 except OSError:
                     await incoming.aclose()
                     return
+
+    def _noted(self, heard: Any) -> Any:
+        if not isinstance(heard, NoMessage):
+            self._has_spoken = True
+        elif not self._has_spoken:
+            self._lines += 1
+        if isinstance(heard, NoMessage) and heard.chatter:
+            self.chatter = self.chatter or heard.line
+        return heard
 
     def _heard(self, line: bytes) -> Any:
         from mcp.shared.message import SessionMessage

@@ -7,7 +7,7 @@ from typing import Any
 from misstep.adapters.toolset.calling.loops import Loop
 from misstep.adapters.toolset.calling.refusals import ArgumentsRefused, Garbled, ServerError
 from misstep.adapters.toolset.calling.returned import MOST, Returned
-from misstep.adapters.toolset.found import Found, described
+from misstep.adapters.toolset.found import Found, usable
 from misstep.adapters.toolset.mcp_entries import McpServer
 from misstep.adapters.toolset.mcp_servers import found_on
 from misstep.adapters.toolset.servers.connections import Connection
@@ -49,6 +49,11 @@ class Line:
             self.close()
             raise
 
+    @property
+    def notes(self) -> list[str]:
+        """What was odd about the server before anything was called."""
+        return self._connection.notes if self._connection else []
+
     def call(self, name: str, arguments: dict[str, Any]) -> Returned:
         assert self._connection is not None
         returned: Returned = self._loop.settle(_called(self._connection, name, arguments))
@@ -71,11 +76,14 @@ class Servers:
         self._lines = [Line(server, self._loop) for server in servers]
         try:
             found = [(each, line) for line in self._lines for each in line.open()]
-            tools = described([each for each, _ in found], spec)
+            self.skipped = list[str]()
+            pairs = usable([each for each, _ in found], spec, self.skipped)
         except BaseException:
             self.close()
             raise
-        self.bounds = [ServerTool(tool, line) for tool, (_, line) in zip(tools, found, strict=True)]
+        lines = {id(each): line for each, line in found}
+        self.bounds = [ServerTool(tool, lines[id(each)]) for tool, each in pairs]
+        self.notes = [note for line in self._lines for note in line.notes]
 
     def restart(self) -> None:
         for line in self._lines:

@@ -26,7 +26,7 @@ STYLES = {"crash": "red", "hang": "red", "blow-up": "red", "protocol": "magenta"
 ENDINGS = {
     "time": "",
     "calls": "",
-    "exhausted": "every input was tried",
+    "exhausted": "nothing more to try",
     "stopped": "stopped before its end",
 }
 

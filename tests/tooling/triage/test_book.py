@@ -2,7 +2,7 @@
 
 from misstep.core.finding import Judged
 from misstep.core.tool import Frame
-from misstep.tooling.triage.book import MOST_KEPT, Book
+from misstep.tooling.triage.book import MOST_DEFECTS, MOST_KEPT, Book
 from tests.tooling.triage.bench import invoke
 
 CRASH = Judged("crash", "why", "IndexError at a.py:1 in f", "IndexError", "a.py:1 in f", "out of range")
@@ -95,3 +95,10 @@ def test_a_finding_tells_what_the_book_knows() -> None:
     assert (finding.tool, finding.kind, finding.found_after, finding.origin) == ("f", "crash", 7, "mutation")
     assert (finding.calls, finding.original) == ((invoke("f", x=0),), (invoke("f", x=12),))
     assert (finding.replayed, finding.reproduced, finding.frames) == (3, 2, frames)
+
+
+def test_a_tool_that_finds_new_words_every_time_does_not_fill_the_book() -> None:
+    book = Book()
+    for number in range(MOST_DEFECTS + 50):
+        book.add([invoke("f", x=number)], Judged("crash", "", f"words {number}"), number)
+    assert len(book) == MOST_DEFECTS

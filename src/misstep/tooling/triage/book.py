@@ -10,6 +10,7 @@ from misstep.core.finding import Finding, FindingKind, Judged
 from misstep.core.tool import Frame, Invocation
 from misstep.tooling.judging.signatures import finding_id
 
+MOST_DEFECTS = 200  # of one examination: whoever has more than that has one, told in many ways
 HISTORY = 100  # calls that are remembered, since what shows itself now may have begun with one of them
 MOST_KEPT = 1 << 20  # characters of arguments in the history of one defect
 
@@ -133,6 +134,8 @@ class Book:
             entry.seen += 1
             if size_of(calls) < size_of(entry.calls):
                 entry.judged, entry.calls, entry.before = judged, tuple(calls), self._before(calls)
+            return None
+        if len(self._entries) >= MOST_DEFECTS:
             return None
         before = self._before(calls)
         self._entries[key] = entry = Entry(

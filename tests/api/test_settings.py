@@ -96,6 +96,8 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path, name: str) 
         "report": "ndjson",
         "method": "pdoctor",
         "confidence": "0.9",
+        "memory": "2048",
+        "sandbox": "none",
     }
     text = written.get(name, "1" if FIELDS[name] and name not in ("agent", "store") else "x")
     settings = load_settings(tmp_path, {f"MISSTEP_{name.upper()}": text})

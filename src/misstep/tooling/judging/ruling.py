@@ -23,6 +23,7 @@ MUCH_MEMORY = 512 << 20  # bytes
 MUCH_TEXT = 16 << 20  # characters
 SMALL_INPUT = 1 << 16  # characters of arguments that explain neither
 
+HIDDEN = "the agent is not told what was wrong (the MCP SDK passes on the words of a ToolError alone)"
 UNREACHABLE = "the server can't be reached"  # how a workbench says that there is nobody to call any more
 
 FINE = Judged("fine")
@@ -172,7 +173,11 @@ def _judge_words(
                 "environment", f"{told.why}: {message}", f"environment: {told.why}", message=message
             )
         case "crash":
-            why = f"it let an exception through to whoever called it ({told.error}): {message}"
+            why = (
+                f"an exception left the tool, and {HIDDEN}: {message}"
+                if told.error == "hidden exception"
+                else f"it let an exception through to whoever called it ({told.error}): {message}"
+            )
             return Judged("crash", why, _signature(told, given), told.error, message=message)
         case "refused":
             return _refusal(message)

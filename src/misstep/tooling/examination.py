@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import islice
 from typing import Literal, TypeAlias
 
@@ -13,7 +12,6 @@ from misstep.core.finding import Finding, Judged, Reach, Richness, ToolReport
 from misstep.core.tool import Described, Reaction
 from misstep.tooling.fuzzing.attempt import Attempt
 from misstep.tooling.fuzzing.fuzzer import Fuzzer
-from misstep.tooling.inputs.pool import Pool
 from misstep.tooling.judging.court import judge_calls_of
 from misstep.tooling.judging.ruling import judge
 from misstep.tooling.stretch import PORTION, PORTIONS, Stretch
@@ -47,9 +45,7 @@ class Examination:
         self._tools = {tool.name: tool for tool in tools}
         self._spec = spec
         self._before = before
-        self._fuzzer = Fuzzer(
-            tools, seed, partial(Pool, seed=seed), corpus=self._before.corpus, files=bench.files
-        )
+        self._fuzzer = Fuzzer(tools, seed, corpus=self._before.corpus, files=bench.files)
         self._book = Book()
         for finding in self._before.findings:
             self._book.recall(finding)

@@ -255,3 +255,13 @@ def test_a_tool_that_nobody_can_describe_is_left_out_with_a_word(place: Path) ->
     (report,) = fuzzed(place, "odd_tools", calls_per_tool=10).tools
     assert report.name == "greet"
     assert any("odd" in note for note in report.notes)
+
+
+def test_more_examiners_than_tools_get_in_nobodys_way(place: Path) -> None:
+    (place / "mine.py").write_text(
+        "def make(number):\n    def tool(x: int) -> int:\n        return 10 // x\n"
+        '    tool.__name__ = f"tool{number}"\n    return tool\n\n\ntools = [make(number) for number in range(6)]\n'
+    )
+    report = fuzzed(place, "tools", jobs=8, calls_per_tool=10)
+    assert [tool.name for tool in report.tools] == [*(f"tool{number}" for number in range(6)), "(together)"]
+    assert [len(tool.findings) for tool in report.tools] == [1] * 6 + [0]

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from misstep.api.allowance import Allowance
@@ -91,8 +91,10 @@ class Examiners:
 
     def _serve(self, waiting: "SimpleQueue[Left]") -> None:
         try:
-            while not waiting.empty() and not (self._allowance.lacking or self._allowance.is_over()):
+            while not (self._allowance.lacking or self._allowance.is_over()):
                 self._examine(*waiting.get_nowait())
+        except Empty:
+            pass  # others have taken the rest
         except BaseException as error:
             self._news.put(error)
         finally:

@@ -265,3 +265,17 @@ def test_more_examiners_than_tools_get_in_nobodys_way(place: Path) -> None:
     report = fuzzed(place, "tools", jobs=8, calls_per_tool=10)
     assert [tool.name for tool in report.tools] == [*(f"tool{number}" for number in range(6)), "(together)"]
     assert [len(tool.findings) for tool in report.tools] == [1] * 6 + [0]
+
+
+def test_a_server_named_by_a_relative_path_is_found_from_any_folder(
+    place: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    (place / "server.py").write_text(
+        "from mcp.server.mcpserver import MCPServer\n\nserver = MCPServer('shop')\n\n\n"
+        "@server.tool()\ndef third(values: list[int]) -> int:\n    return values[2]\n\n\nserver.run()\n"
+    )
+    report = fuzz_tools(settings_in(place, calls_per_tool=6), [f"mcp:{sys.executable} server.py"])
+    (finding,) = report.findings
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert replay_finding(settings_in(place), report.run, finding.id)[1].ruling == "crash"

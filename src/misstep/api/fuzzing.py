@@ -9,7 +9,6 @@ import msgspec
 
 from misstep.api.allowance import Allowance
 from misstep.api.examining import Examiners
-from misstep.api.places import lasting_tools
 from misstep.api.resumption import find_resumable, new_means
 from misstep.api.summaries import summarise_tools
 from misstep.api.targets import Target, find_targets
@@ -21,12 +20,13 @@ from misstep.core.settings import Settings, check_settings, store_flag
 from misstep.core.verdict import JUDGEMENTS, Judgement
 from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
 from misstep.store.runs import Run, Seat, Store
+from misstep.workshop.sandbox.places import anchored
 
 
 def fuzz_tools(settings: Settings, specs: Sequence[str], *listeners: Listener) -> FuzzReport:
     """Fuzz the tools that the specs mean, each within its limits, and keep what comes of it."""
     settings = _lasting(check_settings(settings))
-    own = tuple(dict.fromkeys(lasting_tools(spec) for spec in specs))
+    own = tuple(dict.fromkeys(anchored(spec) for spec in specs))
     with Workbenches(settings) as benches:
         targets = find_targets({spec: benches.tools_of(spec) for spec in own}, settings.only)
         with Store(settings.store, create=True) as store:

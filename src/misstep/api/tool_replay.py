@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from misstep.api.fuzzing import find_finding
-from misstep.api.places import lasting_tools
 from misstep.api.workbenches import Workbenches
 from misstep.core.finding import Finding, Judged
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Invocation, Probe
 from misstep.errors import UsageError, did_you_mean
 from misstep.tooling.judging.court import judge_calls_of
+from misstep.workshop.sandbox.places import anchored
 
 
 def replay_finding(settings: Settings, run: str, name: str) -> tuple[Finding, Judged]:
@@ -27,7 +27,7 @@ def replay_calls(
     if not calls:
         raise UsageError("no calls were given", "expected (tool, arguments), at least once")
     made = [Invocation(tool, json.dumps(dict(arguments), allow_nan=False)) for tool, arguments in calls]
-    return _replay(lasting_tools(spec), made, check_settings(settings or Settings(timeout=10.0)))
+    return _replay(anchored(spec), made, check_settings(settings or Settings(timeout=10.0)))
 
 
 def _replay(spec: str, calls: Sequence[Invocation], settings: Settings) -> Judged:

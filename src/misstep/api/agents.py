@@ -10,7 +10,7 @@ import msgspec
 from misstep.adapters.loading.recognition import load
 from misstep.adapters.mcp.client import McpAgent
 from misstep.adapters.paradigms.assistant import AssistantAgent
-from misstep.adapters.paradigms.prompts import Template, load_template
+from misstep.adapters.paradigms.prompts import load_template
 from misstep.adapters.paradigms.react import ReactAgent
 from misstep.adapters.paradigms.responses import ResponsesAgent
 from misstep.adapters.paradigms.tools import ToolsAgent
@@ -22,6 +22,7 @@ from misstep.core.gate import Gates
 from misstep.core.model import LanguageModel
 from misstep.core.secrets import SECRET_NAME
 from misstep.core.settings import Settings
+from misstep.core.template import Template
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.simulated.planners import PLANNERS, simulated_agent
 

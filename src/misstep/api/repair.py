@@ -4,20 +4,21 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 
-from misstep.adapters.paradigms.prompts import Template
 from misstep.adapters.toolset.spec import tools_from
 from misstep.api.budgets import FLAGS, left_of
 from misstep.api.conduct import refuse_running_loop
 from misstep.api.estimates import CHARACTERS
 from misstep.api.models import Tell, open_model, price_agent, refuse_blind_budget
 from misstep.core.agent import Tool
-from misstep.core.model import Assistant, Chat, LanguageModel, Message, ModelError, User
+from misstep.core.forms import Complaint
+from misstep.core.model import LanguageModel, Message, ModelError
 from misstep.core.repair import ConflictLine, RepairReport, RuleLine, SaidBy, ToolLine
 from misstep.core.settings import Settings
 from misstep.core.spending import AGENT, Spent
+from misstep.core.template import Template, fenced
 from misstep.core.transcript import Usage, storable
 from misstep.core.words import cut
-from misstep.engine.deadline import Deadline
+from misstep.engine.desk import Desk, Unusable
 from misstep.errors import BudgetExceeded, UsageError
 from misstep.planning.repair.forms import FORMS, Form
 from misstep.planning.repair.outcome import Conflict, Repair, examine
@@ -26,10 +27,8 @@ from misstep.planning.repair.wall import read_answer
 from misstep.report.constraint import in_brief
 from misstep.report.formula import formally
 
-TRIES = 3
 MOST_REQUEST = 50_000  # characters
 DESCRIPTION = 500  # characters of it that a model is told of a tool
-REPEATED = 20_000  # characters of a bad answer that a model is shown again
 EXPECTED = 400  # tokens of an answer, roughly
 
 _READINGS: tuple[SaidBy, SaidBy] = ("first", "second")
@@ -48,11 +47,11 @@ def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
     refuse_blind_budget(settings)
     refuse_running_loop()
     tools = tools_from(settings.tools)
-    desk = _Desk(settings, open_model(settings, tell), tools, request)
-    one, other = asyncio.run(desk.read_twice())
+    readers = _Readers(settings, open_model(settings, tell), tools, request)
+    one, other = asyncio.run(readers.read_twice())
     price = price_agent(settings)
-    usd = None if price is None else round(price.of(desk.usage), 6)
-    return _report(examine(one, other), desk, usd)
+    usd = None if price is None else round(price.of(readers.usage), 6)
+    return _report(examine(one, other), readers, usd)
 
 
 def _checked(request: str) -> str:
@@ -68,60 +67,44 @@ def _checked(request: str) -> str:
     return request
 
 
-class _Desk:
-    """Asks a model for readings, and counts what that takes."""
+class _Readers:
+    """Has a model read a request twice, within the budget."""
 
     def __init__(self, settings: Settings, model: LanguageModel, tools: Sequence[Tool], request: str) -> None:
         self._settings = settings
-        self._model = model
         self._tools = tools
         self._request = request
-        self._deadline = Deadline(settings.timeout)
+        self._desk = Desk(model, AGENT, settings.timeout, admit=self._keep_to_budget)
         self.model = model.name
-        self.requests = 0
-        self.usage = Usage()
 
-    def spend(self, usage: Usage) -> None:
-        self.usage += usage
+    @property
+    def requests(self) -> int:
+        return self._desk.requests
 
-    def wait(self, seconds: float) -> None:
-        self._deadline.extend(seconds)
+    @property
+    def usage(self) -> Usage:
+        return self._desk.usage
 
     async def read_twice(self) -> tuple[Reading, Reading]:
         """Two readings, neither of which knows of the other."""
         try:
             return await self._read(FORMS[0], _READINGS[0]), await self._read(FORMS[1], _READINGS[1])
         finally:
-            await self._model.close()
+            await self._desk.close()
 
     async def _read(self, form: Form, which: str) -> Reading:
         names = [tool.name for tool in self._tools]
-        messages: list[Message] = [User(_prompt(form, self._tools, self._request))]
-        wrong = ""
-        for _ in range(TRIES):
-            text = await self._ask(messages)
-            reading = read_answer(form, text, names, self._request)
-            if isinstance(reading, Reading):
-                return reading
-            wrong = reading.text
-            messages += [Assistant(cut(text, REPEATED)), User(_again(wrong))]
-        raise ModelError(
-            f"{self.model} gave no usable constraints in {TRIES} tries",
-            f"in the {which} reading, the last time: {cut(wrong, 500)}",
-            "take another model with --model, or a shorter request",
-        )
 
-    async def _ask(self, messages: Sequence[Message]) -> str:
-        self._keep_to_budget(messages)
-        self._deadline = Deadline(self._settings.timeout)
-        self.requests += 1
+        def read(text: str) -> Reading | Complaint:
+            return read_answer(form, text, names, self._request)
+
         try:
-            async with self._deadline:
-                return (await self._model.chat(Chat(tuple(messages)), self)).text
-        except TimeoutError:
-            seconds = f"{self._settings.timeout:g} seconds"
+            return await self._desk.ask(_prompt(form, self._tools, self._request), read)
+        except Unusable as error:
             raise ModelError(
-                f"{self.model} gave no answer in {seconds}", "allow more with --timeout"
+                error.message,
+                f"in the {which} reading, {error.hints[0]}",
+                "take another model with --model, or a shorter request",
             ) from None
 
     def _keep_to_budget(self, messages: Sequence[Message]) -> None:
@@ -141,22 +124,15 @@ class _Desk:
 def _prompt(form: Form, tools: Sequence[Tool], request: str) -> str:
     text = (files("misstep.api") / "data" / f"repair-{form}.txt").read_text("utf-8")
     listed = [f"- {tool.name}: {cut(' '.join(tool.description.split()), DESCRIPTION)}" for tool in tools]
-    fence = "-" * 20
-    while fence in request:  # or the request could end itself
-        fence += "-"
-    return Template(text).fill(tools="\n".join(listed), request=request, fence=fence)
+    return Template(text).fill(tools="\n".join(listed), request=fenced(request))
 
 
-def _again(complaint: str) -> str:
-    return f"{cut(complaint, REPEATED)} Give the whole JSON object once more, mended, and nothing else."
-
-
-def _report(found: Repair, desk: _Desk, usd: float | None) -> RepairReport:
+def _report(found: Repair, readers: _Readers, usd: float | None) -> RepairReport:
     tools = [*found.common.needs, *[doubt.need for doubt in found.doubts]]
     ids = {need.tool: f"a{number}" for number, need in enumerate(tools, 1)}
     rules = tuple(_rule_lines(found, ids))
     return RepairReport(
-        desk.model,
+        readers.model,
         found.common.agrees,
         not found.conflicts,
         tuple(_tool_lines(found, ids)),
@@ -164,8 +140,8 @@ def _report(found: Repair, desk: _Desk, usd: float | None) -> RepairReport:
         tuple(dict.fromkeys([*found.readings[0].beyond, *found.readings[1].beyond])),
         tuple([_conflict_line(conflict, rules) for conflict in found.conflicts]),
         found.plan,
-        desk.requests,
-        desk.usage,
+        readers.requests,
+        readers.usage,
         usd,
     )
 

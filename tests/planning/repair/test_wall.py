@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from misstep.core.constraint import Adjacent, Before, Choice, Limit, Place, Repeat
+from misstep.core.forms import Complaint
 from misstep.planning.repair.forms import FORMS, Form
-from misstep.planning.repair.reading import Complaint, Need, Reading
+from misstep.planning.repair.reading import Need, Reading
 from misstep.planning.repair.wall import is_quoted, read_answer
 from tests.planning.repair.readings import random_reading
 

@@ -5,9 +5,9 @@ import asyncio
 import msgspec
 
 from misstep.adapters.paradigms.carrying import carry_out
-from misstep.adapters.paradigms.prompts import Template
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.model import Assistant, Chat, System, Thread, ThreadModel, User
+from misstep.core.template import Template
 
 CLOSING_SECONDS = 5.0
 

@@ -1,9 +1,10 @@
 """`react`: thought, action, observation in plain text, by completion or by chat."""
 
-from misstep.adapters.paradigms.prompts import Template, list_tools
+from misstep.adapters.paradigms.prompts import list_tools
 from misstep.adapters.paradigms.steps import Act, Finish, read_step
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.model import Assistant, Chat, LanguageModel, Message, Prompt, User
+from misstep.core.template import Template
 
 STOP = ("\nObservation:", "\nQuestion:")
 THOUGHT = "Thought:"  # a model that continues a text needs to be led into the next step

@@ -3,9 +3,9 @@
 import msgspec
 
 from misstep.adapters.paradigms.carrying import carry_out
-from misstep.adapters.paradigms.prompts import Template
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.model import Assistant, Chat, Message, ResponseModel, System, User
+from misstep.core.template import Template
 
 
 class ResponsesAgent:

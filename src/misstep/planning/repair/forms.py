@@ -3,7 +3,6 @@
 One lists relations, the other goes from tool to tool: who fills in both has to look at the request twice.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -12,13 +11,13 @@ from msgspec import Meta
 
 from misstep.core.case import MOST_ACTIONS
 from misstep.core.constraint import Adjacent, Before, Choice, Limit, Place, Repeat
+from misstep.core.forms import Complaint, read_form
 from misstep.planning.admission.constraints import MOST_TIMES
-from misstep.planning.repair.reading import Complaint, Need, Reading, Rule
+from misstep.planning.repair.reading import Need, Reading, Rule
 
 Form = Literal["relations", "tools"]
 FORMS: tuple[Form, ...] = ("relations", "tools")
 
-MOST_TEXT = 100_000  # characters of an answer
 MOST_RULES = 100
 
 Quote = Annotated[str, Meta(min_length=1, max_length=2_000)]
@@ -27,8 +26,6 @@ Times = Annotated[int, Meta(ge=2, le=MOST_TIMES)]
 Most = Annotated[int, Meta(ge=1, le=MOST_ACTIONS * MOST_TIMES)]
 Options = Annotated[tuple[Name, ...], Meta(min_length=2, max_length=MOST_ACTIONS)]
 Beyond = Annotated[tuple[Quote, ...], Meta(max_length=MOST_RULES)]
-
-_THOUGHTS_END = re.compile("</think(?:ing)?>")
 
 
 class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,23 +115,13 @@ class _Tools(_Strict, frozen=True):
     beyond: Beyond = ()
 
 
-def read_form(form: Form, text: str) -> Reading | Complaint:
+def read_reading(form: Form, text: str) -> Reading | Complaint:
     """The reading that an answer holds, not yet held against the request."""
-    if len(text) > MOST_TEXT:
-        return Complaint(f"The answer has {len(text):,} characters; at most {MOST_TEXT:,} are read.")
-    said = _THOUGHTS_END.split(text)[-1]
-    begin, end = said.find("{"), said.rfind("}")
-    if begin < 0 or end < begin:
-        return Complaint("There is no JSON object in the answer.")
-    filled = said[begin : end + 1].encode("utf-8", "replace")
-    try:
-        if form == "relations":
-            return _from_relations(msgspec.json.decode(filled, type=_Relations))
-        return _from_tools(msgspec.json.decode(filled, type=_Tools))
-    except msgspec.ValidationError as error:
-        return Complaint(f"The JSON object has not the form that was asked for: {str(error)[:500]}.")
-    except (msgspec.DecodeError, RecursionError) as error:
-        return Complaint(f"The answer is not valid JSON: {str(error)[:500]}.")
+    if form == "relations":
+        relations = read_form(text, _Relations)
+        return relations if isinstance(relations, Complaint) else _from_relations(relations)
+    tools = read_form(text, _Tools)
+    return tools if isinstance(tools, Complaint) else _from_tools(tools)
 
 
 def _from_relations(filled: _Relations) -> Reading:
@@ -158,12 +145,12 @@ def _rule(relation: _Any) -> Rule:
             return Rule(Limit(tool, most), quote)
 
 
-def _from_tools(filled: _Tools) -> Reading:
+def _from_tools(filled: _Tools) -> Reading | Complaint:
     needs = [Need(each.tool, each.quote) for each in filled.tools]
     rules = [rule for each in filled.tools for rule in _rules_of(each)]
     rules += [Rule(Choice(each.tools), each.quote) for each in filled.choices]
     if len(rules) > MOST_RULES:
-        raise msgspec.ValidationError(f"there are {len(rules)} constraints, at most {MOST_RULES} are read")
+        return Complaint(f"There are {len(rules)} constraints, at most {MOST_RULES} are read.")
     return Reading(tuple(needs), tuple(rules), filled.beyond)
 
 

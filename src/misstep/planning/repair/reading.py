@@ -38,12 +38,6 @@ class Reading(msgspec.Struct, frozen=True):
         return tuple([rule.constraint for rule in self.rules])
 
 
-class Complaint(msgspec.Struct, frozen=True):
-    """What is wrong with a model's answer, in words that it can mend it by."""
-
-    text: str
-
-
 def problem(tools: Sequence[str], constraints: Sequence[Constraint]) -> Case:
     """The planning problem in what was read: which calls, in which order. Arguments are no part of it."""
     actions = tuple([Action(tool, tool, tool) for tool in tools])

@@ -8,12 +8,13 @@ from math import prod
 import msgspec
 
 from misstep.core.constraint import Choice, Constraint, Repeat
+from misstep.core.forms import Complaint
 from misstep.errors import UsageError
 from misstep.planning.admission.constraints import actions_of, check_constraints
 from misstep.planning.admission.size import MOST_WAYS
 from misstep.planning.language.skeletons import shown
-from misstep.planning.repair.forms import Form, read_form
-from misstep.planning.repair.reading import Complaint, Reading, Rule, problem
+from misstep.planning.repair.forms import Form, read_reading
+from misstep.planning.repair.reading import Reading, Rule, problem
 
 MOST_CALLS = 60  # with repetitions
 LEAST_QUOTED = 2  # letters or digits: less is in any request
@@ -25,7 +26,7 @@ _MARKS = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "„": '
 
 def read_answer(form: Form, text: str, tools: Sequence[str], request: str) -> Reading | Complaint:
     """The reading in a model's answer, or the first thing that is wrong with it."""
-    reading = read_form(form, text)
+    reading = read_reading(form, text)
     if isinstance(reading, Complaint):
         return reading
     for complaint in _complaints(reading, tools, request):

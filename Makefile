@@ -32,15 +32,26 @@ help:
 	touch $@
 
 # Frameworks and clients that can't live beside the others; where one can't be had, its tests are skipped.
-ENVIRONMENTS := crewai llama-index mcp1 tools
+ENVIRONMENTS := composio crewai llama-index mcp1 tools
 
-environments: $(ENVIRONMENTS:%=.venv-%/.installed) .venv-servers/.installed
+environments: $(ENVIRONMENTS:%=.venv-%/.installed) .venv-newer/.installed .venv-servers/.installed
 
 .venv-%/.installed: tests/environments/%.txt
 	@echo "making an environment for $*"
 	@{ $(PYTHON) -m venv --clear .venv-$* && \
 	  .venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@; } || \
 	  { rm -rf .venv-$*; echo "no environment for $*: its tests will be skipped"; }
+
+# A Python that can follow code by sys.monitoring, wherever one is; NEWER=… overrides it.
+NEWER ?= $(shell for p in python3.13 python3.12 $${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.13.*/bin/python \
+	$${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.12.*/bin/python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$p && break; done)
+
+.venv-newer/.installed: tests/environments/newer.txt
+	@echo "making an environment for a newer Python"
+	@{ test -n "$(NEWER)" && $(NEWER) -m venv --clear .venv-newer && \
+	  .venv-newer/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@; } || \
+	  { rm -rf .venv-newer; echo "no Python 3.12 or 3.13: tests of sys.monitoring will be skipped"; }
 
 # MCP servers that are written for Node.
 .venv-servers/.installed: tests/environments/servers/package.json tests/environments/servers/package-lock.json

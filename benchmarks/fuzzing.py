@@ -186,6 +186,8 @@ def errors_of_tally(tally: Tally) -> set[Error]:
 
 def error_of(finding: Finding) -> Error | None:
     """A finding as plain means would name it; None where they can't see it, such as what a result tells."""
+    if finding.error == "CPU":  # to them there is no telling whether it waits
+        return finding.tool, "hang"
     if finding.kind in OUTRIGHT:
         return finding.tool, OUTRIGHT[finding.kind]
     if finding.kind != "crash":

@@ -134,7 +134,9 @@ def test_a_budget_of_calls_stops_a_run_which_then_goes_on(place: Path) -> None:
     with pytest.raises(BudgetExceeded, match="100 of 100 calls") as stopped:
         fuzzed(place, "tools", budget_calls=100)
     assert "--budget-calls MORE" in str(stopped.value)
-    assert sum(tool.calls for tool in view_fuzzing(settings_in(place), "last").tools) == 100
+    tools = view_fuzzing(settings_in(place), "last").tools
+    assert sum(tool.calls + tool.triage_calls for tool in tools) == 100
+    assert tools[0].triage_calls
     report = resume_fuzzing(settings_in(place, resume="last", budget_calls=1000))
     assert [tool.calls for tool in report.tools] == [60, 60, 60, 60]
     assert ("crash", "ZeroDivisionError") in found(report.tools[1])
@@ -166,8 +168,84 @@ def test_tools_of_one_name_in_two_files_have_findings_of_their_own(place: Path) 
     (place / "other").mkdir()
     (place / "other" / "mine.py").write_text(TOOLS)
     specs = [f"{place}/mine.py:lookup", f"{place}/other/mine.py:lookup"]
-    one, other = fuzz_tools(settings_in(place), specs).tools
+    report = fuzz_tools(settings_in(place), specs)
+    one, other = report.tools
     assert found(one) == found(other) == [("crash", "IndexError")]
+    (place / "other" / "mine.py").write_text(TOOLS.replace('split("query: ")[1]', "strip()"))
+    rulings = [replay_finding(settings_in(place), report.run, each.id)[1].ruling for each in report.findings]
+    assert rulings == ["crash", "fine"]
+
+
+def test_no_call_is_made_beyond_the_budget_though_findings_wait_to_be_confirmed(place: Path) -> None:
+    with pytest.raises(BudgetExceeded, match="62 of 62 calls"):
+        fuzzed(place, "lookup", budget_calls=62)
+    (report,) = view_fuzzing(settings_in(place), "last").tools
+    assert (report.calls, report.triage_calls, report.ended) == (60, 2, "stopped")
+    assert [finding.replayed for finding in report.findings] == [0]
+    (report,) = resume_fuzzing(settings_in(place, resume="last", budget_calls=1000)).tools
+    assert (report.calls, report.ended) == (60, "calls")
+    assert [finding.reproduced for finding in report.findings] == [3]
+
+
+SHOP = """
+import json
+import os
+import sys
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+WHOLE = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
+calls = 0
+
+
+def answer(method, parameters):
+    global calls
+    if method == "initialize":
+        served = {"name": "shop", "version": "1"}
+        version = parameters["protocolVersion"]
+        return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": served}
+    if method == "tools/list":
+        return {"tools": [{"name": name, "inputSchema": WHOLE} for name in ("weigh", "count")]}
+    calls += 1
+    if calls == 8 and not os.path.exists(f"{FOLDER}/mended"):
+        open(f"{FOLDER}/gone", "w").close()
+        os._exit(3)
+    return {"content": [{"type": "text", "text": "fine"}]}
+
+
+if os.path.exists(f"{FOLDER}/gone"):
+    sys.exit("out of order")
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        result = answer(asked["method"], asked.get("params"))
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+def test_a_server_that_is_gone_for_good_ends_nothing_but_its_own_part(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("misstep.workshop.lodging.PAUSE", 0.01)
+    monkeypatch.setattr("misstep.api.examiner.PAUSE", 0.01)
+    (place / "shop.py").write_text(SHOP)
+    server = f"mcp:{sys.executable} {place}/shop.py"
+    given = settings_in(place, calls_per_tool=20, sandbox="none")
+    with pytest.raises(UsageError, match=r"could not be started again: .*; what was found is kept") as lost:
+        fuzz_tools(given, [server, f"{place}/mine.py:lookup"])
+    assert lost.value.where == server
+    assert "misstep tool fuzz --resume" in str(lost.value)
+    weigh, count, together, lookup = view_fuzzing(given, "last").tools
+    assert [tool.ended for tool in (weigh, count, together, lookup)] == [*["stopped"] * 3, "calls"]
+    assert all(tool.notes[-1].startswith("could not be started again: ") for tool in (weigh, count, together))
+    assert [(each.error, each.replayed) for each in weigh.findings] == [("process died", 0)]
+    assert (count.calls, together.calls, len(lookup.findings)) == (0, 0, 1)
+
+    (place / "mended").touch()
+    (place / "gone").unlink()
+    report = resume_fuzzing(settings_in(place, resume="last"))
+    assert [tool.calls for tool in report.tools] == [20] * 4
+    assert not any("could not be started again" in note for tool in report.tools for note in tool.notes)
+    assert report.tools[0].findings == ()
 
 
 def test_the_time_for_a_tool_ends_its_part(place: Path) -> None:

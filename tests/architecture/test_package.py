@@ -59,8 +59,8 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/report/data/pdoctor.toml",
         "misstep/workshop/sandbox/data/destruction.toml",
         "misstep/workshop/sandbox/data/places.toml",
-        "misstep/tooling/judging/data/wording.toml",
-        "misstep/tooling/inputs/data/semantic.toml",
+        "misstep/tooling/judging/words/data/wording.toml",
+        "misstep/tooling/inputs/suggestions/data/semantic.toml",
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,11 +54,51 @@ def test_reports_are_written(folder: Path, misstep: Command) -> None:
     assert kinds == ["run_started", "finding_made", "tool_finished", "run_finished"]
 
 
+VAULT = '''
+def vault(code: str) -> int:
+    """Open the vault."""
+    if code.startswith("sesame"):
+        return 1 // 0
+    return "closed" if code == "open up" else 0
+'''
+
+
+def test_a_run_begins_with_what_another_has_found(folder: Path, misstep: Command) -> None:
+    (folder / "mine.py").write_text(VAULT)
+
+    def found(*given: str) -> list[dict[str, Any]]:
+        printed = misstep("tool", "fuzz", "mine.py:vault", "--json", "--display", "none", *given)
+        (tool,) = json.loads(printed.out)["tools"]
+        return [{**tool, "seconds": 0}, *tool["findings"]]
+
+    _, *before = found("--calls-per-tool", "600")
+    assert {each["error"] for each in before} == {"ZeroDivisionError", "type hint"}
+    run = json.loads(misstep("show", "last", "--json").out)["run"]
+    _, *early = found("--calls-per-tool", "2")
+    assert len(early) < len(before)
+    _, *at_once = found("--calls-per-tool", "2", "--from", run, "--seed", "3")
+    assert {each["id"] for each in at_once} == {each["id"] for each in before}
+    assert found("--calls-per-tool", "80", "--from", run) == found("--calls-per-tool", "80", "--from", run)
+
+
+def test_only_a_run_on_tools_can_be_begun_with(folder: Path, misstep: Command) -> None:
+    def told(*given: str) -> str:
+        printed = misstep("tool", "fuzz", "mine.py:greet", *SHORT, *given)
+        assert printed.code == 2
+        return printed.err
+
+    assert "there is no store here yet" in told("--from", "last")
+    misstep("plan", "test", "--agent", "sim:perfect", "--count", "1", "--display", "none")
+    assert "there is no run 'abc'" in told("--from", "abc")
+    assert "is not from tool fuzz, but from plan test" in told("--from", "last")
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         ([], "no tools were given"),
         (["mine.py:tools", "--resume", "last"], "can't go with --resume"),
+        (["--from", "last", "--resume", "last"], "--from can't go with --resume"),
         (["mine.py:tools", "--out", "x.py"], "--out is where tests go"),
         (["mine.py:nothing"], "nothing"),
         (["mine.py:tools", "--only", "shar"], "Did you mean 'share'?"),

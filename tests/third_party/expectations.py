@@ -37,6 +37,14 @@ JSON = {"KeyError", "TypeError", "IndexError", "ValueError"}
 # A program can end its own process and can ask for more than there is; its errors are its answer.
 RUNS_CODE = {"SystemExit", "KeyboardInterrupt", "GeneratorExit", "ValueError", "TypeError"}
 
+# composio-core 0.7.22: paths are taken as they come, and writing without a file is met by an assertion.
+COMPOSIO = {
+    "FILETOOL_CREATE_FILE": {"FileNotFoundError", "FileExistsError", "ValueError"},
+    "FILETOOL_CHANGE_WORKING_DIRECTORY": {"ValueError", "UnicodeEncodeError"},
+    "FILETOOL_WRITE": {"AssertionError"},
+}
+COMPOSIO_IS_CAREFUL = ("MATHEMATICAL_CALCULATOR", "SQLTOOL_SQL_QUERY")
+
 # mcp-server-git 2026.10.19: what Python says about a NUL byte, as the server's answer.
 GIT_TOOLS = ("git_status", "git_log")
 GIT_SAYS = "embedded null byte"

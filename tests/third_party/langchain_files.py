@@ -11,3 +11,4 @@ if not Path("loop").is_symlink():
     Path("loop").symlink_to("loop")
 
 tools = FileManagementToolkit(root_dir=".").get_tools()
+tools[-1].invoke({})  # the first call imports much of LangChain: once here, or in every process that calls

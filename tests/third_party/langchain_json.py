@@ -12,3 +12,4 @@ SPEC = JsonSpec(
 )
 
 tools = [JsonListKeysTool(spec=SPEC), JsonGetValueTool(spec=SPEC)]
+tools[0].invoke("data")  # the first call imports much of LangChain: once here, or in every process that calls

@@ -80,3 +80,4 @@ def _made(kind: Any) -> Any:
 
 
 tools = [_made(kind) for kind in CLASSES]
+tools[1].invoke("{}")  # the first call imports much of LangChain: once here, or in every process that calls

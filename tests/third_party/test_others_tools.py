@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from misstep.core.finding import Finding, FuzzReport
-from misstep.core.settings import Settings
 from tests.conformance.subject_subprocess import find_python
 from tests.third_party import expectations
+from tests.third_party.fuzzed import fuzz, missed, told
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -41,25 +40,29 @@ needs_node = pytest.mark.skipif(
 
 @needs_tools
 def test_langchain_file_tools(tmp_path: Path) -> None:
-    report = fuzz(tmp_path, "langchain_files", only=tuple(expectations.FILES), calls_per_tool=250)
-    assert _missed(report, expectations.FILES) == {}
+    report = fuzz(
+        tmp_path, "langchain_files", python=PYTHON, only=tuple(expectations.FILES), calls_per_tool=250
+    )
+    assert missed(report, expectations.FILES) == {}
     assert {finding.kind for finding in report.findings} == {"crash"}
     assert {finding.error for finding in report.findings} <= set().union(*expectations.FILES.values())
 
 
 @needs_tools
 def test_langchain_requests_tools(tmp_path: Path) -> None:
-    report = fuzz(tmp_path, "langchain_requests", only=tuple(expectations.REQUESTS), calls_per_tool=120)
-    assert _missed(report, expectations.REQUESTS) == {}
+    report = fuzz(
+        tmp_path, "langchain_requests", python=PYTHON, only=tuple(expectations.REQUESTS), calls_per_tool=120
+    )
+    assert missed(report, expectations.REQUESTS) == {}
     known = expectations.MORE_REQUESTS.union(*expectations.REQUESTS.values())
-    assert [told for told in _told(report.findings) if told[2] not in known] == []
+    assert [each for each in told(report.findings) if each[2] not in known] == []
 
 
 @needs_tools
 def test_langchain_json_tools(tmp_path: Path) -> None:
-    report = fuzz(tmp_path, "langchain_json", calls_per_tool=150)
+    report = fuzz(tmp_path, "langchain_json", python=PYTHON, calls_per_tool=150)
     assert {finding.tool for finding in report.findings} == expectations.JSON_TOOLS
-    assert [told for told in _told(report.findings) if told[2] not in expectations.JSON] == []
+    assert [each for each in told(report.findings) if each[2] not in expectations.JSON] == []
 
 
 @needs_tools
@@ -67,13 +70,13 @@ def test_shell_and_python_answer_and_do_no_harm(tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     canary.write_text("alive")
     before = sorted(os.listdir(ROOT))
-    report = fuzz(tmp_path, "langchain_shell", calls_per_tool=100, time_per_tool=15.0)
+    report = fuzz(tmp_path, "langchain_shell", python=PYTHON, calls_per_tool=100, time_per_tool=15.0)
     assert canary.read_text() == "alive"
     assert sorted(os.listdir(ROOT)) == before
     wrong = [
-        told
-        for told in _told(report.findings)
-        if told[1] not in TAKES_LONG and told[2] not in expectations.RUNS_CODE
+        each
+        for each in told(report.findings)
+        if each[1] not in TAKES_LONG and each[2] not in expectations.RUNS_CODE
     ]
     assert wrong == []  # errors of the code that it was given are what an interpreter has to tell
 
@@ -91,7 +94,7 @@ def test_git_server(tmp_path: Path) -> None:
 @needs_module(PYTHON, "mcp_server_time")
 def test_time_server_refuses_in_words(tmp_path: Path) -> None:
     report = fuzz(tmp_path, f"mcp:{PYTHON} -m mcp_server_time --local-timezone UTC", calls_per_tool=40)
-    assert _told(report.findings) == []
+    assert told(report.findings) == []
     assert all(tool.refused for tool in report.tools)
 
 
@@ -108,7 +111,7 @@ def test_calculator_server(tmp_path: Path) -> None:
 def test_sqlite_server_tells_errors_as_results(tmp_path: Path) -> None:
     program = Path(OLD_PYTHON).with_name("mcp-server-sqlite")
     report = fuzz(tmp_path, f"mcp:{program} --db-path shop.db", calls_per_tool=60)
-    assert [told for told in _told(report.findings) if told[1] not in TAKES_LONG] == []
+    assert [each for each in told(report.findings) if each[1] not in TAKES_LONG] == []
 
 
 @needs_node
@@ -128,7 +131,7 @@ def test_memory_server(tmp_path: Path) -> None:
     program = SERVERS / "server-memory" / "dist" / "index.js"
     command = f"mcp:sh -c 'MEMORY_FILE_PATH=$PWD/memory.jsonl exec node {program}'"
     report = fuzz(tmp_path, command, only=expectations.MEMORY_TOOLS, calls_per_tool=40)
-    assert _told(report.findings) == []
+    assert told(report.findings) == []
 
 
 @needs_node
@@ -137,36 +140,7 @@ def test_everything_server(tmp_path: Path) -> None:
     report = fuzz(
         tmp_path, f"mcp:node {program} stdio", only=expectations.EVERYTHING_TOOLS, calls_per_tool=40
     )
-    assert _told(report.findings) == []
-
-
-def fuzz(folder: Path, spec: str, **changes: object) -> FuzzReport:
-    """What the fuzzer finds within bubblewrap; a name alone is that of a module beside this file."""
-    fuzzing = pytest.importorskip("misstep.api.fuzzing")
-    if not shutil.which("bwrap"):
-        pytest.skip("bubblewrap is needed: what these tools do can't be known")
-    if not spec.startswith("mcp:"):
-        spec, changes = f"{HERE / spec}.py:tools", {"python": PYTHON, **changes}
-    settings = Settings(
-        store=str(folder / "store.db"),
-        time_per_tool=30.0,
-        timeout=3.0,
-        memory=512,
-        jobs=2,
-        sandbox="bubblewrap",
-    )
-    report: FuzzReport = fuzzing.fuzz_tools(settings.overlay(changes), [spec])
-    return report
-
-
-def _missed(report: FuzzReport, expected: dict[str, set[str]]) -> dict[str, set[str]]:
-    found = {tool.name: {finding.error for finding in tool.findings} for tool in report.tools}
-    missed = {name: errors - found.get(name, set()) for name, errors in expected.items()}
-    return {name: errors for name, errors in missed.items() if errors}
-
-
-def _told(findings: list[Finding] | tuple[Finding, ...]) -> list[tuple[str, str, str, str]]:
-    return [(each.tool, each.kind, each.error, f"{each.message[:100]} {each.calls}") for each in findings]
+    assert told(report.findings) == []
 
 
 def _repository(folder: Path) -> Path:

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import pytest
+
 from misstep.core.finding import Finding, ToolReport
 from misstep.core.tool import Invocation, Reaction
 from misstep.tooling.examination import Examination
+from misstep.tooling.judging.endings import UNREACHABLE
 from tests.tooling.triage.bench import Bench, schema
 
 CALLS = 60
@@ -17,6 +20,10 @@ def share(state: Any, n: int) -> int:
 
 def greet(state: Any, n: int) -> str:
     return f"hello {n}"
+
+
+def picky(state: Any, n: int) -> int:
+    return 1 // (n - 271828)
 
 
 def never() -> bool:
@@ -61,3 +68,91 @@ def test_a_hang_that_does_not_come_again_is_no_finding() -> None:
     assert [each.kind for each in findings(examination)] == ["hang"]
     assert examination.settle((), never)
     assert findings(examination) == ()
+
+
+class Leaving(Bench):
+    """Cannot be reached any more after so many calls."""
+
+    leaves_after = CALLS + 2
+
+    def _call(self, invocation: Invocation) -> Reaction:
+        reaction = super()._call(invocation)
+        return (
+            reaction if self.calls <= self.leaves_after else Reaction("died", detail=f"{UNREACHABLE}: gone")
+        )
+
+
+class Purse:
+    """Grants so many calls in all."""
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+
+    def admit(self, wanted: int, least: int = 1) -> int:
+        granted = min(wanted, self.left)
+        if granted < least:
+            return 0
+        self.left -= granted
+        return granted
+
+    def give_back(self, calls: int) -> None:
+        self.left += calls
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_no_call_is_made_that_was_not_granted(most: int) -> None:
+    bench = Bench((share, PARAMETERS))
+    examination, purse = examined(bench), Purse(most)
+    assert not examination.settle((), never, grants=purse)
+    assert (bench.calls, purse.left) == (CALLS + most, 0)
+    assert examination.report("stopped").triage_calls == most
+    assert [each.replayed for each in findings(examination)] == [0]
+    assert examination.settle((), never, grants=Purse(1000))
+    assert [each.reproduced for each in findings(examination)] == [3]
+    assert examination.report("calls").triage_calls == bench.calls - CALLS
+
+
+def test_what_nobody_is_there_to_show_again_is_not_dropped() -> None:
+    examination = examined(Leaving((share, PARAMETERS)))
+    assert not examination.unreachable
+    assert not examination.settle((), never)
+    assert examination.unreachable == "gone"
+    assert [(each.error, each.replayed) for each in findings(examination)] == [("ZeroDivisionError", 0)]
+
+
+def test_the_search_ends_with_the_first_call_that_nobody_answers() -> None:
+    bench = Leaving((share, PARAMETERS))
+    bench.leaves_after = 10
+    examination = Examination(bench, bench.tools, "tools.py", 0, ToolReport("share", 0))
+    while not examination.unreachable:
+        assert examination.go_on(CALLS, never)
+    assert examination.calls == 11
+    assert examination.go_on(CALLS, never) == 1
+    bench.leaves_after = 1000
+    assert examination.go_on(CALLS, never) > 1
+    assert not examination.unreachable
+
+
+def test_a_title_makes_ids_differ_and_survives_a_stop() -> None:
+    def ids(titles: dict[str, str], before: ToolReport) -> list[str]:
+        bench = Bench((share, PARAMETERS))
+        examination = Examination(bench, bench.tools, "tools.py", 0, before, titles)
+        while examination.calls < CALLS and examination.go_on(CALLS - examination.calls, never):
+            pass
+        assert examination.settle((), never)
+        return [each.id for each in findings(examination)]
+
+    blank = ToolReport("share", 0)
+    plain, one, other = (ids(titles, blank) for titles in ({}, {"share": "one"}, {"share": "other"}))
+    assert len({*plain, *one, *other}) == 3
+    old = examined(Bench((share, PARAMETERS)))
+    assert old.settle((), never)
+    assert ids({"share": "one"}, old.report("stopped")) == plain  # what was told once keeps its name
+
+
+def test_what_was_kept_elsewhere_comes_first() -> None:
+    bench = Bench((picky, PARAMETERS))
+    kept = ['[{"tool": "picky", "arguments": {"n": 271828}}]', '[{"tool": "other", "arguments": {}}]']
+    examination = Examination(bench, bench.tools, "tools.py", 0, ToolReport("picky", 0), kept=kept)
+    assert examination.go_on(1, never) == 1
+    assert [each.found_after for each in findings(examination)] == [1]

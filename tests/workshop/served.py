@@ -1,12 +1,13 @@
-"""A small MCP server: says how often it was called, or leaves."""
+"""A small MCP server: says how often it was called, leaves, or does not come back."""
 
 import json
 import os
 import sys
+import time
 
 TOOLS = [
     {"name": name, "description": "Say.", "inputSchema": {"type": "object", "properties": {}}}
-    for name in ("fine", "leave")
+    for name in ("fine", "leave", "burn", "wait")
 ]
 count = 0
 for line in sys.stdin:
@@ -21,8 +22,13 @@ for line in sys.stdin:
         case "tools/list":
             result = {"tools": TOOLS}
         case "tools/call":
-            if message["params"]["name"] == "leave":
+            name = message["params"]["name"]
+            if name == "leave":
                 os._exit(3)
+            if name == "wait":
+                time.sleep(600)
+            while name == "burn":
+                pass
             count += 1
             with open("kept", "a") as file:
                 file.write("x")

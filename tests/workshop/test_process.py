@@ -105,6 +105,24 @@ def test_a_hang_is_given_up_and_its_place_is_known(bench: Process, how: str) -> 
     assert [frame.function for frame in hung.raised.frames if frame.own] == ["hang"]
 
 
+@pytest.mark.parametrize("how", ["loop", "regex", "child", "thread"])
+def test_a_call_that_is_given_up_and_has_computed_says_for_how_long(bench: Process, how: str) -> None:
+    hung = react(bench, "hang", how=how)
+    assert (hung.ended, hung.computed > 0.0) == ("hung", True)
+
+
+@pytest.mark.parametrize("how", ["sleep", "lock", "poll"])
+def test_a_call_that_is_given_up_and_has_waited_has_not_computed(bench: Process, how: str) -> None:
+    assert list(bench.run([probe("fine"), probe("slow")]))
+    hung = react(bench, "hang", how=how)
+    assert (hung.ended, hung.computed) == ("hung", 0.0)
+
+
+def test_a_process_that_used_up_its_processor_time_is_given_up(bench: Process) -> None:
+    reaction = react(bench, "leave", how="processor")
+    assert (reaction.ended, reaction.computed > 0.0) == ("hung", True)
+
+
 def test_nobody_waits_for_a_hang_once_it_is_over(tmp_path: Path) -> None:
     over = threading.Event()
     with bench_in(tmp_path, limits=Limits(timeout=600.0)) as bench:
@@ -116,6 +134,36 @@ def test_nobody_waits_for_a_hang_once_it_is_over(tmp_path: Path) -> None:
         assert list(bench.run([probe("fine")])) == []
         over.clear()
         assert react(bench, "fine").text.startswith("1 ")
+
+
+@pytest.mark.parametrize("again", ["reset", "run"])
+def test_nobody_waits_for_a_new_start_once_it_is_over(tmp_path: Path, again: str) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import os, time\n"
+        f"if os.path.exists({str(tmp_path / 'slow')!r}):\n    time.sleep(600)\n"
+        "def leave():\n    os.kill(os.getppid(), 9)\n    time.sleep(600)\n"
+    )
+    over = threading.Event()
+    with Process(f"{tmp_path}/slow.py:leave", Conditions(shelter="none", load_limit=600.0)) as bench:
+        bench.heed(over.is_set)
+        (tmp_path / "slow").touch()
+        assert react(bench, "leave").ended == "died"
+        threading.Timer(0.5, over.set).start()
+        assert list(bench.run([probe("leave")])) == [] if again == "run" else bench.reset() is None
+        (tmp_path / "slow").unlink()
+        over.clear()
+        assert react(bench, "leave").ended == "died"
+
+
+@pytest.mark.parametrize(("what", "is_heard"), [("large", True), ("endless", False)])
+def test_of_a_forged_report_no_more_is_taken_in_than_of_an_honest_one(
+    bench: Process, what: str, is_heard: bool
+) -> None:
+    reaction = react(bench, "forge", what=what)
+    assert (reaction.ended == "returned") == is_heard
+    assert len(reaction.text) < 100_000
+    bench.reset()
+    assert react(bench, "fine").text.startswith("1 ")
 
 
 def test_with_more_patience_what_is_slow_does_not_hang(tmp_path: Path) -> None:
@@ -339,7 +387,7 @@ def test_servers_are_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", "secret")
     server = Path(__file__).with_name("served.py")
     with Process(f"mcp:{sys.executable} {server}") as bench:
-        assert [tool.name for tool in bench.tools] == ["fine", "leave"]
+        assert [tool.name for tool in bench.tools] == ["fine", "leave", "burn", "wait"]
         folder = bench.sandbox.folder
         reactions = list(bench.run([probe("fine"), probe("fine"), probe("leave"), probe("fine")]))
         assert [reaction.ended for reaction in reactions] == ["returned", "returned", "died", "returned"]
@@ -349,6 +397,17 @@ def test_servers_are_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
         bench.reset()
         assert react(bench, "fine").text == texts[0]
         assert bench.reach("fine") is None
+
+
+def test_a_server_that_computes_is_told_from_one_that_waits() -> None:
+    pytest.importorskip("mcp")
+    server, conditions = Path(__file__).with_name("served.py"), Conditions(limits=LIMITS)
+    with Process(f"mcp:{sys.executable} {server}", conditions) as bench:
+        reactions = list(bench.run([probe("burn"), probe("wait")]))
+    assert [(reaction.ended, reaction.computed > 0.0) for reaction in reactions] == [
+        ("hung", True),
+        ("hung", False),
+    ]
 
 
 def test_calls_to_a_server_that_is_gone_come_to_its_death() -> None:

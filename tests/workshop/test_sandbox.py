@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from misstep.workshop.process import Process
+from misstep.workshop.sandbox.bubblewrap import find_bubblewrap, walls
+from misstep.workshop.sandbox.places import others_homes
 from tests.workshop.trying import bench_in, needs_bubblewrap, react, tree
 
 pytestmark = needs_bubblewrap
@@ -83,6 +86,23 @@ def test_keys_are_not_seen(bench: Process, home: Path) -> None:
     assert folder.text == "[]"
     assert [raised and raised.kind for raised in files] == ["PermissionError"] * 2
     assert "nobodys" not in react(bench, "variables").text
+
+
+def test_homes_of_others_are_hidden_but_for_what_is_needed(tmp_path: Path) -> None:
+    for name in ("me/project", "you/project", "brew/bin", "them"):
+        (tmp_path / name).mkdir(parents=True)
+    own, programs = [f"{tmp_path}/me"], [f"{tmp_path}/brew/bin", "/usr/bin", ""]
+    others = others_homes([f"{tmp_path}/*"], own, programs)
+    assert others == {f"{tmp_path}/brew": True, f"{tmp_path}/them": False, f"{tmp_path}/you": False}
+    assert others_homes([f"{tmp_path}/*"], [f"{tmp_path}/me/project"], []).keys() == {*others}
+
+
+def test_what_is_needed_of_a_hidden_home_is_put_back(tmp_path: Path) -> None:
+    for name in ("project/inner", "private/inner"):
+        (tmp_path / name).mkdir(parents=True)
+    command = walls(find_bubblewrap().flags, [f"{tmp_path}/project"], [str(tmp_path)], 1 << 20, False)
+    listed = subprocess.run([*command, "find", str(tmp_path)], capture_output=True, text=True, check=True)
+    assert set(listed.stdout.split()) == {str(tmp_path / name) for name in ("", "project", "project/inner")}
 
 
 @pytest.mark.parametrize("what", ["processes", "programs"])

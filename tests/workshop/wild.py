@@ -1,6 +1,7 @@
 """Tools that do what no tool should. They are called inside a sandbox only."""
 
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -45,6 +46,8 @@ def leave(how: str) -> str:
             ctypes.string_at(0)
         case "abort":
             os.abort()
+        case "processor":
+            os.kill(os.getpid(), signal.SIGXCPU)
         case "parent":
             os.kill(os.getppid(), signal.SIGKILL)
         case "first":
@@ -69,8 +72,22 @@ def hang(how: str) -> str:
     """Take very long."""
     if how == "regex":
         return str(re.match(r"(a+)+$", "a" * 40 + "b"))
-    if how == "sleep":
-        time.sleep(600)
+    match how:
+        case "sleep":
+            time.sleep(600)
+        case "lock":
+            lock = threading.Lock()
+            with lock, lock:
+                pass
+        case "poll":
+            while not os.path.exists("nowhere"):
+                time.sleep(0.001)
+        case "child":
+            subprocess.run([sys.executable, "-c", "while True: pass"])
+        case "thread":
+            thread = threading.Thread(target=hang, args=("loop",))
+            thread.start()
+            thread.join()
     while True:
         pass
 
@@ -181,6 +198,18 @@ def hand_over() -> str:
     return "done"
 
 
+def forge(what: str) -> str:
+    """Report of a call that nobody has made, in the name of the process."""
+    text = "x" * (1_000_000 if what == "large" else 20_000_000)
+    row = json.dumps([{"ended": "returned", "text": text}, {}]).encode() + b"\n"
+    for number in map(int, os.listdir("/proc/self/fd")):
+        if number >= 200:
+            with socket.socket(fileno=os.dup(number)) as line:
+                line.sendall(row)
+    time.sleep(600)
+    return "done"
+
+
 def variables() -> dict[str, str]:
     """The environment."""
     return dict(os.environ)
@@ -193,5 +222,5 @@ def odd(what: str) -> object:
 
 tools = [
     fine, branch, leave, hang, slow, eat, shout, write, remove, shut, read, connect, linger, mess, hand_over,
-    variables, odd
+    variables, odd, forge
 ]  # fmt: skip

@@ -4,18 +4,11 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
 
-PROCESSES = "/proc"
+from misstep.adapters.processes import PROCESSES, Listed, listed
+
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
-
-
-class _Process(NamedTuple):
-    pid: int
-    parent: int
-    session: int
 
 
 def keep_orphans() -> None:
@@ -58,10 +51,10 @@ def end_family(leader: int) -> None:
             sessions.add(process.session)
 
 
-def _family(sessions: set[int]) -> list[_Process]:
+def _family(sessions: set[int]) -> list[Listed]:
     """The members of these sessions that live, with their descendants."""
-    everybody = list(_living())
-    children = dict[int, list[_Process]]()
+    everybody = list(listed())
+    children = dict[int, list[Listed]]()
     for process in everybody:
         children.setdefault(process.parent, []).append(process)
     family = {process.pid: process for process in everybody if process.session in sessions}
@@ -72,12 +65,3 @@ def _family(sessions: set[int]) -> list[_Process]:
                 family[child.pid] = child
                 waiting.append(child.pid)
     return list(family.values())
-
-
-def _living() -> Iterator[_Process]:
-    for name in filter(str.isdigit, os.listdir(PROCESSES)):
-        with suppress(OSError), open(f"{PROCESSES}/{name}/stat", "rb") as file:
-            # The name of the program stands in brackets and may hold anything, brackets as well.
-            state, parent, _group, session, *_ = file.read().rpartition(b")")[2].split()
-            if state not in b"ZX":
-                yield _Process(int(name), int(parent), int(session))

@@ -36,12 +36,12 @@ class Allowance:
         """Let everybody come to an end."""
         self._stopped = True
 
-    def admit(self, wanted: int) -> int:
-        """How many of so many calls may be made now; they count as made."""
+    def admit(self, wanted: int, least: int = 1) -> int:
+        """How many of so many calls may be made now, nought if fewer than `least`; they count as made."""
         with self._lock:
             limit = self._budget.calls
             granted = wanted if limit is None else min(wanted, limit - self._before.calls - self._calls)
-            if self.is_over() or granted <= 0:
+            if self.is_over() or granted < least:
                 self.lacking = self.lacking or ("" if self._stopped else "calls")
                 return 0
             self._calls += granted

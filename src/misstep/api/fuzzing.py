@@ -8,7 +8,9 @@ from contextlib import closing, suppress
 import msgspec
 
 from misstep.api.allowance import Allowance
+from misstep.api.examiner import Examiner
 from misstep.api.examining import Examiners
+from misstep.api.keepsakes import find_keeper, find_keepsakes
 from misstep.api.resumption import find_resumable, new_means
 from misstep.api.summaries import summarise_tools
 from misstep.api.targets import Target, find_targets
@@ -26,6 +28,9 @@ from misstep.workshop.sandbox.places import anchored
 def fuzz_tools(settings: Settings, specs: Sequence[str], *listeners: Listener) -> FuzzReport:
     """Fuzz the tools that the specs mean, each within its limits, and keep what comes of it."""
     settings = _lasting(check_settings(settings))
+    if settings.from_run:
+        with Store(settings.store) as store:
+            settings = settings.overlay({"from_run": find_keeper(store, settings.from_run).id})
     own = tuple(dict.fromkeys(anchored(spec) for spec in specs))
     with Workbenches(settings) as benches:
         targets = find_targets({spec: benches.tools_of(spec) for spec in own}, settings.only)
@@ -88,6 +93,8 @@ class _Sitting:
         self._listeners = listeners
         self._allowance = Allowance(run.settings.budget, store.spent(run.id))
         self._kept = {report.name: report for report in store.tool_reports(run.id)}
+        self._keepsakes = find_keepsakes(store, run.settings.from_run)
+        self._lost = dict[str, str]()
 
     def hold(self, targets: Sequence[Target], benches: Workbenches) -> FuzzReport:
         run = self._run
@@ -113,7 +120,10 @@ class _Sitting:
         done = {report.name for report in self._done()}
         left = [(target, self._kept.get(target.name)) for target in targets if target.name not in done]
         known = [finding for report in self._done() for finding in report.findings]
-        with closing(Examiners(benches, self._run.settings, self._allowance, known).work(left)) as work:
+        settings, allowance = self._run.settings, self._allowance
+        examiner = Examiner(benches, settings, allowance, known, self._keepsakes)
+        self._lost = examiner.lost
+        with closing(Examiners(examiner, allowance, settings.jobs).work(left)) as work:
             for news in work:
                 self._hear(news, seat)
 
@@ -141,6 +151,8 @@ class _Sitting:
         place = store_flag(self._store.location)
         show = f"see what was found with: misstep show {run.id}{place}"
         way_on = f"go on with: misstep tool fuzz --resume {run.id}{place}"
+        for spec, why in {} if lacking else self._lost.items():
+            return UsageError(f"{why}; what was found is kept", show, way_on, where=spec)
         if not lacking:
             return Interrupted(f"run {run.id} was stopped; what was found is kept", show, way_on)
         spent = self._store.spent(run.id)

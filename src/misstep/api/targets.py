@@ -13,12 +13,16 @@ TOGETHER = "(together)"  # the name under which all tools of a spec are fuzzed i
 
 
 class Target(msgspec.Struct, frozen=True):
-    """One tool, or all tools of a spec together, under the name that the report gives them."""
+    """One tool, or all tools of a spec together, under the name that the report gives them.
+
+    `titles` are for tools whose names others have as well.
+    """
 
     place: int
     name: str
     spec: str
     tools: tuple[str, ...]
+    titles: dict[str, str] = {}
 
 
 def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) -> list[Target]:
@@ -33,8 +37,10 @@ def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) 
         wanted: list[tuple[str, tuple[str, ...]]]
         wanted = [(_label(name, short, counts[name] > 1), (name,)) for name in names]
         wanted += [(_label(TOGETHER, short, len(found) > 1), tuple(names))] if len(names) > 1 else []
+        titles = {name: _label(name, short, True) for name in names if counts[name] > 1}
         targets += [
-            Target(len(targets) + place, name, spec, some) for place, (name, some) in enumerate(wanted)
+            Target(len(targets) + place, name, spec, some, titles)
+            for place, (name, some) in enumerate(wanted)
         ]
     return targets
 

@@ -58,7 +58,7 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
                 report = api.resume_fuzzing(settings, started, *listeners)
             else:
                 report = api.fuzz_tools(settings, specs, started, *listeners)
-    except (BudgetExceeded, Interrupted):
+    except (BudgetExceeded, Interrupted, UsageError):
         if started.run:
             _finish(settings, api.view_fuzzing(settings, started.run), emit)
         raise

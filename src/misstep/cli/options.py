@@ -13,7 +13,12 @@ from misstep.api.configuration import load_settings, parse_text
 from misstep.core.settings import BUDGETS, LISTS, Settings, field_type
 from misstep.errors import UsageError
 
-_NAMES = {"agent_args": ("-A", "--agent-arg"), "model_roles": ("--model-role",), "topics": ("--topic",)}
+_NAMES = {
+    "agent_args": ("-A", "--agent-arg"),
+    "from_run": ("--from",),
+    "model_roles": ("--model-role",),
+    "topics": ("--topic",),
+}
 _SEVERAL = ("agent_args", "model_roles", *LISTS)
 _METAVARS = {
     "actions": "N-M",
@@ -26,6 +31,7 @@ _METAVARS = {
     "confidence": "RATE",
     "difficulty": "BOUND",
     "fail_on": "GATE",
+    "from_run": "RUN",
     "family": "FAMILY",
     "model": "MODEL",
     "model_base_url": "URL",
@@ -99,6 +105,7 @@ FUZZING = (
     "only",
     "time_per_tool",
     "calls_per_tool",
+    "from_run",
     "memory",
     "sandbox",
     "allow_network",

@@ -142,6 +142,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     calls_per_tool: Annotated[
         Annotated[int, Meta(ge=1, le=10**12)] | None, _doc("Most calls to fuzz each tool with.")
     ] = None
+    from_run: Annotated[str, _doc("A run of tool fuzz to begin with what it has found and kept.")] = ""
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "none"],
         _doc("What keeps tools from doing harm; auto refuses dangerous ones where there is no bubblewrap."),

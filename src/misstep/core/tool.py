@@ -47,7 +47,7 @@ class Promises(msgspec.Struct, frozen=True, omit_defaults=True):
 class Described(msgspec.Struct, frozen=True, omit_defaults=True):
     """A tool as the agent sees it, and what is known about it beside that.
 
-    `output` is the JSON schema of its structured results. `examples` are JSON texts of arguments that its
+    `output` is the JSON schema of what it promises to return. `examples` are JSON texts of arguments that its
     author gives as examples. `where` is for messages.
     """
 
@@ -138,7 +138,8 @@ class Reaction(msgspec.Struct, frozen=True, omit_defaults=True):
     all. `structured` is the JSON text of the structured result, if there is one. `flagged` is MCP's isError.
     `edges` are numbers of places in the tool's own code that no call before had reached in this order; for a
     marked call, of all that it reached.
-    `detail` says how it ended where it neither returned nor raised.
+    `detail` says how it ended where it neither returned nor raised. `computed` are seconds of processor time,
+    of a call that was given up on and had computed rather than waited.
     """
 
     ended: Ended
@@ -150,5 +151,6 @@ class Reaction(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: str = ""
     seconds: float = 0.0
     memory: int = 0  # bytes by which the peak of the process has grown
+    computed: float = 0.0
     edges: tuple[int, ...] = ()
     observations: tuple[Observation, ...] = ()

@@ -44,7 +44,12 @@ def _facts(tool: Described) -> list[str]:
 
 
 def _promised(promises: Promises) -> list[str]:
-    words = {"read-only": promises.read_only, "destructive": promises.destructive}
+    words = {
+        "read-only": promises.read_only,
+        "destructive": promises.destructive,
+        "idempotent": promises.idempotent,
+        "open world": promises.open_world,
+    }
     return [word for word, promised in words.items() if promised]
 
 

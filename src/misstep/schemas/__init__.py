@@ -1,1 +1,1 @@
-"""JSON schemas of tools: whether values fit them, and some that do."""
+"""JSON schemas of tools: whether values fit them, which demand they break, some that do fit."""

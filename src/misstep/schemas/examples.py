@@ -1,4 +1,4 @@
-"""Makes up arguments for a tool that it would take, and that read naturally in a request."""
+"""Makes up arguments for a tool that read naturally in a request."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,11 +7,13 @@ from typing import Any
 from misstep.core.dice import Dice
 from misstep.core.references import find_reference
 from misstep.errors import UsageError
-from misstep.schemas.limits import is_number, same
+from misstep.schemas.equality import same
 from misstep.schemas.numbers import numbers_for
 from misstep.schemas.patterns import is_readable, matches
 from misstep.schemas.samples import CODES, PLAIN, texts_for
+from misstep.schemas.sayable import LONGEST_TEXT, is_sayable
 from misstep.schemas.schema import fits
+from misstep.schemas.shape import KINDS, count, listed, mapping
 
 DEEPEST = 12  # schemas within schemas; deeper ones have no end, or none that anybody would read
 DRAWS = 4  # at a list or an object that as a whole has to be like this or that
@@ -19,12 +21,8 @@ MOST_WANTED = 3  # items in a list, unless the schema wants more
 MOST_ITEMS = 30
 MOST_TRIED = 10_000  # parts on the way to a value; only a schema that is made to take long has more
 DEEP = 6  # from here on lists are empty where they may be: what holds its own kind would fill pages
-LONGEST_TEXT = 400  # characters
-LARGEST = 10**9  # count that anything has to be said of
 MOST_NAMED = 4  # steps in the path of a parameter
-UNSPEAKABLE = frozenset("`'\"“”„‘’«»")
 
-KINDS = ("string", "integer", "number", "boolean", "array", "object", "null")
 ITEM = ""  # stands for the items of a list in the path of a parameter
 
 
@@ -67,7 +65,7 @@ class _Maker:
         known = list[Any]()
         with self._deeper(path):
             for value in self._candidates(self._flat(schema, path), path, others):
-                if _is_sayable(value) and fits(schema, value, self._root) is None:
+                if is_sayable(value) and fits(schema, value, self._root) is None:
                     if not any(same(value, other) for other in others):
                         return value
                     known.append(value)
@@ -157,13 +155,13 @@ class _Maker:
             return
         yield from natural
         yield from self._dice.shuffled(PLAIN)
-        low, high = _count(schema, "minLength", 1), _count(schema, "maxLength", LONGEST_TEXT)
+        low, high = count(schema, "minLength", 1), count(schema, "maxLength", LONGEST_TEXT)
         if low <= min(high, LONGEST_TEXT):
             yield _of_length(natural, low, high)
 
     def _list(self, schema: dict[str, Any], path: tuple[str, ...]) -> list[Any]:
         schemas = _item_schemas(schema, 1 + self._dice.below(MOST_WANTED))
-        least = _count(schema, "minItems", 0)
+        least = count(schema, "minItems", 0)
         if not least and self._deep >= DEEP:
             return []
         if least > min(len(schemas), MOST_ITEMS):
@@ -184,14 +182,14 @@ class _Maker:
         return made
 
     def _object(self, schema: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-        properties = _mapping(schema.get("properties"))
-        required = [name for name in _listed(schema.get("required")) if isinstance(name, str)]
+        properties = mapping(schema.get("properties"))
+        required = [name for name in listed(schema.get("required")) if isinstance(name, str)]
         rest = schema.get("additionalProperties", True)
         spare = [*properties, *(PLAIN if rest is not False else ())]
         names = [name for name in properties if name in required]
         names += dict.fromkeys(name for name in required if name not in properties)
         more = [name for name in spare if name not in names]
-        names += more[: max(0, _count(schema, "minProperties", 0) - len(names))]
+        names += more[: max(0, count(schema, "minProperties", 0) - len(names))]
         return {name: self.make(properties.get(name, rest), (*path, name)) for name in names}
 
     def _flat(self, schema: Any, path: tuple[str, ...]) -> dict[str, Any]:
@@ -203,8 +201,8 @@ class _Maker:
             if "$ref" not in flat:
                 break
             target = find_reference(flat.pop("$ref"), self._root)
-            flat = _merged(_mapping(target), flat)
-        parts = _listed(flat.pop("allOf", None))
+            flat = _merged(mapping(target), flat)
+        parts = listed(flat.pop("allOf", None))
         with self._deeper(path):
             for part in parts:
                 flat = _merged(flat, self._flat(part, path))
@@ -215,9 +213,9 @@ def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Both schemas in one; where they ask for different things the second counts."""
     both = {**one, **other}
     if "properties" in one and "properties" in other:
-        both["properties"] = {**_mapping(one["properties"]), **_mapping(other["properties"])}
+        both["properties"] = {**mapping(one["properties"]), **mapping(other["properties"])}
     if "required" in one and "required" in other:
-        both["required"] = [*_listed(one["required"]), *_listed(other["required"])]
+        both["required"] = [*listed(one["required"]), *listed(other["required"])]
     return both
 
 
@@ -235,24 +233,11 @@ def _kind(schema: dict[str, Any]) -> str:
 def _item_schemas(schema: dict[str, Any], wanted: int) -> list[Any]:
     """A schema for each item of a list: `wanted` ones, or as many as there have to be."""
     rest = schema.get("items", True)
-    first = rest if isinstance(rest, list) else _listed(schema.get("prefixItems"))
-    count = max(len(first) or wanted, _count(schema, "minItems", 0))
-    count = min(count, _count(schema, "maxItems", count), MOST_ITEMS + 1)
-    more = 0 if rest is False or isinstance(rest, list) else count - len(first)
-    return [*first[:count], *[rest] * more]
-
-
-def _count(schema: dict[str, Any], key: str, default: int) -> int:
-    count: Any = schema.get(key)
-    return max(0, int(count)) if is_number(count) and abs(count) < LARGEST else default
-
-
-def _mapping(value: object) -> dict[str, Any]:
-    return dict(value) if isinstance(value, Mapping) else {}
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
+    first = rest if isinstance(rest, list) else listed(schema.get("prefixItems"))
+    size = max(len(first) or wanted, count(schema, "minItems", 0))
+    size = min(size, count(schema, "maxItems", size), MOST_ITEMS + 1)
+    more = 0 if rest is False or isinstance(rest, list) else size - len(first)
+    return [*first[:size], *[rest] * more]
 
 
 def _of_length(words: list[str], low: int, high: int) -> str:
@@ -275,17 +260,3 @@ def _shown(path: tuple[str, ...]) -> str:
 
 def _is_null(value: object) -> bool:
     return value is None
-
-
-def _is_sayable(value: object) -> bool:
-    """Whether every text in it can stand between quotation marks on one line, and is not blank."""
-    if isinstance(value, str):
-        speakable = value.isprintable() and not UNSPEAKABLE & set(value)
-        return speakable and 0 < len(value.strip()) <= LONGEST_TEXT
-    if isinstance(value, dict):
-        return all(_is_sayable_name(name) and _is_sayable(each) for name, each in value.items())
-    return not isinstance(value, list) or all(_is_sayable(each) for each in value)
-
-
-def _is_sayable_name(name: str) -> bool:
-    return name.isprintable() and "`" not in name and bool(name.strip())

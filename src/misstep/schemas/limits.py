@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from misstep.schemas.equality import same
 from misstep.schemas.patterns import matches
 
 MOST_COMPARED = 500  # items that are compared each with each
@@ -144,17 +145,6 @@ def _size(
         return None
 
     return check
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal: 1 is 1.0, and neither is true."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    return bool(one == other)
 
 
 def _shown(value: object) -> str:

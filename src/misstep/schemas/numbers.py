@@ -1,4 +1,4 @@
-"""Numbers that a JSON schema allows, and that suit the name of a parameter."""
+"""Numbers that suit the name of a parameter, within what its schema allows."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction

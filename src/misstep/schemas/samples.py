@@ -1,4 +1,4 @@
-"""Values that parameters might have, to go by their names and formats."""
+"""Values that parameters might have, going by what they are called."""
 
 import re
 from collections.abc import Sequence

@@ -2,18 +2,22 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from msgspec import structs
 
-from misstep.core.finding import Finding, Judged, Reach, Richness, ToolReport
-from misstep.core.tool import Described, Reaction
+from misstep.core.finding import Finding, FindingKind, Judged, Reach, Richness, ToolReport
+from misstep.core.tool import Described, Invocation, Reaction
 from misstep.tooling.fuzzing.attempt import Attempt
 from misstep.tooling.fuzzing.fuzzer import Fuzzer
 from misstep.tooling.judging.court import judge_calls_of
+from misstep.tooling.judging.endings import UNREACHABLE
 from misstep.tooling.judging.ruling import judge
+from misstep.tooling.judging.signatures import finding_id
+from misstep.tooling.metered import Grants, Metered
 from misstep.tooling.stretch import PORTION, PORTIONS, Stretch
 from misstep.tooling.triage.book import Book, Entry
 from misstep.tooling.triage.richness import chao1
@@ -26,11 +30,16 @@ MOST_KEPT = 200  # inputs of a corpus
 
 Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
 
+# What tells defects apart: the tool, the kind and the signature.
+_Key: TypeAlias = tuple[str, FindingKind, str]
+
 
 class Examination:
     """Asks the fuzzer, makes the calls, judges what comes of them, and keeps the findings.
 
     `before` is the report of an examination that was stopped, with which this one goes on, or an empty one.
+    `titles` are what tools are called in the ids of findings, where their own names are not enough.
+    `kept` are calls that were worth keeping elsewhere, as in a corpus; they come first.
     """
 
     def __init__(
@@ -40,17 +49,25 @@ class Examination:
         spec: str,
         seed: int,
         before: ToolReport,
+        titles: Mapping[str, str] = MappingProxyType({}),
+        kept: Iterable[str] = (),
     ) -> None:
         self._bench = bench
         self._tools = {tool.name: tool for tool in tools}
+        self._court = judge_calls_of(tools)
         self._spec = spec
         self._before = before
-        self._fuzzer = Fuzzer(tools, seed, corpus=self._before.corpus, files=bench.files)
+        self._titles = titles
+        self._fuzzer = Fuzzer(tools, seed, corpus=(*kept, *before.corpus), files=bench.files)
         self._book = Book()
         for finding in self._before.findings:
             self._book.recall(finding)
-        self._settled = {finding.id: finding for finding in self._before.findings if finding.replayed}
-        self._dismissed = set[str]()
+        self._settled = {
+            (finding.tool, finding.kind, finding.signature): finding
+            for finding in self._before.findings
+            if finding.replayed
+        }
+        self._dismissed = set[_Key]()
         self._trouble = set[tuple[str, str, str]]()  # tools, errors and messages of the environment's
         self._plain = set[tuple[str, str]]()  # tools and signatures that calls without marks have shown
         self._fresh = list[Finding]()
@@ -58,10 +75,15 @@ class Examination:
         self._refused, self._environment = self._before.refused, self._before.environment
         self._triage = self._before.triage_calls
         self.calls, self.seconds = self._before.calls, self._before.seconds
+        self.unreachable = ""  # why there is nobody to call any more, when that was the last thing heard
 
     def go_on(self, most: int, over: Callable[[], bool]) -> int:
-        """Make up to so many calls, fewer if it is over before; none if there is nothing left to try."""
-        return Stretch(self._fuzzer, self._bench, self._take).run(most, over)
+        """Make up to so many calls, fewer if it is over before; none if there is nothing left to try.
+
+        It ends with the first call that nobody is there to answer.
+        """
+        self.unreachable = ""
+        return Stretch(self._fuzzer, self._bench, self._take).run(most, self._until(over))
 
     def news(self) -> list[Finding]:
         """What has been found since this was asked last, unconfirmed."""
@@ -69,24 +91,24 @@ class Examination:
         return fresh
 
     def settle(
-        self, known: Iterable[tuple[str, str]], over: Callable[[], bool], seconds: float = math.inf
+        self,
+        known: Iterable[tuple[str, str]],
+        over: Callable[[], bool],
+        seconds: float = math.inf,
+        grants: Grants | None = None,
     ) -> bool:
         """Confirm what was found and make it small, unless it is known by its tool and signature.
 
-        What is not reached within so many seconds stays unconfirmed. False if it was over before that.
+        What is not reached within so many seconds stays unconfirmed. False if it was over before that: so it
+        is when no more calls are granted, or nobody answers them any more.
         """
         elsewhere, until = set(known), time.monotonic() + seconds
-        for entry in self._book:
-            if entry.id in self._settled:
-                continue
-            if (entry.tool, entry.judged.signature) in elsewhere or self._is_trouble(entry):
-                self._dismissed.add(entry.id)
-                continue
-            finding = self._confirmed(entry, over, until)
-            if over():
-                return False
-            self._settle(entry, finding)
-        return True
+        bench = Metered(self._bench, grants)
+        ended = self._until(lambda: bench.is_out or over())
+        try:
+            return all(self._attend_to(entry, elsewhere, bench, ended, until) for entry in self._book)
+        finally:
+            self._triage += bench.made
 
     def report(self, ended: Ended) -> ToolReport:
         """What it has come to so far."""
@@ -104,6 +126,9 @@ class Examination:
             ended=ended,
             notes=tuple(self._notes),
         )
+
+    def _until(self, over: Callable[[], bool]) -> Callable[[], bool]:
+        return lambda: bool(self.unreachable) or over()
 
     def _take(self, attempt: Attempt, reactions: Sequence[Reaction]) -> Sequence[Judged]:
         """Rule on what came of an attempt, or of the beginning of one that was broken off."""
@@ -126,12 +151,18 @@ class Examination:
         return judged
 
     def _note(self, tool: str, judged: Judged) -> None:
+        self._look_for(judged)
         if judged.ruling == "refused":
             self._refused += 1
         elif judged.ruling == "environment":
             self._environment += 1
             self._trouble.add((tool, judged.error, judged.message))
             self._add_note(judged.why)
+
+    def _look_for(self, judged: Judged) -> None:
+        """See whether there was anybody to answer."""
+        gone = judged.ruling == "environment" and judged.why.startswith(UNREACHABLE)
+        self.unreachable = judged.why.removeprefix(f"{UNREACHABLE}: ") if gone else ""
 
     def _is_trouble(self, entry: Entry) -> bool:
         """Whether the very same was to be heard whatever the arguments: they only happened to name it."""
@@ -141,26 +172,47 @@ class Examination:
         if len(self._notes) < MOST_NOTES:
             self._notes[words] = None
 
+    def _attend_to(
+        self,
+        entry: Entry,
+        elsewhere: Collection[tuple[str, str]],
+        bench: Metered,
+        ended: Callable[[], bool],
+        until: float,
+    ) -> bool:
+        """Settle one defect that is not yet; whether there was enough left to do so."""
+        if _key(entry) in self._settled:
+            return True
+        if (entry.tool, entry.judged.signature) in elsewhere or self._is_trouble(entry):
+            self._dismissed.add(_key(entry))
+            return True
+        settled = settle(entry, bench, self._judge, ended, until)
+        if ended():
+            return False
+        found = entry.finding(settled.calls, settled.replayed, settled.reproduced, settled.judged)
+        self._settle(entry, self._located(found))
+        return True
+
+    def _judge(self, call: Invocation, reaction: Reaction) -> Judged:
+        judged = self._court(call, reaction)
+        self._look_for(judged)
+        return judged
+
     def _settle(self, entry: Entry, finding: Finding) -> None:
         """Keep a finding if it can be replayed; if nobody had the time to find out, it stays what it was."""
         if finding.reproduced:
-            self._settled[entry.id] = finding
+            self._settled[_key(entry)] = finding
         elif finding.replayed:
-            self._dismissed.add(entry.id)
+            self._dismissed.add(_key(entry))
             if (entry.tool, entry.judged.signature) in self._plain:  # else it came of the marks
                 where = f" at {entry.judged.where}" if entry.judged.where else ""
                 seen = f"{entry.kind}, {entry.judged.error}{where}, after {entry.found_after:,} calls"
                 self._add_note(f"{seen}, but not again from a fresh start")
 
-    def _confirmed(self, entry: Entry, over: Callable[[], bool], until: float) -> Finding:
-        """The finding with the smallest calls, as often as they show it."""
-        settled = settle(entry, self._bench, judge_calls_of(list(self._tools.values())), over, until)
-        self._triage += settled.spent
-        finding = entry.finding(settled.calls, settled.replayed, settled.reproduced, settled.judged)
-        return self._located(finding)
-
     def _located(self, finding: Finding) -> Finding:
-        return structs.replace(finding, spec=self._spec)
+        title = self._titles.get(finding.tool)
+        own = finding_id(title, finding.kind, finding.signature) if title else finding.id
+        return structs.replace(finding, id=own, spec=self._spec)
 
     def _unconfirmed(self, entry: Entry) -> Finding:
         return self._located(entry.finding(entry.calls, 0, 0))
@@ -168,14 +220,18 @@ class Examination:
     def _findings(self) -> Iterator[Finding]:
         """Those of before, then those that are new, in the order in which they were found."""
         for entry in self._book:
-            if entry.id not in self._dismissed:
-                finding = self._settled.get(entry.id) or self._unconfirmed(entry)
+            if _key(entry) not in self._dismissed:
+                finding = self._settled.get(_key(entry)) or self._unconfirmed(entry)
                 yield structs.replace(finding, seen=entry.seen)
 
     def _richness(self) -> Richness | None:
         """By what was seen in all sittings, less what is known from elsewhere."""
-        seen = [entry.seen for entry in self._book if entry.id not in self._dismissed]
+        seen = [entry.seen for entry in self._book if _key(entry) not in self._dismissed]
         return chao1(seen) if seen else None
 
     def _reach(self) -> Reach | None:
         return self._bench.reach(next(iter(self._tools))) if len(self._tools) == 1 else None
+
+
+def _key(entry: Entry) -> _Key:
+    return entry.tool, entry.kind, entry.judged.signature

@@ -14,7 +14,7 @@ class Conditions(msgspec.Struct, frozen=True):
     """How the user wants tools to be called.
 
     `workspace` is a folder that is copied to where they start. `environment` are variables beside the few
-    that tools get anyway, among which no keys are. `watched` if it is followed which code calls reach.
+    that tools get anyway, among which no keys are.
     `load_limit` are the seconds until tools have to be there; servers may take longer than code.
     `only` are the names of the tools that will be called; all of them if there are none.
     """
@@ -26,5 +26,4 @@ class Conditions(msgspec.Struct, frozen=True):
     python: str = sys.executable
     environment: dict[str, str] = {}
     load_limit: float | None = None
-    watched: bool = True
     only: tuple[str, ...] = ()

@@ -14,7 +14,8 @@ def hung(ended: Stopped | Overrun | None, limits: Limits, seconds: float) -> Rea
         return _overran(ended, seconds)
     detail = f"it gave no answer within {limits.timeout:g} seconds"
     raised = Raised("Hang", detail, frames=ended.frames) if ended and ended.frames else None
-    return Reaction("hung", detail=detail, raised=raised, seconds=seconds)
+    computed = ended.computed if ended else 0.0
+    return Reaction("hung", detail=detail, raised=raised, seconds=seconds, computed=computed)
 
 
 def died(ended: Stopped | Overrun | None, limits: Limits, seconds: float) -> Reaction:
@@ -23,6 +24,8 @@ def died(ended: Stopped | Overrun | None, limits: Limits, seconds: float) -> Rea
         return _overran(ended, seconds)
     if ended is None:
         return Reaction("died", detail="it ended more than its own process", seconds=seconds)
+    if ended.status == -signal.SIGXCPU:  # many threads use up the time of a call before it is over
+        return hung(ended, limits, seconds)
     name, detail = _cause(ended.status)
     raised = Raised(name, detail, frames=ended.frames)
     if ended.status == MEMORY_FULL or (ended.status < 0 and ended.peak > limits.memory * MOST_OF_MEMORY):

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-LONGEST = 1 << 26  # bytes of a row; no side has to keep more of what the other one says
+LONGEST = 1 << 24  # bytes of a row; no side has to keep more of what the other one says
 CHUNK = 1 << 18
 MOST_FILES = 4  # that come with a row
 

@@ -11,28 +11,21 @@ import msgspec
 
 from misstep.core.finding import Reach
 from misstep.core.tool import Described, Probe, Reaction
-from misstep.errors import UsageError
 from misstep.tooling.coverage import reach_of
 from misstep.tooling.workbench import AHEAD
+from misstep.workshop.arrival import LOOK, GivenUp
 from misstep.workshop.conditions import Conditions
 from misstep.workshop.endings import died, hung
-from misstep.workshop.housing import SOON, Housing
+from misstep.workshop.intake import Intake
 from misstep.workshop.line import Line, Lost
-from misstep.workshop.protocol import LAST_WORDS, Loaded, Overrun, Report, Stopped
-from misstep.workshop.sandbox.destruction import refuse_destruction
-from misstep.workshop.sandbox.places import anchored, is_remote, is_server
-from misstep.workshop.sandbox.sandbox import Sandbox, sandbox_for
+from misstep.workshop.lodging import Lodging
+from misstep.workshop.protocol import LAST_WORDS
+from misstep.workshop.sandbox.sandbox import Sandbox
 
 GRACE = 0.25  # seconds beyond the time for a call
-PAUSE = 5.0  # seconds until a server that could not be reached is looked for again
-LOOK = 0.5  # seconds until somebody who waits looks whether to go on
+EARLY = 0.25  # of the time for a call: who takes longer may not come back, so it is watched what it does
 
 _encoder = msgspec.json.Encoder()
-_reports = msgspec.json.Decoder(Report)
-
-
-class _GivenUp(Exception):
-    """Nobody wants to know what comes of the calls that are under way."""
 
 
 class Process:
@@ -41,43 +34,46 @@ class Process:
     `start` loads them, and raises a `UsageError` where they can't be, or where nothing would keep tools that
     look destructive from doing harm. Afterwards whatever happens to the process is a reaction, and nothing is
     raised unless code can't be loaded again: calls to a server that is gone for good come to its death.
-    `skipped` tells of tools that were left out, `notes` of what else was odd when they were loaded.
     """
 
     def __init__(self, spec: str, conditions: Conditions | None = None) -> None:
-        self._spec = anchored(spec)
-        self._conditions = conditions or Conditions()
-        self.sandbox: Sandbox = sandbox_for(self._spec, self._conditions)
-        self._is_server = self._apart = is_server(spec)
-        self._housing: Housing | None = None
-        self._line: Line | None = None
-        self._tools: tuple[Described, ...] = ()
-        self._files: tuple[str, ...] = ()
-        self.skipped: tuple[str, ...] = ()
-        self.notes: tuple[str, ...] = ()
-        self._lines = dict[str, set[int]]()
+        conditions = conditions or Conditions()
+        self._limits = conditions.limits
+        self._lodging = Lodging(spec, conditions)
+        self._intake = Intake()
         self._is_fresh = False
         self._heard_at = 0.0
-        self._gone: Reaction | None = None
-        self._gone_at = 0.0
         self._patience = 1.0
-        self._is_over: Callable[[], bool] = lambda: False
 
     @property
     def tools(self) -> Sequence[Described]:
-        return self._tools
+        return self._lodging.tools
 
     @property
     def files(self) -> Sequence[str]:
-        return self._files
+        return self._lodging.files
+
+    @property
+    def skipped(self) -> Sequence[str]:
+        """Tells of tools that were left out."""
+        return self._lodging.skipped
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Tells what else was odd when they were loaded."""
+        return self._lodging.notes
+
+    @property
+    def sandbox(self) -> Sandbox:
+        return self._lodging.sandbox
 
     @property
     def starts_quickly(self) -> bool:
-        return not self._apart
+        return not self._lodging.is_apart
 
     def heed(self, is_over: Callable[[], bool]) -> None:
-        """Make no more calls, and wait for none, as soon as this says so."""
-        self._is_over = is_over
+        """Make no more calls, and wait neither for calls nor for a new start, as soon as this says so."""
+        self._lodging.is_over = is_over
 
     def __enter__(self) -> "Process":
         self.start()
@@ -90,17 +86,12 @@ class Process:
 
     def start(self) -> None:
         """Load the tools, and be ready for calls."""
-        try:
-            self._open()
-            refuse_destruction(self._tools, self.sandbox, self._conditions, is_remote(self._spec))
-        except BaseException:
-            self.close()
-            raise
+        self._lodging.start()
+        self._is_fresh = True
 
     def close(self) -> None:
         """End everything, and leave nothing behind."""
-        self._abandon()
-        self.sandbox.remove()
+        self._lodging.close()
 
     def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
         """Make the calls in order, and give what came of each as soon as it is known.
@@ -111,15 +102,16 @@ class Process:
         """
         source, self._patience = iter(probes), patience
         sent, unsent = deque[Probe](), deque[Probe]()
+        lodging = self._lodging
         try:
             while True:
                 if len(sent) + len(unsent) <= AHEAD:
                     unsent += islice(source, AHEAD)
-                if not sent and self._housing is not None and self._housing.has_news:
-                    self._end(by_itself=True)  # while nobody asked anything of it
-                if self._is_over():
+                if not sent and lodging.housing is not None and lodging.housing.has_news:
+                    lodging.end(by_itself=True)  # while nobody asked anything of it
+                if lodging.is_over():
                     return
-                if self._line is None:
+                if lodging.line is None:
                     unsent.extendleft(reversed(sent))
                     sent.clear()
                     if gone := self._begin_again() if unsent else None:
@@ -134,156 +126,97 @@ class Process:
                 for reaction in self._reactions(len(sent)):
                     sent.popleft()
                     yield reaction
-        except _GivenUp:
+        except GivenUp:
             return
         finally:
             if sent:
-                self._end()
+                lodging.end()
 
     def reset(self) -> None:
         """Put the tools' state and their files back to what they were when they had been loaded."""
-        if not self._is_fresh and not self._is_over():
-            self._end()
+        if self._is_fresh or self._lodging.is_over():
+            return
+        self._lodging.end()
+        try:
             self._begin_again()
+        except GivenUp:
+            return  # there will be no more calls, or a new start before them
 
     def forget(self) -> None:
         """Begin anew with the next call, as far as anybody can see: with nothing reached yet."""
         if not self._is_fresh:
-            self._end()
-        self._lines.clear()
+            self._lodging.end()
+        self._intake.forget()
 
     def reach(self, tool: str) -> Reach | None:
         """How much of the tool's own code has been run so far; None where it can't be seen."""
-        source = next((each.source for each in self._tools if each.name == tool), None)
-        if source is None or not self._conditions.watched:
+        source = next((each.source for each in self.tools if each.name == tool), None)
+        if source is None:
             return None
-        return reach_of(source.file, source.line, source.text, self._lines.get(source.file, set()))
-
-    def _open(self) -> None:
-        if self.sandbox.holds:  # what there is to hide may have changed
-            self.sandbox = sandbox_for(self._spec, self._conditions)
-        self.sandbox.prepare()
-        self._housing = Housing(self._spec, self._conditions, self.sandbox, self._apart)
-        loaded = self._housing.load()
-        if not loaded.forkable and not self._apart:
-            self._apart = True
-            self._abandon()
-            return self._open()
-        self._take(loaded)
-        self._begin()
-        return None
-
-    def _take(self, loaded: Loaded) -> None:
-        self._tools, self._files = loaded.tools, loaded.files
-        self.skipped, self.notes = loaded.skipped, loaded.notes
+        return reach_of(source.file, source.line, source.text, self._intake.lines_of(source.file))
 
     def _begin_again(self) -> Reaction | None:
-        """Open a copy of the tools to calls; what comes of all calls if their server can't be had again."""
-        if self._gone is not None and time.monotonic() - self._gone_at < PAUSE:
-            return self._gone
-        self._gone = None
-        try:
-            self._begin()
-        except UsageError as error:
-            if not self._is_server:
-                raise
-            self._abandon()
-            self._gone = Reaction("died", detail=f"the server can't be reached: {error.message}")
-            self._gone_at = time.monotonic()
-        return self._gone
-
-    def _begin(self) -> None:
-        """Open a copy of the tools to calls, in another sandbox if this one is gone."""
-        assert self._line is None
-        if self._housing is None:
-            return self._open()
-        try:
-            self._line = self._housing.start()
-        except Lost:
-            self._abandon()
-            return self._open()
-        if self._apart:
-            self._take(self._housing.introduced(self._line))
-        self._is_fresh = True
-        return None
-
-    def _end(self, by_itself: bool = False) -> Stopped | Overrun | None:
-        """End the copy, unless it does so by itself; where that can't be done, the sandbox."""
-        if self._line is None or self._housing is None:
-            return None
-        self._line.close()
-        self._line = None
-        stopped = self._housing.stopped(SOON) if by_itself else None
-        ended = stopped or self._housing.stop() or self._housing.overrun()
-        if not isinstance(ended, Stopped) or not ended.restored:
-            self._abandon()
-        return ended
-
-    def _abandon(self) -> None:
-        """End the sandbox."""
-        if self._line is not None:
-            self._line.close()
-        if self._housing is not None:
-            self._housing.kill()
-        self._line = self._housing = None
+        gone = self._lodging.begin_again()
+        self._is_fresh = gone is None
+        return gone
 
     def _send(self, probes: Iterable[Probe], idle: bool) -> None:
         data = b"".join(_encoder.encode(probe) + b"\n" for probe in probes)
         if data:
-            assert self._line is not None
+            assert self._lodging.line is not None
             self._is_fresh = False
-            self._line.put(data)
+            self._lodging.line.put(data)
             self._heard_at = time.monotonic() if idle else self._heard_at
 
     def _reactions(self, most: int) -> Iterator[Reaction]:
         """What came of the calls that are under way, as far as it is known; at least of the first."""
-        limits = self._conditions.limits
         try:
             rows = self._listen()
             if len(rows) > most:
                 raise Lost
-            reports = [_reports.decode(row) for row in rows]
+            reactions = [self._intake.take(row) for row in rows]
         except TimeoutError:
-            yield hung(self._end(), limits, time.monotonic() - self._heard_at)
+            yield hung(self._lodging.end(), self._limits, time.monotonic() - self._heard_at)
         except (Lost, msgspec.MsgspecError, RecursionError):
             seconds = time.monotonic() - self._heard_at
-            yield died(self._end(by_itself=True), limits, seconds)
+            yield died(self._lodging.end(by_itself=True), self._limits, seconds)
         else:
             self._heard_at = time.monotonic()
-            yield from map(self._known, reports)
+            for reaction in reactions:
+                if reaction.ended in LAST_WORDS:
+                    self._lodging.end(by_itself=True)
+                yield reaction
 
     def _listen(self) -> list[bytes]:
         """The next rows. Raises `Lost` if there won't be any, and a TimeoutError if it takes too long.
 
-        Raises `_GivenUp` if nobody waits for them any more.
+        Raises `GivenUp` if nobody waits for them any more.
         """
-        assert self._line is not None
-        assert self._housing is not None
-        line, control = self._line, self._housing.control
-        until = self._heard_at + self._conditions.limits.timeout * self._patience + GRACE
+        line, housing = self._lodging.line, self._lodging.housing
+        assert line is not None
+        assert housing is not None
+        allowed = self._limits.timeout * self._patience
+        until, early = self._heard_at + allowed + GRACE, self._heard_at + min(allowed * EARLY, LOOK)
         while True:
             line.flush()
             if line.read():
                 if rows := line.take_all():
                     return rows
                 continue
-            left = until - time.monotonic()
-            if left <= 0:
+            now = time.monotonic()
+            if early <= now:
+                housing.measure()
+                early = until + GRACE
+            if now >= until:
                 raise TimeoutError
-            if self._is_over():
-                raise _GivenUp
+            if self._lodging.is_over():
+                raise GivenUp
             poll = select.poll()
             poll.register(line, select.POLLIN | (select.POLLOUT if line.busy else 0))
-            poll.register(control, select.POLLIN)
-            if any(file == control.fileno() for file, _ in poll.poll(min(left, LOOK) * 1000)):
+            poll.register(housing.control, select.POLLIN)
+            left = min(min(early, until) - now, LOOK)
+            if any(file == housing.control.fileno() for file, _ in poll.poll(left * 1000)):
                 return _last_rows(line)
-
-    def _known(self, report: Report) -> Reaction:
-        if report.reaction.ended in LAST_WORDS:
-            self._end(by_itself=True)
-        for file, lines in report.lines.items():
-            self._lines.setdefault(file, set()).update(lines)
-        return report.reaction
 
 
 def _last_rows(line: Line) -> list[bytes]:

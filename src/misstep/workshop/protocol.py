@@ -54,13 +54,16 @@ class Load(_Message, frozen=True):
     roots: tuple[str, ...]
     workspace: str = ""
     origin: str = ""
-    watched: bool = True
     apart: bool = False
     read: bool = False
 
 
 class Start(_Message, frozen=True):
     """Begin a process that calls tools; its end of a line comes with it."""
+
+
+class Measure(_Message, frozen=True):
+    """Watch from now on whether the process that calls tools computes or waits, with all it has started."""
 
 
 class Stop(_Message, frozen=True):
@@ -85,13 +88,15 @@ class Stopped(_Message, frozen=True):
     """The process that calls tools has ended, with this status or by this signal as a negative number.
 
     `frames` are where it was last seen, `peak` is the most memory it had, `restored` is whether its files are
-    what they were.
+    what they were. `computed` are the seconds of processor time that it used since it was to be measured,
+    unless it waited for most of that time.
     """
 
     status: int
     frames: tuple[Frame, ...] = ()
     peak: int = 0
     restored: bool = True
+    computed: float = 0.0
 
 
 class Overrun(_Message, frozen=True):
@@ -108,7 +113,7 @@ class Report(msgspec.Struct, frozen=True, array_like=True):
     lines: dict[str, tuple[int, ...]] = {}
 
 
-ToZygote: TypeAlias = Load | Start | Stop
+ToZygote: TypeAlias = Load | Start | Measure | Stop
 FromZygote: TypeAlias = Loaded | Unloadable | Stopped
 FromWarden: TypeAlias = Unfit | Overrun
 

@@ -20,7 +20,7 @@ def read_apart(spec: str, conditions: Conditions) -> Loaded:
     sandbox = sandbox_for(whole, conditions)
     sandbox.prepare()
     try:
-        housing = Housing(whole, conditions, sandbox, apart=False, read=True)
+        housing = Housing(whole, conditions, sandbox, read=True)
         try:
             loaded = housing.load()
         finally:

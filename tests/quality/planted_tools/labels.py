@@ -1,6 +1,7 @@
 """What is wrong with each of the tools beside this file, and the least that shows it."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -150,7 +151,73 @@ _LIMITS = (
         brackets="(" * 1000,
     ),
 )
+_GATES = (
+    _label(
+        "gate_tools", "redeem", "several gates", "ZeroDivisionError", "number % 7", token="tok_000000000000"
+    ),
+    _label("gate_tools", "track_parcel", "several gates", "KeyError", "SHELVES[code", code="AAB00000-EU"),
+    _label("gate_tools", "release_notes", "several gates", "ZeroDivisionError", "- 12)", version="2.12.0"),
+    _label("gate_tools", "apply_coupon", "several gates", "IndexError", "BONUS[int", code="aaaa-400"),
+    _label("gate_tools", "sum_of_squares", "number in a text", "IndexError", "SQUARES[int", span="0-1001"),
+)
+_TABLES = (
+    _label("table_tools", "add_expenses", "CSV header", "ValueError", "total += float", table="amount\na"),
+    _label("table_tools", "mail_domains", "CSV header", "IndexError", 'split("@")', people="name,mail\n,"),
+    _label(
+        "table_tools",
+        "average_price",
+        "CSV header",
+        "ZeroDivisionError",
+        "len(found)",
+        prices="product;price",
+    ),
+    _label(
+        "table_tools", "stock_value", "CSV cells", "ZeroDivisionError", "worth +=", stock="pieces,price\n0,0"
+    ),
+)
+_LIVES = (
+    Label(
+        "shop_tools",
+        "receipt",
+        "four steps",
+        (
+            ("add_to_cart", '{"cart_id": "", "product": ""}'),
+            ("checkout", '{"cart_id": ""}'),
+            ("remove_from_cart", '{"cart_id": ""}'),
+            ("receipt", '{"cart_id": ""}'),
+        ),
+        "StopIteration",
+        "next(iter(",
+    ),
+    Label(
+        "press_tools",
+        "correct",
+        "four steps",
+        (
+            ("draft_article", '{"headline": ""}'),
+            ("publish", '{"article_id": "ART-101"}'),
+            ("retract", '{"article_id": "ART-101"}'),
+            ("correct", '{"article_id": "ART-101", "text": ""}'),
+        ),
+        "IndexError",
+        "_articles[article_id][0]",
+    ),
+    Label(
+        "room_tools",
+        "bill",
+        "four steps",
+        (
+            ("check_in", '{"room": 0, "guest": ""}'),
+            ("order_meal", '{"room": 0}'),
+            ("check_out", '{"room": 0}'),
+            ("bill", '{"room": 0}'),
+        ),
+        "IndexError",
+        "latest[3]",
+    ),
+)
 PLANTED = (*_TEXTS, *_NUMBERS, *_RECORDS, *_FILES, *_STATE, *_LIMITS)
+DEEP = (*_GATES, *_TABLES, *_LIVES)  # what takes more calls to get to
 
 # The same and others behind LangChain and MCP, where a server hides the place.
 LANGCHAIN = (
@@ -181,11 +248,17 @@ SERVED = {
 # What else is the matter with some of them, which nobody has to find.
 POSSIBLE = frozenset(
     {
+        *((tool, "ValueError") for tool in ("redeem", "release_notes", "apply_coupon", "sum_of_squares")),
+        *((tool, "Error") for tool in ("add_expenses", "mail_domains", "average_price", "stock_value")),
+        ("add_expenses", "TypeError"),
+        ("average_price", "ValueError"),
+        ("stock_value", "OverflowError"),
         ("average", "OverflowError"),
         ("convert", "OverflowError"),
         ("count_matches", "OverflowError"),
         ("count_matches", "RecursionError"),
         ("count_matches", "hang"),
+        ("count_matches", "CPU"),
         ("read_note", "UnicodeDecodeError"),
         ("read_note", "blow-up"),
         ("read_note", "hang"),
@@ -196,6 +269,6 @@ POSSIBLE = frozenset(
 INNOCENT = f"{HERE / 'innocent_tools.py'}:tools"
 
 
-def modules() -> list[str]:
+def modules(labels: Iterable[Label] = PLANTED) -> list[str]:
     """The modules with defects, each once, in order."""
-    return list(dict.fromkeys(label.module for label in PLANTED))
+    return list(dict.fromkeys(label.module for label in labels))

@@ -191,3 +191,18 @@ def window(window: dict[str, Any]) -> str:
     if made.start.startswith("id_") and made.limit >= 50:
         return made.start.split("_")[2]
     raise Refused("no")
+
+
+def voucher(code: str) -> int:
+    """The length, the beginning and the class of the rest hold together."""
+    if not code.startswith("tok_") or len(code) != 16 or not code[4:].isdigit():
+        raise Refused
+    return 1000 // (int(code[4:]) % 7)
+
+
+def ledger(table: str) -> float:
+    """A column has to be there before its cells are read."""
+    reader = csv.DictReader(io.StringIO(table))
+    if "amount" not in (reader.fieldnames or []):
+        raise Refused
+    return sum(float(row["amount"]) for row in reader)

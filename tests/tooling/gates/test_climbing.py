@@ -30,6 +30,8 @@ PLANTED: list[tuple[Tool, dict[str, Any], str, int]] = [
     (gated.matched, {"shape": []}, "KeyError", 60),
     (gated.digits, {"code": "x"}, "ValueError", 20),
     (gated.listed, {"items": "x"}, "ZeroDivisionError", 40),
+    (gated.voucher, {"code": "x"}, "ZeroDivisionError", 20),
+    (gated.ledger, {"table": "x"}, "could not convert", 20),
     (gated.window, {"window": {"start": "x", "limit": 1}}, "IndexError", 30),
 ]
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from misstep.schemas.breaches import find_breach
+from misstep.schemas.formats import has_format
 from misstep.schemas.schema import fits
-from misstep.tooling.inputs.breaches import find_breach
-from misstep.tooling.inputs.formats import has_format
 from misstep.tooling.inputs.making.drawing import draw_values
 from misstep.tooling.inputs.making.strategies import boundary, invalid, valid
 from tests.schemas.schema_cases import schemas

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from misstep.tooling.judging.echoes import normalise_for
-from misstep.tooling.judging.given import Given
+from misstep.tooling.judging.words.echoes import normalise_for
+from misstep.tooling.judging.words.given import Given
 
 ENOENT = "ENOENT: no such file or directory, open"
 

@@ -9,7 +9,7 @@ import pytest
 from misstep.core.agent import Tool
 from misstep.core.finding import Judged
 from misstep.core.tool import Described, Invocation, Reaction
-from misstep.tooling.judging.exceptions import describe_exception
+from misstep.tooling.judging.exceptions.describing import describe_exception
 from misstep.tooling.judging.ruling import judge
 from tests.tooling.judging import mishaps
 from tests.tooling.judging.mishaps import MISHAPS, Mishap, Order

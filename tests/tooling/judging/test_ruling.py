@@ -8,11 +8,12 @@ import pytest
 from misstep.core.agent import Tool
 from misstep.core.finding import Judged
 from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, Source, ToolKind
-from misstep.tooling.judging.allowance import is_beyond_schema
-from misstep.tooling.judging.breaches import broken_demand
 from misstep.tooling.judging.court import judge_calls_of
-from misstep.tooling.judging.given import Given
+from misstep.tooling.judging.demands import broken_demand
+from misstep.tooling.judging.excuses import excuse_for
 from misstep.tooling.judging.ruling import MUCH_MEMORY, MUCH_TEXT, judge
+from misstep.tooling.judging.words.given import Given
+from misstep.tooling.triage.replay import is_same
 
 SCHEMA = {
     "type": "object",
@@ -139,6 +140,7 @@ def test_an_error_needs_no_structured_result() -> None:
     ("reaction", "ruling", "error"),
     [
         (Reaction("hung", detail="no answer in 10 s"), "hang", "hang"),
+        (Reaction("hung", detail="no answer in 10 s", computed=9.5), "blow-up", "CPU"),
         (Reaction("died", detail="killed by SIGSEGV"), "crash", "process died"),
         (Reaction("died", detail="exit status 3"), "crash", "process died"),
         (Reaction("died", detail="killed: out of memory"), "blow-up", "memory"),
@@ -170,6 +172,13 @@ def test_hangs_in_two_functions_are_two_and_any_line_of_a_loop_is_the_same() -> 
     assert hung(24, "wait").where == "tools.py:24 in wait"
 
 
+def test_a_call_that_computed_without_end_says_how_much_for_how_little_and_is_the_same_defect() -> None:
+    waited, computed = (rule({"amount": 1}, Reaction("hung", computed=seconds)) for seconds in (0.0, 9.52))
+    assert "9.5 seconds of processor time for 13 characters of arguments" in computed.why
+    assert computed.signature == waited.signature
+    assert is_same(computed, waited)
+
+
 def test_whatever_a_parser_says_is_one_defect() -> None:
     said = (
         "Error executing tool calculate: invalid syntax (<unknown>, line 0)",
@@ -181,7 +190,7 @@ def test_whatever_a_parser_says_is_one_defect() -> None:
 
 def test_half_a_character_is_found_among_many_texts() -> None:
     given = Given({"names": ["\ud800", *["a"] * 300]})
-    assert "Unicode" in is_beyond_schema({}, "can't be sent to a server", given)
+    assert "Unicode" in excuse_for({}, "can't be sent to a server", given)
 
 
 def test_a_hidden_exception_is_read_from_the_servers_log() -> None:

@@ -9,7 +9,7 @@ from misstep.core.agent import Tool
 from misstep.core.finding import Judged, Reach
 from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.tooling.judging.court import judge_calls_of
-from misstep.tooling.judging.exceptions import describe_exception
+from misstep.tooling.judging.exceptions.describing import describe_exception
 
 # Gets the state and its arguments.
 Planted: TypeAlias = Callable[..., Any]

@@ -57,6 +57,12 @@ def either(state: Any, value: Any) -> str:
     return str([][0]) if not isinstance(value, bool) else "fine"
 
 
+def span(state: Any, text: str) -> str:
+    first, _, last = text.partition("-")
+    is_range = first.isdecimal() and last.isdecimal()
+    return str([][0]) if is_range and int(last) - int(first) > 1000 else "fine"
+
+
 ITEM = schema(kind={"enum": ["a", "b"]}, n=INTEGER)
 CASES: list[tuple[Planted, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     (has_bracket, schema(["text"], text=STRING), {"text": "héllo [wörld] and [more] of it"}, {"text": "[]"}),
@@ -74,6 +80,7 @@ CASES: list[tuple[Planted, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"first": 17, "last": 3},
         {"first": 1, "last": 0},
     ),
+    (span, schema(["text"], text=STRING), {"text": "21-47368882"}, {"text": "0-1001"}),
     (any_text, schema(["text"], text=STRING), {"text": "\x01\u00e9Z!"}, {"text": "aaa"}),
     (two_ways, schema(["text"], text=STRING), {"text": "hello world"}, {"text": "aaaa"}),
     (control, schema(["text"], text=STRING), {"text": "ab\x00cd\x01"}, {"text": "\x00"}),

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -15,6 +14,7 @@ from misstep.adapters.family import end_family
 from misstep.adapters.subprocess import protocol as say
 from misstep.adapters.subprocess.worker import OLDEST
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Toolbox
+from misstep.core.printed import readable
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.errors import MisstepError, UsageError
 
@@ -196,8 +196,7 @@ class Worker:
 
     def _plain(self, text: str) -> str:
         """Text from the process without secrets, and without what would move a terminal's cursor."""
-        text = re.sub(r"\x1b\[[0-9;?]*[ -/]*[@-~]", "", text)
-        return self._redact("".join(letter for letter in text if letter.isprintable() or letter == "\n"))
+        return self._redact(readable(text))
 
     def _drain(self) -> None:
         """Read stderr to its end, so that nobody has to wait for us to read it."""

@@ -139,10 +139,12 @@ class FunctionTool:
         self.described = tool
         self.entry: Entry | None = call
         self._call = call
+        self._promised = str if tool.output == {"type": "string"} else None  # of most, and results are long
 
     def call(self, arguments: dict[str, Any]) -> Returned:
         result = self._call(arguments)
-        return told(result, structure(result) if self.described.output else None)
+        plainly_kept = self.described.output is None or type(result) is self._promised
+        return told(result, None if plainly_kept else structure(result))
 
 
 class FrameworkTool:

@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from misstep.adapters.loading.registry import FRAMEWORKS
+from misstep.adapters.toolset.annotations import hints_of
 from misstep.adapters.toolset.docstrings import read_docstring
 from misstep.adapters.toolset.found import Found
 from misstep.adapters.toolset.hints import Definitions, Inexpressible, with_default
 from misstep.adapters.toolset.marks import marked
+from misstep.adapters.toolset.outputs import output_of
 from misstep.adapters.toolset.sources import unwrapped
 from misstep.errors import UsageError
 
@@ -43,19 +45,6 @@ def tool_of_function(function: Callable[..., Any], where: str, name: str = "") -
     parameters = _Reader(function, name, where).schema(documented.parameters)
     output = output_of(function)
     return Found(where, name, documented.text, parameters, "function", function, code=function, output=output)
-
-
-def output_of(function: Callable[..., Any]) -> dict[str, Any] | None:
-    """The JSON schema of what a function returns, where it says that this has parts with names."""
-    definitions = Definitions()
-    try:
-        hints = _resolved(function, {"return": _annotations(function).get("return", Any)})
-        schema = definitions.schema(hints["return"])
-    except Exception:  # what a hint of somebody else's does is no reason to give up on the tool
-        return None
-    if "$ref" not in schema and "properties" not in schema:
-        return None
-    return {**schema, "$defs": definitions.written} if definitions.written else schema
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
@@ -92,18 +81,6 @@ def readable_hints(function: Callable[..., Any]) -> dict[str, Any]:
         return hints_of(function)
     except Exception:  # a name that only type checkers know, or code that a hint runs
         return {}
-
-
-def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The hints of all parameters, those in quotation marks as what they mean. Raises `NameError`."""
-    return _resolved(
-        function, {name: hint for name, hint in _annotations(function).items() if name != "return"}
-    )
-
-
-def _resolved(function: Callable[..., Any], hints: dict[str, Any]) -> dict[str, Any]:
-    bare = types.SimpleNamespace(__annotations__=hints)
-    return typing.get_type_hints(bare, getattr(unwrapped(function), "__globals__", {}), include_extras=True)
 
 
 class _Reader:
@@ -160,10 +137,6 @@ class _Reader:
         except NameError as error:
             message = f"a type hint of the tool '{self._name}' can't be read: {error}"
             raise UsageError(message, "import it where the program runs, too", where=self._where) from None
-
-
-def _annotations(function: Any) -> dict[str, Any]:
-    return getattr(unwrapped(function), "__annotations__", None) or {}
 
 
 def _is_field(default: Any) -> bool:

@@ -10,7 +10,7 @@ import pathlib
 import types
 import typing
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -59,7 +59,7 @@ class Definitions:
         if origin is typing.Annotated:
             return marked(self.schema(arguments[0]), hint.__metadata__)
         if origin is typing.Literal:
-            return _choice([each.value if isinstance(each, enum.Enum) else each for each in arguments])
+            return choice([each.value if isinstance(each, enum.Enum) else each for each in arguments])
         if origin in (typing.Union, types.UnionType):
             return {"anyOf": [self.schema(each) for each in arguments]}
         if getattr(origin, "_name", None) in WRAPPERS or getattr(origin, "__name__", None) in WRAPPERS:
@@ -84,14 +84,14 @@ class Definitions:
         if kind in PLAIN:
             return dict(PLAIN[kind])
         if issubclass(kind, enum.Enum):
-            return _choice([each.value for each in kind])
+            return choice([each.value for each in kind])
         if callable(write := getattr(kind, "model_json_schema", None)):
-            return self._adopted(write())
+            return self.adopt(write())
         if issubclass(kind, msgspec.Struct):
-            return self._adopted(msgspec.json.schema(kind))
+            return self.adopt(msgspec.json.schema(kind))
         # Those of typing_extensions count, which typing does not know.
         if dataclasses.is_dataclass(kind) or hasattr(kind, "__required_keys__"):
-            return self._named(kind)
+            return self.name(kind, self._of_fields)
         if kind.__module__ in HOMES_OF_COLLECTIONS:
             return self._of_collection(kind, arguments)
         base = next((base for base in (str, int, float, *PLAIN) if _derives(kind, base)), None)
@@ -113,12 +113,12 @@ class Definitions:
             schema["items"] = inner
         return {**schema, "uniqueItems": True} if issubclass(kind, AbstractSet) else schema
 
-    def _named(self, kind: type) -> dict[str, Any]:
+    def name(self, kind: type, write: Callable[[type], dict[str, Any]]) -> dict[str, Any]:
         """A reference to the definition of a class with fields, which may refer to itself."""
         if kind not in self._names:
             name = self._names[kind] = self._free(kind.__name__)
             self.written[name] = {}
-            self.written[name] = self._of_fields(kind)
+            self.written[name] = write(kind)
         return {"$ref": f"#/$defs/{self._names[kind]}"}
 
     def _of_fields(self, kind: type) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class Definitions:
         told = _described(kind)
         return {**schema, "additionalProperties": False, **({"description": told} if told else {})}
 
-    def _adopted(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def adopt(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Somebody else's schema, with its definitions among ours."""
         definitions = schema.pop("$defs", {})
         names = {
@@ -171,7 +171,7 @@ def with_default(schema: dict[str, Any], default: Any) -> dict[str, Any]:
     return {**schema, "default": value}
 
 
-def _choice(values: list[Any]) -> dict[str, Any]:
+def choice(values: list[Any]) -> dict[str, Any]:
     """One of these values, with their type where they share it."""
     kinds = {type(value) for value in values}
     kind = PLAIN.get(kinds.pop(), {}) if len(kinds) == 1 else {}

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.adapters.toolset.definitions import SCHEMAS, tool_defined
 from misstep.adapters.toolset.found import Found
-from misstep.adapters.toolset.functions import output_of, signature_of
+from misstep.adapters.toolset.functions import signature_of
+from misstep.adapters.toolset.outputs import output_of
 from misstep.adapters.toolset.slots import slot_of
 from misstep.core.tool import ToolKind
 from misstep.errors import UsageError

@@ -9,7 +9,7 @@ from misstep.core.case import Case
 from misstep.planning.world.cast import ASK_PRICE, START_OVER, START_TIME, TASK, Cast, Part
 from misstep.planning.world.history import ActFault, ActSlip, Deed, History, ParameterFault, ParameterSlip
 from misstep.planning.world.values import Values
-from misstep.schemas.limits import same
+from misstep.schemas.equality import same
 
 Kind = Literal["done", "unavailable", "broken", "over", "price", "refused"]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from misstep.core.constraint import Handover
 from misstep.planning.world.history import ParameterFault
-from misstep.schemas.limits import same
+from misstep.schemas.equality import same
 
 Returned = dict[str, str | int]
 

@@ -1,7 +1,7 @@
 """Follows a tool's own code by `sys.monitoring`, which Python has from 3.12 on."""
 
 import sys
-from _thread import get_ident
+import threading
 from collections.abc import Callable
 from types import CodeType
 from typing import Any, TypeAlias
@@ -22,6 +22,12 @@ def free_tool() -> int | None:
     return next((tool for tool in _TOOLS if _monitoring.get_tool(tool) is None), None)
 
 
+class _Position(threading.local):
+    """The place at which a thread was last, for each of them; nought where it begins."""
+
+    place = 0
+
+
 class Monitoring:
     """Follows all threads while it is started. Functions that are not the tool's own cost something once."""
 
@@ -30,47 +36,54 @@ class Monitoring:
         self._places = places
         self._tool = tool
         self._counts = Counts()
-        self._last = dict[int, int]()  # where each thread was
         self._lines = dict[int, Lines]()
-        self._started = False
+        self._position: _Position | None = None  # while it is not started
         _monitoring.use_tool_id(tool, "misstep")
         events = _monitoring.events
         _monitoring.register_callback(tool, events.PY_START, self._enter)
+        _monitoring.register_callback(tool, events.PY_RESUME, self._resume)
         _monitoring.register_callback(tool, events.LINE, self._stepper())
-        _monitoring.set_events(tool, events.PY_START)
+        _monitoring.set_events(tool, events.PY_START | events.PY_RESUME)
         _monitoring.restart_events()  # what an earlier user of the number had no interest in
 
     def start(self) -> None:
         self._counts.clear()
-        self._last.clear()
-        self._started = True
+        self._position = _Position()
 
     def stop(self) -> Counts:
-        self._started = False
+        self._position = None
         return self._counts
 
     def close(self) -> None:
         _monitoring.set_events(self._tool, 0)
-        for event in (_monitoring.events.PY_START, _monitoring.events.LINE):
+        events = _monitoring.events
+        for event in (events.PY_START, events.PY_RESUME, events.LINE):
             _monitoring.register_callback(self._tool, event, None)
         _monitoring.free_tool_id(self._tool)
 
     def _enter(self, code: CodeType, _offset: int) -> Any:
-        if self._owns(code.co_filename):
-            self._lines[id(code)] = self._places.lines_of(code)
-            _monitoring.set_local_events(self._tool, code, _monitoring.events.LINE)
+        if id(code) in self._lines:
+            return None  # from Python 3.13 on, functions in one line tell it only while their start is heard
+        if not self._owns(code.co_filename):
+            return _monitoring.DISABLE
+        self._lines[id(code)] = self._places.lines_of(code)
+        _monitoring.set_local_events(self._tool, code, _monitoring.events.LINE)
+        return None
+
+    def _resume(self, code: CodeType, offset: int) -> Any:
+        """Generators may have begun before anybody watched."""
+        self._enter(code, offset)
         return _monitoring.DISABLE
 
     def _stepper(self) -> Callable[[CodeType, int], None]:
-        counts, known, positions = self._counts, self._lines, self._last
+        counts, known = self._counts, self._lines
 
         def step(code: CodeType, line: int) -> None:
-            lines = known.get(id(code))
-            if self._started and lines is not None:
+            position, lines = self._position, known.get(id(code))
+            if position is not None and lines is not None:
                 place = lines[line]
-                thread = get_ident()
-                edge = positions.get(thread, 0) << BITS | place
+                edge = position.place << BITS | place
                 counts[edge] = counts.get(edge, 0) + 1
-                positions[thread] = place
+                position.place = place
 
         return step

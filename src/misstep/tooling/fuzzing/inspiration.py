@@ -12,11 +12,13 @@ from misstep.tooling.fuzzing.making.mutation import mutated, spliced
 from misstep.tooling.fuzzing.making.neighbours import neighbours
 from misstep.tooling.fuzzing.making.sequences import Sequences
 from misstep.tooling.fuzzing.making.space import every_input
+from misstep.tooling.fuzzing.making.walks import Walks
 from misstep.tooling.fuzzing.plan import opening_plan, telling_plan
 from misstep.tooling.fuzzing.subject import Subject
 
 _SHARES = {"telling": 0.45, "pool": 0.3, "mutation": 0.25}
 _TOOLKIT, _STATEFUL, _STATELESS = 0.4, 0.25, 0.02  # shares of sequences
+_WALKS = 0.15  # chance of a walk through a toolkit, which has as many calls as several other ideas
 _REDRAWS = 4
 _REPEATS = 3
 _BOLDER, _BOLDEST = 4, 40  # wasted ideas that call for one more change in a mutant, and the most that count
@@ -36,6 +38,7 @@ class Inspiration:
         self._wasted = 0  # ideas that were no use, less those that were
         self._sequences = Sequences({each.name: each for each in subjects}, self.corpus, self.harvest)
         self._shares = Shares({**_SHARES, "sequence": _TOOLKIT if self.stateful else _STATELESS}, floor=0.02)
+        self._walks = Walks(subjects, self.harvest)
         self._telling = telling_plan(subjects)
         self._spaces = [every_input(subject) for subject in subjects]
         self.finite = all(space is not None for space in self._spaces)
@@ -47,6 +50,8 @@ class Inspiration:
             if idea is not None:
                 return idea
             self._plan = None
+        if len(self._subjects) > 1 and self._dice.chance(_WALKS):
+            return Idea(self._walks.make(self._dice), "walk")
         if self.finite:
             return self._sequence() if self.stateful and self._dice.chance(0.7) else self._drawn()
         return self._from(self._shares.pick(self._dice))

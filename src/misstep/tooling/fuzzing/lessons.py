@@ -13,6 +13,7 @@ from misstep.tooling.fuzzing.idea import Idea
 from misstep.tooling.fuzzing.inspiration import Inspiration
 from misstep.tooling.fuzzing.learning.corpus import Entry
 from misstep.tooling.fuzzing.learning.feedback import Feature, Feedback, is_bad, is_costly
+from misstep.tooling.fuzzing.making.mutation import renumbered
 from misstep.tooling.fuzzing.making.sequences import stage_of
 from misstep.tooling.fuzzing.subject import Subject
 from misstep.tooling.fuzzing.supply import Opener
@@ -20,6 +21,7 @@ from misstep.tooling.fuzzing.supply import Opener
 _OPENINGS = 24  # that one call may give rise to
 _DEFECT = 3.0  # what a new defect is worth, in new ways through the code
 _CHOICES = 4  # of listed values that are tried with a call that reached something
+_NUMBERS = 24  # of texts with another number in them, that are tried with it
 _LEARNT = 1 << 12  # characters of arguments whose values are worth learning
 _URGENT = 8  # ideas that come of one call
 _TOLD = 64  # observations of one call that tokens are taken from
@@ -106,7 +108,11 @@ class Lessons:
         for name, value in arguments.items():
             if value != subject.simple.get(name) and idea.size < _LEARNT:
                 subject.supply.learn((name,), value)
-        return [*self._closer(idea, entry, subject), *self._beside(arguments, subject)]
+        return [
+            *self._closer(idea, entry, subject),
+            *self._beside(arguments, subject),
+            *self._renumbered(arguments, subject),
+        ]
 
     def _closer(self, idea: Idea, entry: Entry, subject: Subject) -> Iterator[Idea]:
         """The same once more, marked."""
@@ -125,6 +131,18 @@ class Lessons:
             if choice != arguments.get(name)
         )
         for each in islice(others, _CHOICES):
+            yield Idea(((subject.name, each),), "mutation")
+
+    def _renumbered(self, arguments: dict[str, Any], subject: Subject) -> Iterator[Idea]:
+        """The same with a number of the code's in a text: marks are lost once a number is made of it."""
+        others = (
+            {**arguments, name: other}
+            for number in dict.fromkeys((0, *subject.constants.numbers))
+            for name, value in arguments.items()
+            if type(value) is str and len(value) < _LEARNT
+            for other in renumbered(value, number)
+        )
+        for each in islice(others, _NUMBERS):
             yield Idea(((subject.name, each),), "mutation")
 
     def _read(

@@ -11,12 +11,12 @@ from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.schemas.examples import make_up
 from misstep.schemas.schema import fits
+from misstep.schemas.shape import flatten, kinds_of, listed, mapping
 from misstep.tooling.fuzzing.learning.feedback import Feedback
 from misstep.tooling.fuzzing.learning.sights import Sights
 from misstep.tooling.fuzzing.making.constants import constants_in
 from misstep.tooling.fuzzing.supply import Supply
 from misstep.tooling.inputs.files import file_places
-from misstep.tooling.inputs.shape import flatten, kinds_of, listed, mapping
 
 _KEPT = 48  # values of a parameter that are remembered
 _LONGEST = 1 << 12  # characters of one

@@ -27,7 +27,7 @@ _ATTRIBUTES: dict[str, Any] = {
     **dict.fromkeys(("bit_length", "is_integer", "numerator", "real"), 1),
 }
 
-_QUESTIONS: dict[str, tuple[str, ...]] = {
+QUESTIONS: dict[str, tuple[str, ...]] = {
     "isalnum": ("a1", "\u00b2"),
     "isalpha": ("abc", "\u00df"),
     "isascii": ("abc", ""),
@@ -111,11 +111,22 @@ def _truth(sight: Sight) -> Iterator[Wish]:
 
 
 def _question(sight: Sight) -> Iterator[Wish]:
-    plain, *odd = _QUESTIONS[sight.operation]
-    yield Wish(sight.opens, plain, f"the code asks .{sight.operation}()")
+    plain, *odd = QUESTIONS[sight.operation]
+    why = f"the code asks .{sight.operation}()"
+    alike = _as_long(sight, plain)
+    yield Wish(sight.opens, alike, f"{why}; it is as long as before")
+    yield Wish(sight.opens, plain, why)
     for text in odd:
         yield Wish(BREAKS, text, f".{sight.operation}() is true of it too")
+        yield Wish(BREAKS, alike[:-1] + text, f".{sight.operation}() is true of it too")
+    if "0" in odd:
+        yield Wish(BREAKS, "0" * len(alike), f"{why}; it is as long as before, and nought")
     yield Wish(FAR, "-", f".{sight.operation}() is false of it")
+
+
+def _as_long(sight: Sight, plain: str) -> str:
+    """The text with a plain character wherever the question would be answered with no."""
+    return "".join(each if getattr(each, sight.operation)() else plain[0] for each in sight.text)
 
 
 def _divisor(_: Sight) -> Iterator[Wish]:
@@ -151,7 +162,7 @@ WISHES: dict[str, Callable[[Sight], Iterator[Wish]]] = {
     "divisor": _divisor,
     "is_integer": _whole,
     "range": _count,
-    **dict.fromkeys(_QUESTIONS, _question),
+    **dict.fromkeys(QUESTIONS, _question),
     **{
         f"{name} in": _inside
         for name in ("contains", "find", "rfind", "index", "rindex", "count", "startswith", "endswith")

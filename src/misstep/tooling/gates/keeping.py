@@ -1,14 +1,17 @@
 """Brings a new value past the gates that the old one had passed."""
 
 import operator
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from misstep.core.tool import Observation
-from misstep.tooling.gates.lenses import MISSING, replaced, seen
+from misstep.tooling.gates.comparing import QUESTIONS
+from misstep.tooling.gates.lenses import MISSING, Step, replaced, seen
 from misstep.tooling.gates.regex import compiled, is_quick
-from misstep.tooling.gates.sight import PASSES, Sight
+from misstep.tooling.gates.sight import Sight
 from misstep.tooling.gates.wishes import wishes
+
+ROUNDS = 2  # in which gates are seen to, since what opens one may close another
+MOST_WAYS = 12  # to get past one gate
 
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -35,13 +38,21 @@ def _matches(how: str) -> Callable[[str, Any], bool]:
     return test
 
 
+def _is_in(now: Any, operand: Any) -> bool:
+    return operand in now
+
+
+def _answers(name: str) -> Callable[[str, Any], bool]:
+    return lambda now, _: bool(getattr(str, name)(now))
+
+
 _TESTS: dict[str, Callable[[Any, Any], Any]] = {
     **_SIGNS,
     "startswith": _begins,
     "endswith": _ends,
-    "contains": lambda now, operand: operand in now,
-    "partition": lambda now, operand: operand in now,
-    "split": lambda now, operand: operand in now,
+    **dict.fromkeys(("contains", "partition", "rpartition", "split", "rsplit", "find", "index"), _is_in),
+    **{name: _answers(name) for name in QUESTIONS},
+    "truth": lambda now, _: bool(now),
     "has key": lambda now, operand: operand in now,
     "key of": lambda now, operand: now in operand,
     "len": lambda now, operand: _SIGNS[operand[0]](len(now), operand[1]),
@@ -52,16 +63,41 @@ _TESTS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def with_passes_kept(value: Any, passed: Sequence[tuple[Observation, Sight]]) -> Any:
-    """The value made to do what the old one did at each of these gates, as far as that goes."""
-    for observation, sight in passed:
-        now = seen(value, observation.via)
-        if holds(observation.operation, sight.operand, now) is not False:
-            continue
-        ways = [wish for wish in wishes(sight._replace(passed=False, now=now)) if wish.rank == PASSES]
-        changed = replaced(value, observation.via, ways[0].value) if ways else MISSING
-        value = value if changed is MISSING else changed
+class Gate(NamedTuple):
+    """A test of what the code makes out of a value in these steps, and how it is to come out."""
+
+    via: Sequence[Step]
+    sight: Sight
+    outcome: bool
+
+    def lets_through(self, value: Any) -> bool:
+        now = seen(value, self.via)
+        return now is not MISSING and holds(self.sight.operation, self.sight.operand, now) is self.outcome
+
+
+def with_passes_kept(value: Any, gates: Sequence[Gate]) -> Any:
+    """The value made to get through all of these gates, as far as that goes."""
+    for _ in range(ROUNDS):
+        closed = [gate for gate in gates if not gate.lets_through(value)]
+        if not closed:
+            break
+        for gate in closed:
+            if not gate.lets_through(value):
+                value = max([value, *_ways(value, gate)], key=lambda each: _merit(each, gate, gates))
     return value
+
+
+def _ways(value: Any, gate: Gate) -> Iterator[Any]:
+    """Values like this one that may get through a gate at which it does not."""
+    now = seen(value, gate.via)
+    for wish in wishes(gate.sight._replace(passed=not gate.outcome, now=now))[:MOST_WAYS]:
+        changed = replaced(value, gate.via, wish.value)
+        if changed is not MISSING:
+            yield changed
+
+
+def _merit(value: Any, gate: Gate, gates: Sequence[Gate]) -> tuple[bool, int]:
+    return gate.lets_through(value), sum(each.lets_through(value) for each in gates)
 
 
 def holds(operation: str, operand: Any, now: Any) -> bool | None:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from misstep.tooling.gates.regex import compiled, example, is_quick
+from misstep.tooling.gates.tables import FILLER, objects_of, put_objects, put_rows, rows_of
 
 MISSING: Any = object()
-FILLER = "a"
 LONGEST = 100_000  # characters of a text that is worth taking apart again
 FARTHEST = 2_000  # place to which a value is filled up
 
@@ -169,6 +169,8 @@ _LENSES: dict[str, tuple[Get, Put]] = {
     "unquote": (urllib.parse.unquote, lambda _, part: urllib.parse.quote(part)),
     "url": (lambda whole, name: getattr(urllib.parse.urlparse(whole), name), _put_url),
     "query": (urllib.parse.parse_qs, lambda _, part: urllib.parse.urlencode(part, doseq=True)),
+    "csv rows": (rows_of, put_rows),
+    "csv table": (objects_of, put_objects),
     "words": (shlex.split, lambda _, part: shlex.join(part)),
     "group": (_get_group, _put_group),
     "basename": (os.path.basename, _put_basename),

@@ -2,19 +2,21 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from misstep.core.dice import Dice
 from misstep.core.tool import Observation, Path
-from misstep.tooling.gates.keeping import with_passes_kept
+from misstep.tooling.gates.keeping import Gate, with_passes_kept
 from misstep.tooling.gates.lenses import MISSING, replaced, seen
-from misstep.tooling.gates.sight import Sight, Wish
+from misstep.tooling.gates.sight import BREAKS, Sight, Wish
 from misstep.tooling.gates.wishes import guesses, wishes
 
 MOST = 300
 LONGEST = 20_000  # characters of JSON
+MOST_GATES = 24  # of one argument that a new value is brought through
+TAKEN_APART = 10_000  # characters to be taken apart at so many gates; of a long text there are fewer
 UNLIKELY = 4  # by how much it is put off to change the kind of an argument, or which arguments there are
 
 Matching = Callable[[str], str | None]
@@ -26,6 +28,13 @@ class Opening(msgspec.Struct, frozen=True):
     path: Path
     value: Any
     why: str
+
+
+class Way(NamedTuple):
+    """What lies before a gate: gates that were passed, and whether nothing was seen behind it."""
+
+    before: Sequence[Gate]
+    ends: bool
 
 
 def openings(
@@ -61,7 +70,7 @@ def opened(arguments: dict[str, Any], opening: Opening) -> dict[str, Any]:
 def _all_wishes(
     arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice, matching: Matching | None
 ) -> Iterator[tuple[Path, Wish]]:
-    passed: dict[Path, list[tuple[Observation, Sight]]] = {}
+    passed: dict[Path, list[Gate]] = {}
     for late, observation in enumerate(observations):
         whole = _at(arguments, observation.path)
         sight = _sight(observation, whole, dice, matching)
@@ -69,13 +78,20 @@ def _all_wishes(
         if sight is None or is_missing_item:
             continue
         before = passed.setdefault(observation.path, [])
+        is_last = late == len(observations) - 1
         for wish in wishes(sight):
-            yield from _lifted(observation, whole, wish._replace(late=late), before)
-        if observation.outcome:
-            before.append((observation, sight))
+            yield from _lifted(observation, whole, wish._replace(late=late), sight, Way(before, is_last))
+        gate = Gate(observation.via, sight, bool(observation.outcome))
+        if observation.outcome is not None and _has_room(before, whole) and gate.lets_through(whole):
+            before.append(gate)
     for path, value in _leaves(arguments, ()):
         for wish in guesses(value):
             yield path, wish
+
+
+def _has_room(gates: Sequence[Gate], whole: Any) -> bool:
+    length = len(whole) if isinstance(whole, str) else 1
+    return len(gates) < MOST_GATES and len(gates) * length < TAKEN_APART
 
 
 def _sight(observation: Observation, whole: Any, dice: Dice, matching: Matching | None) -> Sight | None:
@@ -88,22 +104,24 @@ def _sight(observation: Observation, whole: Any, dice: Dice, matching: Matching 
 
 
 def _lifted(
-    observation: Observation, whole: Any, wish: Wish, passed: Sequence[tuple[Observation, Sight]]
+    observation: Observation, whole: Any, wish: Wish, sight: Sight, way: Way
 ) -> Iterator[tuple[Path, Wish]]:
     """The wish for a part as wishes for the argument that it is a part of.
 
-    The first passes the gates before this one as they were passed, the second has no regard to them.
+    The first gets through the gates before this one as the old value did, the second has no regard to them.
     """
     value = replaced(whole, observation.via, wish.value)
     if value is MISSING:
         return
-    kept = with_passes_kept(value, passed)
+    other = Gate(observation.via, sight, not observation.outcome)
+    turns = observation.outcome is not None and other.lets_through(value)
+    kept = with_passes_kept(value, [*way.before, other] if turns else way.before)
     for made, later in ((kept, 0), (value, 2)):
         if _is_json(made) and not (made == whole and type(made) is type(whole)):
             changes_kind = whole is not MISSING and _kind(made) is not _kind(whole)
             is_unlikely = not observation.path or (changes_kind and len(observation.path) == 1)
-            rank = wish.rank + later + (UNLIKELY if is_unlikely else 0)
-            yield observation.path, wish._replace(rank=rank, value=made)
+            rank = min(wish.rank, BREAKS) if turns and way.ends else wish.rank
+            yield observation.path, wish._replace(rank=rank + later + UNLIKELY * is_unlikely, value=made)
 
 
 def _kind(value: Any) -> type:

@@ -72,7 +72,7 @@ _FORMATS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "g" * 32,
         ),
     ),
-    "csv": (("a,b\nc,d", "a,b,c"), ("", "\n", ",", '"', 'a,"b', "a\x00b", "a,b\nc", "\r", "a" * 140_000)),
+    "csv": (("a,b\nc,d", "a,b,c"), ("", "\n", ",", '"', 'a,"b', "a\x00b", "a,b\nc", "a\rb", "a" * 140_000)),
     "words": (("a b", "a --b c"), ('"', "'", "\\", "", "a 'b")),
     "pattern": (("a", "."), ("(", "[", "*", "(?P<", "a{2,1}", "\\", "(?<=a+)", "(a+)+$", "")),
     "path": (
@@ -96,6 +96,13 @@ def _format(sight: Sight) -> Iterator[Wish]:
     rank = ODD if sight.passed else BREAKS
     for text in awkward:
         yield Wish(rank, text, f"it is read as {sight.operation}: {_shown(text)}")
+
+
+def _table(sight: Sight) -> Iterator[Wish]:
+    """CSV, with what separates its cells."""
+    separator = sight.operand if isinstance(sight.operand, str) and sight.operand else ","
+    for wish in _format(sight):
+        yield wish._replace(value=wish.value.replace(",", separator))
 
 
 def _shown(text: str) -> str:
@@ -138,6 +145,7 @@ def _regex(sight: Sight) -> Iterator[Wish]:
 
 WISHES: dict[str, Callable[[Sight], Iterator[Wish]]] = {
     **dict.fromkeys(_FORMATS, _format),
+    "csv": _table,
     "strptime": _date,
     **dict.fromkeys(("match", "search", "fullmatch"), _regex),
 }

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from misstep.tooling.gates.lenses import FILLER
 from misstep.tooling.gates.sight import BREAKS, EDGE, FAR, ODD, PASSES, Sight, Wish
+from misstep.tooling.gates.tables import FILLER
 
 LONGEST = 2_000  # items or characters that a length is brought up to
 
@@ -109,9 +109,19 @@ def _length(sight: Sight) -> Iterator[Wish]:
         return
     for length, rank in ((bound, PASSES), (bound + 1, PASSES), (bound - 1, EDGE)):
         if length >= 0:
-            items = [*list(sight.now)[:length], *[FILLER] * (length - len(sight.now))]
             why = f"its length is compared: {sign} {bound}; here it is {length}"
-            yield _joined(sight, Wish(EDGE if sight.passed else rank, items, why))
+            for place, items in enumerate(_of_length(list(sight.now), length)):
+                yield _joined(sight, Wish(EDGE + place if sight.passed else rank + place, items, why))
+
+
+def _of_length(items: list[Any], length: int) -> Iterator[list[Any]]:
+    """The items brought to a length at their end; then at their beginning, and amid them."""
+    more, less = [FILLER] * (length - len(items)), max(len(items) - length, 0)
+    yield [*items[: len(items) - less], *more]
+    if items:
+        yield [*more, *items[less:]]
+        middle = (len(items) - less) // 2
+        yield [*items[:middle], *more, *items[middle + less :]]
 
 
 def _key(sight: Sight) -> Iterator[Wish]:

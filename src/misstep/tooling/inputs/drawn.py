@@ -1,12 +1,13 @@
 """Values that were drawn for a tool, with what is known about them."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
 from misstep.core.tool import Path
 
 Kind: TypeAlias = Literal["valid", "boundary", "invalid"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 Origin: TypeAlias = Literal[
     "schema",  # what it demands

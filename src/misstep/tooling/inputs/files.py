@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from misstep.core.tool import Path
-from misstep.tooling.inputs.ideas import kinds_within
-from misstep.tooling.inputs.semantic import topics_for
-from misstep.tooling.inputs.shape import flatten
+from misstep.schemas.shape import flatten
 from misstep.tooling.inputs.slots import Slot, slots_within
+from misstep.tooling.inputs.suggestions.ideas import kinds_within
+from misstep.tooling.inputs.suggestions.semantic import topics_for
 
 TOPICS = ("path", "directory")
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from misstep.core.dice import Dice, derive_seed
 from misstep.core.tool import Described, Path
-from misstep.tooling.inputs.breaches import find_breach
-from misstep.tooling.inputs.drawn import Drawn, Kind
+from misstep.schemas.breaches import find_breach
+from misstep.schemas.shape import flatten, mapping, names_in
+from misstep.tooling.inputs.drawn import KINDS, Drawn, Kind
 from misstep.tooling.inputs.edges import BY_KIND
-from misstep.tooling.inputs.harvest import harvest
-from misstep.tooling.inputs.shape import flatten, mapping, names_in
 from misstep.tooling.inputs.shelf import Entry, Shelf, draw_entries
 from misstep.tooling.inputs.slots import put, slot_at
+from misstep.tooling.inputs.suggestions.harvest import harvest
 
 VALID, BOUNDARY = 0.42, 0.8  # shares of draws that are valid, and that are valid or at an edge
 WHOLE = 0.08  # share of draws that are arguments somebody has given as an example
@@ -64,15 +64,6 @@ class Pool:
             found = self._whole("invalid", dice) if self._together else self._break(kinds, dice)
         return found or self._mix("valid", kinds, dice) or self._anything(dice)
 
-    def value(self, path: Path, dice: Dice) -> Any:
-        """A value for a place in the arguments that fits there, if there is one at all."""
-        shelf = self._shelf(path)
-        kind: Kind = "valid" if dice.chance(0.5) else "boundary"
-        for each in (kind, "valid", "boundary"):
-            if shelf.has(each):
-                return shelf.pick(each, dice).value
-        return dice.pick(dice.pick(list(BY_KIND.values())))
-
     def learn(self, path: Path, value: Any) -> None:
         """Use a value from now on, at this place in the arguments; with no path it is all of them."""
         if not path:
@@ -100,17 +91,15 @@ class Pool:
 
     def _look(self) -> dict[Kind, list[str]]:
         """Find out for which parameters there are values of each kind."""
-        kinds: tuple[Kind, ...] = ("valid", "boundary", "invalid")
         self._usable = {
-            kind: [name for name in self._names if self._shelf((name,)).has(kind)] for kind in kinds
+            kind: [name for name in self._names if self._shelf((name,)).has(kind)] for kind in KINDS
         }
         return self._usable
 
     def _refill(self) -> None:
         turn = self._drawn // REFILL
-        kinds: tuple[Kind, ...] = ("valid", "boundary", "invalid")
         for name in self._names[turn % len(self._names) :][:1] if self._names else ():
-            self._shelf((name,)).refill(kinds[turn // len(self._names) % 3])
+            self._shelf((name,)).refill(KINDS[turn // len(self._names) % 3])
 
     def _mix(self, kind: Kind, kinds: dict[Kind, list[str]], dice: Dice) -> Drawn | None:
         """Values of each parameter put together, one of which is of the kind, or None where there is none."""

@@ -8,12 +8,12 @@ import msgspec
 from misstep.core.dice import Dice, derive_seed
 from misstep.core.tool import Path
 from misstep.errors import MissingExtra
-from misstep.tooling.inputs.breaches import find_breach
-from misstep.tooling.inputs.drawn import Kind, Origin
-from misstep.tooling.inputs.harvest import Harvest
-from misstep.tooling.inputs.ideas import Idea, ideas_for, kinds_within
-from misstep.tooling.inputs.shape import flatten
+from misstep.schemas.breaches import find_breach
+from misstep.schemas.shape import flatten
+from misstep.tooling.inputs.drawn import KINDS, Kind, Origin
 from misstep.tooling.inputs.slots import Slot, put, slots_within
+from misstep.tooling.inputs.suggestions.harvest import Harvest
+from misstep.tooling.inputs.suggestions.ideas import Idea, ideas_for, kinds_within
 
 DRAWN: dict[Kind, int] = {"valid": 24, "boundary": 40, "invalid": 24}
 MOST_LEARNT = 300
@@ -71,7 +71,7 @@ class Shelf:
 
     def _lists(self, kind: Kind) -> list[list[Entry]]:
         if not self._groups:
-            self._groups = {"valid": {}, "boundary": {}, "invalid": {}}
+            self._groups = {each: {} for each in KINDS}
             self._groups["valid"]["schema"] = self._drawn("valid")
             for idea in (*ideas_for(self._slot, self._root, self._found), *self._matching(), *self._within()):
                 entry = self._judged(idea)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from misstep.core.tool import Path
-from misstep.tooling.inputs.shape import flatten, listed, mapping
+from misstep.schemas.shape import flatten, listed, mapping
 
 DEEPEST = 4  # steps to a place within arguments
 MOST = 24  # places within one parameter

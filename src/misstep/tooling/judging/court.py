@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from misstep.core.finding import Judged
 from misstep.core.tool import Described, Invocation, Reaction
-from misstep.tooling.judging.breaches import broken_demand
+from misstep.tooling.judging.demands import broken_demand
 from misstep.tooling.judging.ruling import judge
 
 

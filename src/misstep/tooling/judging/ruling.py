@@ -1,30 +1,28 @@
 """Rules on what came of a call: a defect of the tool, or one of the ways in which tools rightly react."""
 
-import json
 import re
-from typing import Any, assert_never
+from typing import assert_never
 
 from misstep.core.finding import Judged
 from misstep.core.tool import Described, Invocation, Reaction
-from misstep.core.words import cut
-from misstep.schemas.schema import fits as misfit_of
-from misstep.tooling.judging.allowance import is_beyond_schema
-from misstep.tooling.judging.breaches import broken_demand, is_clear
-from misstep.tooling.judging.echoes import normalise_for
-from misstep.tooling.judging.given import Given
-from misstep.tooling.judging.raised import judge_raised
-from misstep.tooling.judging.reading import Told, find_error, is_echo, is_refusal, mentions, read_error
+from misstep.tooling.judging.demands import broken_demand, is_clear
+from misstep.tooling.judging.endings import judge_end
+from misstep.tooling.judging.exceptions.raised import judge_raised
+from misstep.tooling.judging.excuses import excuse_for
+from misstep.tooling.judging.promises import broken_promise
 from misstep.tooling.judging.runners import runs_what_it_is_given
-from misstep.tooling.judging.signatures import normalise
-from misstep.tooling.judging.wording import load_wording
+from misstep.tooling.judging.words.echoes import normalise_for
+from misstep.tooling.judging.words.given import Given
+from misstep.tooling.judging.words.plain import in_short
+from misstep.tooling.judging.words.reading import Told, read_error
+from misstep.tooling.judging.words.results import find_error, is_echo, is_refusal
+from misstep.tooling.judging.words.wording import load_wording
 
-SHOWN = 300  # characters of a message within a reason
 MUCH_MEMORY = 512 << 20  # bytes
 MUCH_TEXT = 16 << 20  # characters
 SMALL_INPUT = 1 << 16  # characters of arguments that explain neither
 
 HIDDEN = "the agent is not told what was wrong (the MCP SDK passes on the words of a ToolError alone)"
-UNREACHABLE = "the server can't be reached"  # how a workbench says that there is nobody to call any more
 
 FINE = Judged("fine")
 
@@ -55,46 +53,10 @@ def _judge(
             return _judge_returned(described, invocation, fits, broken, reaction)
         case "raised":
             return _judge_exception(described, invocation, fits, reaction)
-        case "hung":
-            why = f"it gave no answer and was given up: {reaction.detail or 'the time for one call was over'}"
-            return _ended("hang", "hang", why, reaction)
-        case "exhausted":
-            why = f"it wanted more memory than it was allowed: {reaction.detail or 'the limit was reached'}"
-            return _ended("blow-up", "memory", why, reaction)
-        case "died":
-            return _judge_death(reaction)
-        case "garbled":
-            why = f"what came back is no answer by the rules of the protocol: {_short(reaction.detail)}"
-            return Judged(
-                "protocol",
-                why,
-                f"protocol: {normalise(reaction.detail)}",
-                "protocol",
-                message=_short(reaction.detail),
-            )
+        case "hung" | "exhausted" | "died" | "garbled" as end:
+            return judge_end(end, reaction, len(invocation.arguments))
         case _:
             assert_never(reaction.ended)
-
-
-def _judge_death(reaction: Reaction) -> Judged:
-    if reaction.detail.startswith(UNREACHABLE):
-        return Judged("environment", _short(reaction.detail), "environment: unreachable", "unreachable")
-    if mentions(load_wording().types.memory, reaction.detail) or "memory" in reaction.detail.lower():
-        return _ended(
-            "blow-up", "memory", f"it was ended for want of memory: {_short(reaction.detail)}", reaction
-        )
-    why = f"the process that it ran in ended with it: {_short(reaction.detail) or 'nobody knows why'}"
-    return _ended("crash", "process died", why, reaction)
-
-
-def _ended(ruling: Any, error: str, why: str, reaction: Reaction) -> Judged:
-    """A ruling on a call that never came back; where it was, if that is known, tells one from another."""
-    if reaction.raised is not None and any(frame.own for frame in reaction.raised.frames):
-        where = judge_raised(reaction.raised, Given({})).where
-        place = re.sub(r":\d+ in ", " in ", where) if ruling == "hang" else where  # any line of a loop
-        return Judged(ruling, why, f"{error} at {place}", error, where, _short(reaction.detail))
-    said = "" if ruling == "hang" else normalise(reaction.detail)
-    return Judged(ruling, why, f"{error}: {said}" if said else error, error, message=_short(reaction.detail))
 
 
 def _judge_exception(described: Described, invocation: Invocation, fits: bool, reaction: Reaction) -> Judged:
@@ -111,7 +73,9 @@ def _judge_exception(described: Described, invocation: Invocation, fits: bool, r
 def _judge_returned(
     described: Described, invocation: Invocation, fits: bool, broken: str, reaction: Reaction
 ) -> Judged:
-    if not reaction.flagged and (breach := _promise_broken(described, reaction)):
+    # What a function makes of arguments that nobody checks is chance.
+    trusted = fits or described.kind == "mcp"
+    if trusted and not reaction.flagged and (breach := broken_promise(described, reaction)):
         return breach
     words = find_error(reaction.text, reaction.flagged) if _may_tell(described, reaction) else None
     if words is None and fits:
@@ -153,34 +117,35 @@ def _judge_words(
         told = read_error(detail, True, given.texts)
     if told.sort == "crash" and bare and runs_what_it_is_given(described) and told.message == words.strip():
         told = Told("refused", told.message)
-    message = _short(told.message)
+    if told.sort == "validation" and told.layer and not _is_of_unknown_tool(told):
+        return _judge_refusal(described, told.message, given, fits, told.error)
+    return _judge_told(told, given)
+
+
+def _is_of_unknown_tool(told: Told) -> bool:
+    return re.search(load_wording().beyond.unknown_tool, in_short(told.message)) is not None
+
+
+def _judge_told(told: Told, given: Given) -> Judged:
+    """A ruling on an error by its sort; what was refused is taken to have been refused rightly."""
+    message = in_short(told.message)
     match told.sort:
-        case "validation":
-            if re.search(load_wording().beyond.unknown_tool, message) or not told.layer:
-                return _refusal(message)
-            return _judge_refusal(described, told.message, given, fits, told.error)
+        case "validation" | "refused":
+            return _refusal(message)
         case "output":
             why = f"it gave a result that is not what its output schema promises: {message}"
-            return Judged(
-                "schema",
-                why,
-                f"output: {normalise_for(told.message, given)}",
-                "output schema",
-                message=message,
-            )
+            signature = f"output: {normalise_for(told.message, given)}"
+            return Judged("schema", why, signature, "output schema", message=message)
         case "environment":
-            return Judged(
-                "environment", f"{told.why}: {message}", f"environment: {told.why}", message=message
-            )
+            why = f"{told.why}: {message}"
+            return Judged("environment", why, f"environment: {told.why}", message=message)
+        case "crash" if told.error == "hidden exception":
+            why = f"an exception left the tool, and {HIDDEN}: {message}"
         case "crash":
-            why = (
-                f"an exception left the tool, and {HIDDEN}: {message}"
-                if told.error == "hidden exception"
-                else f"it let an exception through to whoever called it ({told.error}): {message}"
-            )
-            return Judged("crash", why, _signature(told, given), told.error, message=message)
-        case "refused":
-            return _refusal(message)
+            why = f"it let an exception through to whoever called it ({told.error}): {message}"
+        case _:
+            assert_never(told.sort)
+    return Judged("crash", why, _signature(told, given), told.error, message=message)
 
 
 def _signature(told: Told, given: Given) -> str:
@@ -192,37 +157,17 @@ def _signature(told: Told, given: Given) -> str:
 
 def _judge_refusal(described: Described, message: str, given: Given, fits: bool, error: str) -> Judged:
     """A ruling on arguments that were refused before the tool saw them."""
+    said = in_short(message)
     if not fits:
-        return Judged("refused", f"the arguments do not fit the schema, and were refused: {_short(message)}")
-    if reason := is_beyond_schema(described.tool.parameters, message, given):
-        return Judged("refused", f"the arguments were refused, {reason}: {_short(message)}")
-    why = f"the arguments fit the schema that it advertises, and were refused all the same: {_short(message)}"
-    return Judged("schema", why, f"refused: {normalise_for(message, given)}", error, message=_short(message))
+        return Judged("refused", f"the arguments do not fit the schema, and were refused: {said}")
+    if reason := excuse_for(described.tool.parameters, message, given):
+        return Judged("refused", f"the arguments were refused, {reason}: {said}")
+    why = f"the arguments fit the schema that it advertises, and were refused all the same: {said}"
+    return Judged("schema", why, f"refused: {normalise_for(message, given)}", error, message=said)
 
 
 def _refusal(message: str) -> Judged:
     return Judged("refused", f"the tool said what was wrong, which is an answer and no defect: {message}")
-
-
-def _promise_broken(described: Described, reaction: Reaction) -> Judged | None:
-    """A ruling on a structured result that is not what the output schema promises."""
-    if described.output is None:
-        return None
-    if reaction.structured is None:
-        if described.kind != "mcp" or find_error(reaction.text, False) is not None:
-            return None
-        why = "it has an output schema, and gave a result without structured content"
-        return Judged("schema", why, "output: nothing structured", "output schema")
-    try:
-        value = json.loads(reaction.structured)
-    except (ValueError, RecursionError) as error:
-        why = f"its structured result is no JSON: {_short(str(error))}"
-        return Judged("schema", why, "output: no JSON", "output schema")
-    misfit = misfit_of(described.output, value)
-    if misfit is None:
-        return None
-    why = f"its structured result is not what its output schema promises: {_short(misfit)}"
-    return Judged("schema", why, f"output: {normalise(misfit)}", "output schema", message=_short(misfit))
 
 
 def _blown_up(invocation: Invocation, reaction: Reaction) -> Judged | None:
@@ -236,7 +181,3 @@ def _blown_up(invocation: Invocation, reaction: Reaction) -> Judged | None:
         why = f"it returned {reaction.size:,} characters {given}"
         return Judged("blow-up", why, "size of the result", "size", message=why)
     return None
-
-
-def _short(text: str) -> str:
-    return cut(" ".join(text.split()), SHOWN)

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from misstep.core.tool import Described
-from misstep.tooling.judging.wording import load_wording
+from misstep.tooling.judging.words.wording import load_wording
 
 
 def runs_what_it_is_given(described: Described) -> bool:

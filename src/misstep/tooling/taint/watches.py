@@ -20,12 +20,12 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from misstep.tooling.taint import caller
 from misstep.tooling.taint.containers import row
 from misstep.tooling.taint.dressing import dress, plain
 from misstep.tooling.taint.marked import origin_of
 from misstep.tooling.taint.patterns import watched_pattern
 from misstep.tooling.taint.record import Origin
+from misstep.tooling.taint.tables import watch_names, watch_objects, watch_reading
 from misstep.tooling.taint.text import Text, text
 
 _strptime = importlib.import_module("_strptime")  # where `strptime` of dates and times is done
@@ -149,24 +149,6 @@ def _watch_compiling(original: Function) -> Function:
     return stand_in
 
 
-def _watch_reading(operation: str) -> Watch:
-    """Readers of lines or files: the text stands somewhere in the expression that makes one."""
-
-    def around(original: Function) -> Function:
-        @_like(original)
-        def stand_in(*args: Any, **kwargs: Any) -> Any:
-            use = caller.current_use()
-            for value in [*args[:1], *(caller.values_mentioned(use) if use else ())]:
-                origin = origin_of(value)
-                if origin:
-                    origin.note(operation, kwargs.get("delimiter", ","))
-            return original(*args, **kwargs)
-
-        return stand_in
-
-    return around
-
-
 def _given_plain(original: Function) -> Function:
     """For a function that wants values of the very type: it gets them."""
 
@@ -224,7 +206,7 @@ def functions() -> dict[tuple[ModuleType, str], Function]:
         (_strptime, "_strptime_time"): watch("strptime", lambda args: args[1] if args[1:] else None),
         (shlex, "split"): watch("words", dressed=_words),
         (builtins, "open"): watch("path", "open"),
-        (csv, "reader"): _watch_reading("csv"),
+        (csv, "reader"): watch_reading,
         (re, "compile"): _watch_compiling,
     }
     watches |= {(re, name): _watch_matching(name) for name in _MATCHING}
@@ -239,6 +221,8 @@ def functions() -> dict[tuple[ModuleType, str], Function]:
 # Methods of classes that are written in Python, which are found wherever the class is.
 METHODS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (json.JSONDecoder, "decode", watch("json", dressed=_parsed("json"), at=1)),
+    (csv.DictReader, "__next__", watch_objects),
+    (csv.DictReader, "fieldnames", watch_names),
     (uuid.UUID, "__init__", watch("uuid", at=1)),
     (fractions.Fraction, "__new__", _making(watch("Fraction", at=1))),
     (pathlib.PurePath, "__new__", _making(_watch_paths("Path"))),

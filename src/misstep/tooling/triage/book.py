@@ -1,4 +1,4 @@
-"""Keeps the findings of a run: each defect once, with how often it was seen and the smallest calls so far."""
+"""Keeps the defects that a run has shown, each of them once."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -131,9 +131,7 @@ class Book:
         key = calls[-1].tool, judged.ruling, judged.signature
         entry = self._entries.get(key)
         if entry is not None:
-            entry.seen += 1
-            if size_of(calls) < size_of(entry.calls):
-                entry.judged, entry.calls, entry.before = judged, tuple(calls), self._before(calls)
+            self._see_again(entry, calls, judged)
             return None
         if len(self._entries) >= MOST_DEFECTS:
             return None
@@ -151,6 +149,11 @@ class Book:
             frames=tuple(frames),
         )
         return entry
+
+    def _see_again(self, entry: Entry, calls: Sequence[Invocation], judged: Judged) -> None:
+        entry.seen += 1
+        if size_of(calls) < size_of(entry.calls):
+            entry.judged, entry.calls, entry.before = judged, tuple(calls), self._before(calls)
 
     def _before(self, calls: Sequence[Invocation]) -> tuple[Invocation, ...]:
         """What was called ahead of these calls, as far as there is room to keep it."""

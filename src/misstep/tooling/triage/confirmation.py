@@ -1,4 +1,4 @@
-"""Finds out whether a defect shows itself again, and which calls that takes."""
+"""Finds the fewest calls that show a defect again."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -34,7 +34,7 @@ def confirm(
 ) -> Confirmed:
     """Replay a defect: the call alone, then with more and more of the calls that came before it."""
     replayer = Replayer(bench, judge, most, over)
-    patience = LONGER if entry.kind == "hang" else 1.0
+    patience = LONGER if _is_endless(entry) else 1.0
     for calls in _longer_and_longer(entry):
         if replayer.shows(calls, entry.judged, patience):
             return _again(calls, entry, replayer, _replays(entry, bench))
@@ -45,9 +45,14 @@ def confirm(
 
 def _replays(entry: Entry, bench: Workbench) -> int:
     """How often it is worth seeing again; a hang takes all the time that a call may."""
-    if entry.kind == "hang":
+    if _is_endless(entry):
         return 1
     return REPLAYS if bench.starts_quickly else DEAR_REPLAYS
+
+
+def _is_endless(entry: Entry) -> bool:
+    """Whether a call was given up on, computing or waiting."""
+    return entry.kind == "hang" or entry.judged.error == "CPU"
 
 
 def _again(

@@ -1,7 +1,8 @@
 """Which of two ways to show a defect is the simpler one."""
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from misstep.core.tool import Invocation
@@ -13,6 +14,9 @@ Fits: TypeAlias = Callable[[str, dict[str, Any]], bool]
 Measure: TypeAlias = tuple[int, int, int, int, int, float, str]
 
 HUGE = 1e18
+READ = 4_000  # characters of a text in which there may be numbers
+
+_NUMBER = re.compile("(?<![0-9])[0-9]{1,40}(?![0-9])")  # what is longer is a text like any other
 
 
 def measure(calls: Sequence[Invocation], fits: Fits) -> Measure:
@@ -25,18 +29,24 @@ def measure(calls: Sequence[Invocation], fits: Fits) -> Measure:
         if isinstance(leaf, str):
             odd += 0 if leaf.isprintable() else sum(not each.isprintable() for each in leaf)
             plainness += sum(map(plainness_of, leaf))
+            size += sum(min(int(found[0]), HUGE) for found in numbers_in(leaf))
         else:
             size += min(abs(leaf), HUGE)
     return len(texts), misfits, odd, sum(map(len, texts)), plainness, size, "\n".join(texts)
 
 
 def plainness_of(character: str) -> int:
-    """Nought for the plainest letter, then the plainest digit, then whatever else is easily read."""
-    if character in "a0":
-        return "a0".index(character)
+    """Nought for the plainest letter, then digits, whose number counts, then whatever else is easily read."""
+    if character == "a":
+        return 0
     if character.isascii():
-        return 2 if character.isalnum() else 3 if character.isprintable() else 5
+        return 1 if character.isdigit() else 2 if character.isalpha() else 3 if character.isprintable() else 5
     return 4 if character.isprintable() else 6
+
+
+def numbers_in(text: str) -> Iterator[re.Match[str]]:
+    """Where whole numbers stand in a text."""
+    return _NUMBER.finditer(text, 0, READ)
 
 
 def _leaves(values: list[Any]) -> list[str | int | float]:

@@ -1,4 +1,4 @@
-"""Comes to an end with one defect: confirmed and made small, in the time there is for it."""
+"""Settles what comes of one defect, in the time there is for it."""
 
 import time
 from collections.abc import Callable

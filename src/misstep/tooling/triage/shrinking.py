@@ -68,10 +68,14 @@ class _Shrinking:
 
     def run(self) -> Shrunk:
         """Leave out calls, then make the rest simpler, again and again until neither leads any further."""
-        any(self._try(calls) for calls in lower_together(self._best[0]))
-        while self._drop_calls() or self._simplify():
+        self._lower()
+        while self._drop_calls() or self._lower() or self._simplify():
             pass
         return Shrunk(*self._best, self._replayer.spent, not self._exhausted)
+
+    def _lower(self) -> bool:
+        """Have the calls be about things that were made earlier; whether that was possible."""
+        return any(self._try(calls) for calls in lower_together(self._best[0]))
 
     def _drop_calls(self) -> bool:
         """Leave out calls, many at a time at first and then fewer; whether there were any to leave out."""

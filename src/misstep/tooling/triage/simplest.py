@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from misstep.core.references import find_reference
 from misstep.schemas.limits import is_number
 from misstep.schemas.schema import fits
+from misstep.schemas.shape import mapping, names_in, resolve
 
 DEEPEST = 6
 MOST_CHOICES = 4
@@ -37,15 +37,6 @@ def simplest(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
     return next(simplest_values(schema, root, depth), None)
 
 
-def resolve(schema: Any, root: Mapping[str, Any]) -> Any:
-    """What a schema refers to, if it does nothing else."""
-    for _ in range(DEEPEST):
-        if not isinstance(schema, Mapping) or "$ref" not in schema:
-            break
-        schema = find_reference(schema["$ref"], root)
-    return schema
-
-
 def _guesses(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[Any]:
     if "const" in schema:
         yield schema["const"]
@@ -75,11 +66,8 @@ def _of_kind(kind: str, schema: Mapping[str, Any], root: Mapping[str, Any], dept
 
 
 def _smallest_object(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    properties = schema.get("properties")
-    known = properties if isinstance(properties, Mapping) else {}
-    required = schema.get("required")
-    names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
-    return {name: simplest(known.get(name, {}), root, depth + 1) for name in names}
+    known = mapping(schema.get("properties"))
+    return {name: simplest(known.get(name, {}), root, depth + 1) for name in names_in(schema.get("required"))}
 
 
 def _fewest(schema: Mapping[str, Any], keyword: str) -> int:

@@ -1,13 +1,16 @@
 """Steps that make the arguments of a call simpler, large ones first."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 from misstep.schemas.schema import fits
-from misstep.tooling.triage.measure import plainness_of
-from misstep.tooling.triage.simplest import resolve, simplest, simplest_values
+from misstep.schemas.shape import resolve
+from misstep.tooling.triage.measure import numbers_in, plainness_of
+from misstep.tooling.triage.simplest import simplest, simplest_values
 
 DEEPEST = 40
+MOST_NUMBERS = 8  # within a text
 LONGEST_SINGLY = 400  # characters or items; of more than that only chunks are looked at
 
 Some = TypeVar("Some", bound=Sequence[Any])
@@ -77,10 +80,23 @@ def simpler_texts(text: str) -> Iterator[str]:
     yield "a" * len(text)
     yield from _shorter_beginnings(text)
     yield from without_chunks(text)
+    yield from _lower_within(text)
     for letter in "a0":
         for start, end in _chunks(len(text)):
             if any(plainness_of(each) > plainness_of(letter) for each in text[start:end]):
                 yield text[:start] + letter * (end - start) + text[end:]
+
+
+def _lower_within(text: str) -> Iterator[str]:
+    """The text with a lower number in the place of one in it: nought, one, half of it, three quarters, …
+
+    With as many digits as before too, since the text may have to be so long.
+    """
+    for found in islice(numbers_in(text), MOST_NUMBERS):
+        lower = [0, 1, *_simpler_numbers(int(found[0]))]
+        written = (each for number in lower for each in (str(number), str(number).zfill(len(found[0]))))
+        for digits in dict.fromkeys(written):
+            yield text[: found.start()] + digits + text[found.end() :]
 
 
 def _shorter_beginnings(text: str) -> Iterator[str]:

@@ -1,24 +1,23 @@
-"""Steps that change a text wherever it is given, for defects that need it twice."""
+"""Steps that change a value wherever it is given, for defects that need it twice."""
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from misstep.core.tool import Invocation
 from misstep.tooling.triage.steps import simpler_texts
 
 PLAINEST = ("", "a", "0")
-LOWEST = ("0", "1")
-NUMBER = re.compile(r"[0-9]+")
+LOWEST = (0, 1)
+NUMBER = re.compile(r"[0-9]{1,40}")
 
 
 def simpler_together(calls: Sequence[Invocation]) -> Iterator[tuple[Invocation, ...]]:
-    """The calls with a simpler text in place of one that they are given more than once, the longest first."""
-    for text in _repeated(calls):
-        for simpler in (*PLAINEST, *_lower(text), *simpler_texts(text)):
-            yield _with(calls, text, simpler)
+    """The calls with a simpler value in place of one that is given more than once, the longest first."""
+    for value in _repeated(calls):
+        yield from (_with(calls, value, each) for each in _simpler(value, calls))
 
 
 def lower_together(calls: Sequence[Invocation]) -> Iterator[tuple[Invocation, ...]]:
@@ -26,43 +25,66 @@ def lower_together(calls: Sequence[Invocation]) -> Iterator[tuple[Invocation, ..
 
     Where things are numbered, as in `T9`, that makes those unnecessary that were made before the ninth.
     """
-    last = {*_texts_in(json.loads(calls[-1].arguments))}
-    for text in _repeated(calls):
-        if text in last:
-            yield from (_with(calls, text, lower) for lower in _lower(text))
+    last = {*_values_in(json.loads(calls[-1].arguments))}
+    for value in _repeated(calls):
+        if value in last and isinstance(value, str):
+            yield from (_with(calls, value, lower) for lower in _lower(value, calls))
 
 
-def _lower(text: str) -> list[str]:
-    return [lower for number in LOWEST if (lower := NUMBER.sub(number, text)) != text]
+def _simpler(value: str | int, calls: Sequence[Invocation]) -> Iterable[str | int]:
+    if not isinstance(value, str):
+        return LOWEST
+    return (*PLAINEST, *_lower(value, calls), *simpler_texts(value))
 
 
-def _repeated(calls: Sequence[Invocation]) -> list[str]:
-    """Texts that are given more than once, the longest first."""
-    times = Counter(text for call in calls for text in _texts_in(json.loads(call.arguments)))
-    return sorted((each for each in times if times[each] > 1), key=lambda each: (-len(each), each))
+def _lower(text: str, calls: Sequence[Invocation]) -> list[str]:
+    """The text with the lowest numbers, the lowest given one that differs in numbers only, and one less."""
+    alike = [each for each in _given(calls) if isinstance(each, str) and _outline(each) == _outline(text)]
+    lowest = sorted(alike, key=lambda each: [int(number) for number in NUMBER.findall(each)])[:1]
+    one_less = NUMBER.sub(lambda number: str(max(int(number[0]) - 1, 0)), text)
+    found = [*(NUMBER.sub(str(number), text) for number in LOWEST), *lowest, one_less]
+    return [each for each in dict.fromkeys(found) if each != text]
 
 
-def _with(calls: Sequence[Invocation], old: str, new: str) -> tuple[Invocation, ...]:
+def _outline(text: str) -> str:
+    return NUMBER.sub("0", text)
+
+
+def _given(calls: Sequence[Invocation]) -> list[str | int]:
+    return [value for call in calls for value in _values_in(json.loads(call.arguments))]
+
+
+def _repeated(calls: Sequence[Invocation]) -> list[str | int]:
+    """Texts and whole numbers that are given more than once, the longest first."""
+    times = Counter(_given(calls))
+    return sorted((each for each in times if times[each] > 1), key=lambda each: (-len(str(each)), str(each)))
+
+
+def _with(calls: Sequence[Invocation], old: str | int, new: str | int) -> tuple[Invocation, ...]:
     return tuple(
         Invocation(call.tool, json.dumps(_replaced(json.loads(call.arguments), old, new))) for call in calls
     )
 
 
-def _texts_in(value: Any) -> Iterator[str]:
+def _values_in(value: Any) -> Iterator[str | int]:
     waiting = [value]
     while waiting:
         match waiting.pop():
-            case str() as text:
-                yield text
+            case bool():
+                pass
+            case str() | int() as found:
+                yield found
             case list() as items:
                 waiting += items
             case dict() as members:
                 waiting += members.values()
 
 
-def _replaced(value: Any, old: str, new: str) -> Any:
+def _replaced(value: Any, old: str | int, new: str | int) -> Any:
     match value:
-        case str():
+        case bool():
+            return value
+        case str() | int():
             return new if value == old else value
         case list():
             return [_replaced(each, old, new) for each in value]

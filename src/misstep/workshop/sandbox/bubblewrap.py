@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from misstep.workshop.protocol import MEGABYTE
-from misstep.workshop.sandbox.places import hidden_places, open_sockets
 
 PROGRAM = "bwrap"
 PATIENCE = 20.0  # seconds
@@ -47,12 +46,17 @@ def find_bubblewrap() -> Found:
     return Found(problem=f"bubblewrap does not work here: {problem}")
 
 
-def walls(flags: Sequence[str], needed: Sequence[str], disk: int, network: bool) -> tuple[str, ...]:
+def walls(
+    flags: Sequence[str], needed: Sequence[str], hidden: Sequence[str], disk: int, network: bool
+) -> tuple[str, ...]:
     """What to put before a command, so that it sees the system but can't change it.
 
-    It can write to /tmp and to shared memory, so many bytes. What is `needed` can be read wherever it is.
+    It can write to /tmp and to shared memory, so many bytes. Places that are `hidden` are empty, but what is
+    `needed` can be read wherever it is.
     """
-    return (*flags, *(("--share-net",) if network else ()), *_system(disk), *_hiding(needed, network), "--")
+    shown = [*needed, *(NAME_SERVICE if network else ())]
+    sharing = ("--share-net",) if network else ()
+    return (*flags, *sharing, *_system(disk), *_hiding(shown, hidden), "--")
 
 
 def _try(flags: Sequence[str]) -> str:
@@ -80,13 +84,11 @@ def _system(disk: int) -> Iterator[str]:
     yield from ("--hostname", "sandbox")
 
 
-def _hiding(needed: Sequence[str], network: bool) -> Iterator[str]:
+def _hiding(needed: Sequence[str], hidden: Sequence[str]) -> Iterator[str]:
     """Put nothing in the place of what is hidden, and back what is needed of it, from outside in."""
-    names = filter(os.path.exists, NAME_SERVICE if network else ())
-    shown = {path: True for path in (*needed, *names) if os.path.exists(path)}
-    hidden = dict.fromkeys([*hidden_places(), *open_sockets()], False)
+    wanted = {**dict.fromkeys(filter(os.path.exists, needed), True), **dict.fromkeys(hidden, False)}
     places: dict[str, bool] = {"/": True, TEMPORARY: False}
-    for path, is_shown in sorted({**shown, **hidden}.items()):
+    for path, is_shown in sorted(wanted.items()):
         if is_shown != _innermost(path, places):
             places[path] = is_shown
             yield from _shown(path) if is_shown else _hidden(path)

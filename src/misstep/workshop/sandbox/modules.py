@@ -7,11 +7,11 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+
+from misstep.core.ours import is_ours
 
 SITES = ("site-packages", "dist-packages")
 LARGEST = 2_000_000  # bytes of a file
-_OURS = str(Path(__file__).resolve().parents[2]) + os.sep
 _LIBRARIES = tuple(
     os.path.realpath(sysconfig.get_paths()[name]) + os.sep for name in ("stdlib", "platstdlib")
 )
@@ -69,7 +69,7 @@ def _files(parts: Sequence[str], folders: Sequence[str], module: Module) -> Iter
 
 def _is_akin(file: str, other: str) -> bool:
     """Whether a file is nobody's library, or of the same library."""
-    return not file.startswith(_OURS) and _library(file) in ("", _library(other))
+    return not is_ours(file) and _library(file) in ("", _library(other))
 
 
 def _library(file: str) -> str:

@@ -1,12 +1,14 @@
 """Places on the disk: those that tools need in order to be loaded, and those that are nobody's business."""
 
 import functools
+import glob
 import os
+import pwd
 import shlex
 import shutil
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 
@@ -38,10 +40,43 @@ def is_remote(spec: str) -> bool:
 
 
 def hidden_places() -> list[str]:
-    """What there is of the places that tools must not read."""
-    home, places = os.path.expanduser("~"), _places()
-    known = [*(os.path.join(home, name) for name in places["home"]), *places["system"]]
+    """What there is of the places that tools must not read; what they need of them is put back."""
+    places = _places()
+    own = {os.path.realpath(home) for home in (os.path.expanduser("~"), _registered_home())}
+    others = others_homes(places["homes"], own, os.environ.get("PATH", "").split(os.pathsep))
+    homes = [*own, *(home for home, is_useful in others.items() if is_useful)]
+    known = [
+        *(os.path.join(home, name) for home in sorted(homes) for name in places["home"]),
+        *(home for home, is_useful in others.items() if not is_useful),
+        *places["system"],
+    ]
     return [path for path in known if os.path.exists(path) and not os.path.islink(path)]
+
+
+def others_homes(patterns: Iterable[str], own: Collection[str], programs: Iterable[str]) -> dict[str, bool]:
+    """Homes that can be read and are none of our `own`, and whether any of our `programs` are there."""
+    found = sorted({os.path.realpath(path) for pattern in patterns for path in glob.glob(pattern)})
+    used = [*own, *filter(os.path.isabs, programs)]
+    around = {place for path in own for place in _around(path)}
+    inside = {place for path in used for name in (path, os.path.realpath(path)) for place in _around(name)}
+    homes = [home for home in found if os.path.isdir(home) and os.access(home, os.R_OK | os.X_OK)]
+    return {home: home in inside for home in homes if home not in around}
+
+
+def _around(path: str) -> Iterator[str]:
+    """A folder with all folders that it is in."""
+    yield path
+    while (outer := os.path.dirname(path)) != path:
+        path = outer
+        yield path
+
+
+def _registered_home() -> str:
+    """Our home as the system knows it, whatever the environment says."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return os.path.expanduser("~")
 
 
 def open_sockets() -> list[str]:

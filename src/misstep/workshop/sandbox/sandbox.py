@@ -1,9 +1,6 @@
 """The sandbox that tools are put into."""
 
 import os
-import secrets
-import shutil
-import tempfile
 
 import msgspec
 
@@ -12,7 +9,8 @@ from misstep.workshop.conditions import Conditions
 from misstep.workshop.protocol import MEGABYTE
 from misstep.workshop.sandbox.bubblewrap import find_bubblewrap, walls
 from misstep.workshop.sandbox.environment import environment_for
-from misstep.workshop.sandbox.places import is_remote, needed_places
+from misstep.workshop.sandbox.ground import Ground, sweep
+from misstep.workshop.sandbox.places import hidden_places, is_remote, needed_places, open_sockets
 
 ROOT = "/tmp"
 SHARED_MEMORY = "/dev/shm"
@@ -23,7 +21,8 @@ class Sandbox(msgspec.Struct, frozen=True):
     """What to start a process with, and what to say about it.
 
     `command` is put before that of the process. Tools start in `folder`; `roots` are the folders that they
-    can write to. It `holds` if tools can do no harm in it; else `why_not` says what is missing.
+    can write to, of which the `ground` is on the disk. It `holds` if tools can do no harm in it; else
+    `why_not` says what is missing.
     """
 
     words: str
@@ -31,19 +30,20 @@ class Sandbox(msgspec.Struct, frozen=True):
     folder: str
     roots: tuple[str, ...]
     command: tuple[str, ...] = ()
+    ground: Ground | None = None
     holds: bool = False
     why_not: str = ""
 
     def prepare(self) -> None:
-        """Make its folders, with nothing in them, where they are on the disk."""
-        self.remove()
-        for root in () if self.command else self.roots:
-            os.mkdir(root, 0o700)
+        """Make what there is of it on the disk, with nothing in it, and clear away what others left there."""
+        sweep()
+        if self.ground:
+            self.ground.claim()
 
     def remove(self) -> None:
         """Take away what was put on the disk for it."""
-        for root in () if self.command else self.roots:
-            shutil.rmtree(root, ignore_errors=True)
+        if self.ground:
+            self.ground.leave()
 
 
 def sandbox_for(spec: str, conditions: Conditions) -> Sandbox:
@@ -65,7 +65,8 @@ def _bubblewrap(spec: str, conditions: Conditions, flags: tuple[str, ...]) -> Sa
     reach = f"bubblewrap: {'with the' if network else 'no'} network"
     folder, home = f"{ROOT}/misstep/work", f"{ROOT}/misstep/home"
     limits = conditions.limits
-    command = walls(flags, needed_places(spec, conditions), limits.disk, network)
+    needed, hidden = needed_places(spec, conditions), [*hidden_places(), *open_sockets()]
+    command = walls(flags, needed, hidden, limits.disk, network)
     return Sandbox(
         words=", ".join((reach, "read-only system", _memory(conditions))),
         environment=environment_for(spec, conditions, home, ROOT),
@@ -77,12 +78,14 @@ def _bubblewrap(spec: str, conditions: Conditions, flags: tuple[str, ...]) -> Sa
 
 
 def _plain(spec: str, conditions: Conditions, why_not: str) -> Sandbox:
-    root = os.path.join(os.path.realpath(tempfile.gettempdir()), f"misstep-{secrets.token_hex(8)}")
+    ground = Ground()
+    root = ground.path
     return Sandbox(
         words=f"no sandbox: a process of its own, {_memory(conditions)}",
         environment=environment_for(spec, conditions, f"{root}/home", f"{root}/tmp"),
         folder=f"{root}/work",
         roots=(root,),
+        ground=ground,
         why_not=why_not,
     )
 

@@ -15,7 +15,7 @@ from misstep.core.tool import Ended, Observation, Probe, Reaction
 from misstep.core.transcript import storable
 from misstep.core.words import NAME, cut, error_in_words
 from misstep.tooling.coverage import Coverage, Ownership
-from misstep.tooling.judging.exceptions import describe_exception
+from misstep.tooling.judging.exceptions.describing import describe_exception
 from misstep.tooling.taint import observe
 from misstep.workshop.line import Line
 from misstep.workshop.protocol import (
@@ -34,6 +34,7 @@ from misstep.workshop.serving.traces import Traces
 TEXT = 4_000  # characters of a result that are kept
 LARGE = 8 * MEGABYTE  # growth that is told of
 UNIT = 1024 if sys.platform == "linux" else 1  # bytes in which peaks of memory are told
+ALLOWANCE = 1.0  # seconds for which processor time is given out
 HIGH = 200  # number of a file that tools which close some at random won't come across
 
 _decoder = msgspec.json.Decoder(Probe)
@@ -48,7 +49,8 @@ class Caller:
         self._timeout = order.limits.timeout
         self._memory = order.limits.memory
         self._traces = traces
-        self._coverage = Coverage(self._owns) if order.watched else None
+        self._allowed_until = 0.0
+        self._coverage = Coverage(self._owns)
         self._lines = dict[str, set[int]]()
         self._peak = _peak()
 
@@ -78,10 +80,16 @@ class Caller:
             detail = storable(f"the server no longer has the tool '{cut(probe.invocation.tool, NAME)}'")
             return Report(Reaction("garbled", detail=detail))
         arguments = json.loads(probe.invocation.arguments)
-        if self._traces.expect(time.monotonic()):
-            allow_cpu(self._timeout)
+        self._allow_cpu()
         reaction = self._marked(bound, arguments) if probe.mark else self._called(bound, arguments)
         return Report(reaction, self._new_lines(bound) if reaction.edges else {})
+
+    def _allow_cpu(self) -> None:
+        """Now and then only, which is often enough: there is more than a call may use."""
+        now = time.monotonic()
+        if now >= self._allowed_until:
+            self._allowed_until = now + ALLOWANCE
+            allow_cpu(self._timeout)
 
     def _marked(self, bound: Bound, arguments: dict[str, Any]) -> Reaction:
         with observe() as marks, marking(bound, marks, arguments) as marked:
@@ -91,17 +99,14 @@ class Caller:
 
     def _called(self, bound: Bound, arguments: dict[str, Any], everything: bool = False) -> Reaction:
         """What comes of a call, with the edges that are new to it, or all of them."""
-        returned, failure, edges = None, None, tuple[int, ...]()
-        coverage = self._coverage
+        returned, failure = None, None
         began = time.perf_counter()
-        if coverage:
-            coverage.begin()
+        self._coverage.begin()
         try:
             returned = bound.call(arguments)
         except BaseException as error:  # such as SystemExit and KeyboardInterrupt
             failure = error
-        if coverage:
-            edges = coverage.end(everything)
+        edges = self._coverage.end(everything)
         seconds = time.perf_counter() - began
         peak = _peak()
         growth, self._peak = peak - self._peak, peak
@@ -129,7 +134,7 @@ class Caller:
 
     def _new_lines(self, bound: Bound) -> dict[str, tuple[int, ...]]:
         source = bound.described.source
-        if source is None or self._coverage is None:
+        if source is None:
             return {}
         known = self._lines.setdefault(source.file, set())
         fresh = self._coverage.lines(source.file) - known

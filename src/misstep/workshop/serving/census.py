@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from misstep.adapters.family import end_family
+from misstep.adapters.processes import Listed, listed, numbers
 
 PATIENCE = 5.0  # seconds for the system to end what was killed
 PAUSE = 0.0005
 FAR = 4  # times too many
-PROCESSES = "/proc"
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -46,27 +46,26 @@ class Census:
         newest = _newest()
         if newest != self._newest or not newest:
             self._newest = newest
-            seeming = len(_numbers()) if self.is_private else 0
+            seeming = len(numbers()) if self.is_private else 0
             self._count = seeming if seeming > FAR * most else len(self.living())
         return self._count
 
-    def living(self) -> list[int]:
+    def living(self) -> list[Listed]:
         """All that live but the warden."""
-        parents = _parents()
-        if self.is_private:
-            return [pid for pid in parents if pid != self._warden]
+        everybody = {each.pid: each for each in listed()}
         found = {self._warden}
         size = 0
-        while len(found) > size:
+        while len(found) > size and not self.is_private:
             size = len(found)
-            found |= {pid for pid, parent in parents.items() if parent in found}
-        return [pid for pid in found if pid != self._warden]
+            found |= {each.pid for each in everybody.values() if each.parent in found}
+        members = everybody if self.is_private else found & everybody.keys()
+        return [everybody[pid] for pid in members if pid != self._warden]
 
     def memory(self) -> int:
         """The bytes of memory that each of them has, added up; what several share counts for each."""
         total = 0
-        for pid in self.living():
-            with suppress(OSError, IndexError), open(f"/proc/{pid}/statm", "rb") as file:
+        for each in self.living():
+            with suppress(OSError, IndexError), open(f"/proc/{each.pid}/statm", "rb") as file:
                 total += int(file.read().split()[1]) * PAGE
         return total
 
@@ -76,17 +75,17 @@ class Census:
         A process that is just being copied would keep us waiting, and many of them for too long.
         """
         before, total = _newest(), 0
-        for pid in self.living():
+        for each in self.living():
             if _newest() != before:
                 return 0
-            with suppress(OSError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            with suppress(OSError), open(f"/proc/{each.pid}/smaps_rollup", "rb") as file:
                 total += sum(int(line.split()[1]) for line in file if line.startswith(b"Pss:")) * 1024
         return total
 
     def end_others(self) -> None:
         """End all but the warden and the process that asks for it, and wait until they are gone."""
         until = time.monotonic() + PATIENCE
-        while others := [pid for pid in self.living() if pid != os.getpid()]:
+        while others := [each.pid for each in self.living() if each.pid != os.getpid()]:
             if self.is_private:
                 os.kill(-1, signal.SIGKILL)  # spares the init of the namespace and whoever calls it
             else:
@@ -120,20 +119,3 @@ def _newest() -> bytes:
             return file.read().rpartition(b" ")[2]
     except OSError:
         return b""
-
-
-def _numbers() -> list[str]:
-    """The numbers of all processes in this namespace, those too that are dead but not buried."""
-    return [name for name in os.listdir(PROCESSES) if name.isdigit()] if os.path.isdir(PROCESSES) else []
-
-
-def _parents() -> dict[int, int]:
-    """All processes that live, with who started them."""
-    parents = dict[int, int]()
-    for name in _numbers():
-        with suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:
-            # The name of the program stands in brackets and may hold anything, brackets as well.
-            state, parent, *_ = file.read().rpartition(b")")[2].split()
-            if state not in b"ZX":
-                parents[int(name)] = int(parent)
-    return parents

@@ -3,44 +3,52 @@
 import faulthandler
 import os
 import re
+import signal
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import suppress
 
+from misstep.core.ours import is_ours
 from misstep.core.tool import Frame
 from misstep.core.transcript import storable
 
 LONGEST = 1 << 18  # bytes that are read of it
 MOST_FRAMES = 40
+PATIENCE = 1.0  # seconds
+PAUSE = 0.01
+ASKING = getattr(signal, "SIGRTMAX", signal.SIGUSR2)
 _FRAME = re.compile(r'  File "(?P<file>.*)", line (?P<line>\d+|\?\?\?) in (?P<function>.*)')
-_OURS = str(Path(__file__).parents[2])
 _THREAD = re.compile(r"(Current thread|Thread|Stack) ")
 
 
 class Traces:
-    """A file that the interpreter writes its stack to when it breaks down, or when a call takes too long."""
+    """A file that the interpreter writes its stack to when it breaks down, or when it is asked to.
 
-    def __init__(self, timeout: float) -> None:
+    It is asked by a signal, and answers in the midst of whatever it does. To look at a stack while it changes
+    would be the end of the process, so that is done only to one that is about to end.
+    """
+
+    def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process lives)
-        self._timeout = timeout
-        self._period = min(1.0, timeout / 4)
-        self._next = 0.0
 
     def begin(self) -> None:
         """In the process that is to be watched."""
-        faulthandler.enable(self._file)
-        self.expect(time.monotonic())
-
-    def expect(self, now: float) -> bool:
-        """A call begins. The alarm is set now and then only: it goes off a little early rather than late."""
-        if now < self._next:
-            return False
-        self._next = now + self._period
         os.ftruncate(self._file.fileno(), 0)
         os.lseek(self._file.fileno(), 0, os.SEEK_SET)
-        faulthandler.dump_traceback_later(self._timeout, file=self._file)
-        return True
+        faulthandler.enable(self._file)
+        faulthandler.register(ASKING, self._file)
+
+    def ask(self, process: int) -> None:
+        """Have it written where a process is, and wait until it is, though not for long."""
+        until, size = time.monotonic() + PATIENCE, 0
+        with suppress(ProcessLookupError):
+            os.kill(process, ASKING)
+        while time.monotonic() < until:
+            time.sleep(PAUSE)
+            before, size = size, os.fstat(self._file.fileno()).st_size
+            if 0 < size == before:
+                return
 
     def read(self, owns: Callable[[str], bool]) -> tuple[Frame, ...]:
         """From any process that shares the file: the frames that were written, the innermost last.
@@ -65,7 +73,7 @@ def _split(text: str) -> list[list[str]]:
 
 def _frames(lines: list[str], owns: Callable[[str], bool]) -> tuple[Frame, ...]:
     matches = map(_FRAME.fullmatch, lines)
-    found = [match for match in matches if match and not match["file"].startswith(_OURS)]
+    found = [match for match in matches if match and not is_ours(match["file"])]
     frames = [
         Frame(
             storable(match["file"]),

@@ -10,8 +10,9 @@ import warnings
 
 from misstep.adapters.family import end_with_parent, open_to_family
 from misstep.workshop.line import Line, Lost
-from misstep.workshop.protocol import Load, Start, Stopped, to_zygote
+from misstep.workshop.protocol import Load, Measure, Start, Stopped, to_zygote
 from misstep.workshop.serving.census import Census
+from misstep.workshop.serving.gauge import Gauge
 from misstep.workshop.serving.limits import limit
 from misstep.workshop.serving.scratch import Scratch
 from misstep.workshop.serving.shop import Shop, open_shop
@@ -28,6 +29,8 @@ class Zygote:
         self._line = line
         self._census = census
         self._loading = loading
+        self._gauge: Gauge | None = None
+        self._computed = 0.0
 
     def serve(self) -> None:
         """Serve until the line ends, or the tools can't be loaded."""
@@ -45,15 +48,17 @@ class Zygote:
 
     def _attend(self, order: Load, shop: Shop) -> None:
         scratch = Scratch(order.roots)
-        traces = Traces(order.limits.timeout)
+        traces = Traces()
         while True:
             if not isinstance(self._line.receive(to_zygote), Start):
                 continue  # to stop what has ended by itself
             os.chdir(order.folder)  # it may be another one under the same name
-            status, usage = self._wait(self._copy(order, shop, traces))
+            self._gauge, self._computed = None, 0.0
+            status, usage = self._wait(self._copy(order, shop, traces), traces)
             self._census.end_others()
             frames, restored = traces.read(shop.owns), scratch.restore()
-            self._line.send(Stopped(status, frames, usage.ru_maxrss * UNIT, restored))
+            computed = usage.ru_utime + usage.ru_stime if status == -signal.SIGXCPU else self._computed
+            self._line.send(Stopped(status, frames, usage.ru_maxrss * UNIT, restored, computed))
 
     def _copy(self, order: Load, shop: Shop, traces: Traces) -> int:
         """A copy of this process, which takes over the line that came last."""
@@ -73,7 +78,7 @@ class Zygote:
         finally:
             os._exit(1)
 
-    def _wait(self, copy: int) -> tuple[int, resource.struct_rusage]:
+    def _wait(self, copy: int, traces: Traces) -> tuple[int, resource.struct_rusage]:
         """How the copy ended, by itself or because it had to."""
         poll = select.poll()
         poll.register(self._line, select.POLLIN)
@@ -84,8 +89,8 @@ class Zygote:
         try:
             while True:
                 for file, _ in poll.poll(None if ending is not None else PAUSE):
-                    if file == self._line.fileno() and self._is_told_to_stop():
-                        self._census.end_others()
+                    if file == self._line.fileno():
+                        self._obey(copy, traces)
                 ended, status, usage = os.wait4(copy, os.WNOHANG)
                 if ended:
                     return os.waitstatus_to_exitcode(status), usage
@@ -93,6 +98,14 @@ class Zygote:
             if ending is not None:
                 os.close(ending)
 
-    def _is_told_to_stop(self) -> bool:
+    def _obey(self, copy: int, traces: Traces) -> None:
+        """Do what is asked for while the copy is at work."""
         self._line.read()
-        return self._line.take() is not None
+        while (row := self._line.take()) is not None:
+            if isinstance(to_zygote.decode(row), Measure):
+                self._gauge = Gauge(self._census)
+                continue
+            if self._gauge:
+                self._computed = self._gauge.computed()
+                traces.ask(copy)
+            self._census.end_others()

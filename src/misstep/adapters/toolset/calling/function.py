@@ -9,10 +9,11 @@ from typing import Any
 
 import msgspec
 
+from misstep.adapters.toolset.annotations import hints_of
 from misstep.adapters.toolset.calling.doorway import refused, takes
 from misstep.adapters.toolset.calling.loops import Loop
 from misstep.adapters.toolset.calling.returned import spent
-from misstep.adapters.toolset.functions import hints_of, signature_of
+from misstep.adapters.toolset.functions import signature_of
 
 AS_THEY_ARE = (Any, object, inspect.Parameter.empty, None, type(None), str, int, float, bool, list, dict)
 

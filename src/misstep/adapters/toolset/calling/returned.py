@@ -40,6 +40,8 @@ def told(value: Any, structured: str | None = None, flagged: bool = False) -> Re
 
 def structure(value: Any) -> str | None:
     """The value as JSON; None where it has none, or far too much of it."""
+    if isinstance(value, str) and len(value) > LARGEST:
+        return None
     try:
         text = json.dumps(_plain(value, 0), ensure_ascii=True, allow_nan=False)
     except Exception:  # of the tool's own objects too

@@ -1,7 +1,7 @@
 """Values that results bring to light and later calls may want: identifiers, names, paths."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -44,7 +44,11 @@ class Harvest:
                 _keep(reaction.text, self._made.setdefault(word, {}))
 
     def wanted(self, parameter: Parameter) -> list[Any]:
-        """Values for a parameter: those of its name, else of one that is like it, else any that fit."""
+        """Values for a parameter: those that are named like it, else any that fit."""
+        return self.named(parameter) or _typed(self._loose, parameter)
+
+    def named(self, parameter: Parameter) -> list[Any]:
+        """Values of a parameter's name, else of one that is like it, else of what made them."""
         name = _plain(parameter.name)
         found = list(self._named.get(name, ()))
         if not found:
@@ -56,8 +60,13 @@ class Harvest:
             ]
         if not found:
             found = [value for word in words_of(parameter.name) for value in self._made.get(word, ())]
-        typed = [each for value in (found or self._loose) for each in _as_kinds(value, parameter.kinds)]
-        return list(dict.fromkeys(typed))
+        return _typed(found, parameter)
+
+
+def _typed(values: Iterable[Any], parameter: Parameter) -> list[Any]:
+    """Each of the values as the types that a parameter takes, once."""
+    typed = [each for value in values for each in _as_kinds(value, parameter.kinds)]
+    return list(dict.fromkeys(typed))
 
 
 def _keep(value: Any, kept: dict[Any, None]) -> None:

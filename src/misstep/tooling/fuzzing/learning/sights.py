@@ -8,6 +8,8 @@ from misstep.core.tool import Observation, Path
 _VARIANTS = 16  # operands of one test; what has more is compared with other arguments
 _MOST = 4000
 _OPERAND = 100  # characters that tell one from another
+_PLACES = {str(place) for place in range(8)}  # that are told apart; more are taken for those of a loop
+_PARTS = frozenset({"at", "slice", "partition", "rpartition", "url", "group"})
 
 _Test: TypeAlias = tuple[Path, str, bool | None, tuple[str, ...]]
 
@@ -24,7 +26,7 @@ class Sights:
         return any([self._is_new(each) for each in observations])
 
     def _is_new(self, observation: Observation) -> bool:
-        steps = tuple([name for name, _ in observation.via])
+        steps = tuple([_told(*step) for step in observation.via])
         test = (observation.path, observation.operation, observation.outcome, steps)
         operands = self._operands.setdefault(test, set())
         operand = observation.operand[:_OPERAND]
@@ -33,3 +35,13 @@ class Sights:
         operands.add(operand)
         self._count += 1
         return True
+
+
+def _told(name: str, operands: str) -> str:
+    """A step, and which part it took: the second of three may be tested as the first was."""
+    if name not in _PARTS:
+        return name
+    first, *_, last = operands.strip("[]").split(", ") * 2
+    part = first if name == "slice" else last
+    is_place = part.isdigit() and part not in _PLACES
+    return name if is_place else f"{name} {part}"

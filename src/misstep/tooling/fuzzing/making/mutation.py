@@ -1,7 +1,8 @@
 """Changes arguments that reached something into others that may reach more."""
 
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from misstep.core.dice import Dice
@@ -11,6 +12,8 @@ LONGEST = 1 << 16  # characters of a text, items of a list
 _WIDEST = 10**40  # numbers far beyond whatever a tool counts in; longer ones can't all be read back
 _UNLISTED = 0.05  # chance that a parameter with listed values gets another one
 _TIMES = (2, 3, 8, 64, 600)
+_READ = 4000  # characters of a text in which numbers are looked for
+_DIGITS = re.compile("[0-9]{1,40}")
 
 SPECIAL = (
     "\0", "\ud800", "\n", "\r\n", "\t", " ", "'", '"', "`", "\\", "/", "//", "..", "../", "%", "%00", "%s",
@@ -198,6 +201,26 @@ def _as_number(text: str, _subject: Subject, dice: Dice) -> str:
     return str(dice.pick(INTERESTING))
 
 
+def renumbered(text: str, number: int) -> Iterator[str]:
+    """The text with this number in the place of each of the numbers in it."""
+    for found in _DIGITS.finditer(text[:_READ]):
+        if int(found[0]) != abs(number):
+            yield f"{text[: found.start()]}{abs(number)}{text[found.end() :]}"
+
+
+def _other_number(text: str, subject: Subject, dice: Dice) -> str:
+    """Another number in the place of one in the text, of as many digits every other time."""
+    places = [found.span() for found in _DIGITS.finditer(text[:_READ])]
+    if not places:
+        return _inserted(text, subject, dice)
+    start, end = dice.pick(places)
+    known = dice.pick(subject.numbers) if subject.numbers and dice.chance(0.4) else None
+    number = str(abs(_number(int(text[start:end]), dice)) if known is None else known)
+    if dice.chance(0.5):
+        number = number[-(end - start) :].zfill(end - start)
+    return text[:start] + number + text[end:]
+
+
 def _other_case(text: str, _subject: Subject, dice: Dice) -> str:
     return dice.pick((text.upper, text.lower, text.swapcase, text.strip))()
 
@@ -213,7 +236,7 @@ def _turned(text: str, _subject: Subject, _dice: Dice) -> str:
 
 _TEXT_CHANGES: tuple[Callable[[str, Subject, Dice], str], ...] = (
     _inserted, _inserted, _appended, _appended, _replaced, _cut_out, _cut_out, _truncated, _repeated,
-    _other_character, _as_number, _other_case, _wrapped, _turned,
+    _other_character, _as_number, _other_number, _other_number, _other_case, _wrapped, _turned,
 )  # fmt: skip
 
 

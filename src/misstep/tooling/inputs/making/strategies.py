@@ -6,9 +6,10 @@ from typing import Any
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from misstep.tooling.inputs.breaches import break_demand, demands_on
+from misstep.tooling.inputs.breaking import break_demand, demands_on
 from misstep.tooling.inputs.drawn import Breach
-from misstep.tooling.inputs.making.maker import Impossible, Maker
+from misstep.tooling.inputs.making.chance import Impossible
+from misstep.tooling.inputs.making.maker import Maker
 
 
 def valid(schema: Any, root: Mapping[str, Any] | None = None) -> st.SearchStrategy[Any]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from misstep.schemas.formats import has_format
 from misstep.schemas.patterns import is_readable, matches
+from misstep.schemas.shape import count
 from misstep.tooling.inputs.edges import HUGE, TEXTS, WORDS
-from misstep.tooling.inputs.formats import has_format
-from misstep.tooling.inputs.semantic import values_for_format
-from misstep.tooling.inputs.shape import count
+from misstep.tooling.inputs.suggestions.semantic import values_for_format
 
 LONGEST = 100_000  # characters; a text that has to be longer is not made
 LONGEST_PATTERN = 2000

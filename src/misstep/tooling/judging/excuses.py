@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from misstep.tooling.inputs.breaches import find_breach
-from misstep.tooling.judging.given import Given
-from misstep.tooling.judging.reading import mentions
-from misstep.tooling.judging.wording import load_wording
+from misstep.schemas.breaches import find_breach
+from misstep.tooling.judging.words.given import Given
+from misstep.tooling.judging.words.reading import mentions
+from misstep.tooling.judging.words.wording import load_wording
 
 SAFE = 2**53  # beyond it not every integer is a number to everybody
 DEEPEST = 30
@@ -23,7 +23,7 @@ _BEYOND_KEYWORDS = (
 )
 
 
-def is_beyond_schema(schema: Mapping[str, Any], message: str, given: Given) -> str:
+def excuse_for(schema: Mapping[str, Any], message: str, given: Given) -> str:
     """Why such a refusal does not make the schema a lie, to end "were refused, …"; empty if it does."""
     beyond = load_wording().beyond
     if mentions(beyond.own_words, message):

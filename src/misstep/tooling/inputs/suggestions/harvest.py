@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from misstep.core.tool import Described
-from misstep.tooling.inputs.mentions import find_numbers, find_texts
+from misstep.tooling.inputs.suggestions.mentions import find_numbers, find_texts
 
 LONGEST_SOURCE = 300_000  # characters
 LONGEST_TEXT = 300

@@ -4,13 +4,11 @@ import re
 
 from misstep.core.finding import Judged
 from misstep.core.tool import Frame, Raised
-from misstep.core.words import cut
-from misstep.tooling.judging.given import Given
-from misstep.tooling.judging.reading import find_trouble, read_error
 from misstep.tooling.judging.signatures import decisive_frame, signature_of, spot
-from misstep.tooling.judging.wording import load_wording
-
-SHOWN = 300  # characters of a message within a reason
+from misstep.tooling.judging.words.given import Given
+from misstep.tooling.judging.words.plain import in_short
+from misstep.tooling.judging.words.reading import find_trouble, read_error
+from misstep.tooling.judging.words.wording import load_wording
 
 _ERRNO = re.compile(r"\[Errno (-?\d+)\]")
 _QUOTED = re.compile(r"""(?:'([^']*)'|"([^"]*)")""")
@@ -35,7 +33,7 @@ def judge_raised(raised: Raised, given: Given) -> Judged:
     if raised.deliberate:
         return _judge_deliberate(raised, given)
     if reason := _environment(raised, given, kinds):
-        message = _short(raised)
+        message = in_short(raised.message)
         return Judged(
             "environment", f"{reason}: {message}", f"environment: {reason}", raised.kind, message=message
         )
@@ -43,24 +41,22 @@ def judge_raised(raised: Raised, given: Given) -> Judged:
 
 
 def _judge_deliberate(raised: Raised, given: Given) -> Judged:
-    types = load_wording().types
-    message = raised.message.strip()
+    """A ruling on an exception that the tool's own code raised: an answer, if it says what is wrong."""
+    message, shown = raised.message.strip(), in_short(raised.message)
     told = read_error(message, bare=False, said=given.texts) if message else None
     if raised.kind == "AssertionError":
         return _defect(raised, f"its own code{_at(raised)} says itself that this must not happen")
     if told is not None and told.sort == "crash" and not _has_own_words(message):
-        return _defect(
-            raised, f"{raised.kind} was raised around another exception, and says no more than that one"
-        )
+        why = f"{raised.kind} was raised around another exception, and says no more than that one"
+        return _defect(raised, why)
     if told is not None and told.sort == "environment":
-        return Judged("environment", f"{told.why}: {_short(raised)}", f"environment: {told.why}", raised.kind)
-    if raised.kind in types.general and (not message or _is_echo(message, given)):
-        return _defect(
-            raised, f"its own code{_at(raised)} raised {raised.kind} without a word about what is wrong"
-        )
-    said = f"{raised.kind}: {_short(raised)}" if message else raised.kind
+        return Judged("environment", f"{told.why}: {shown}", f"environment: {told.why}", raised.kind)
+    if raised.kind in load_wording().types.general and (not message or _is_echo(message, given)):
+        why = f"its own code{_at(raised)} raised {raised.kind} without a word about what is wrong"
+        return _defect(raised, why)
+    said = f"{raised.kind}: {shown}" if message else raised.kind
     why = f"the tool said what was wrong, which is an answer and no defect: {said}"
-    return Judged("refused", why, signature_of(raised), raised.kind, message=_short(raised))
+    return Judged("refused", why, signature_of(raised), raised.kind, message=shown)
 
 
 def _has_own_words(message: str) -> bool:
@@ -160,7 +156,7 @@ def _defect(raised: Raised, why: str, blow_up: bool = False) -> Judged:
         signature_of(raised),
         raised.kind,
         spot(place) if place is not None and place.own else "",
-        _short(raised),
+        in_short(raised.message),
     )
 
 
@@ -184,7 +180,3 @@ def _library(frame: Frame) -> str:
 def _at(raised: Raised) -> str:
     place = decisive_frame(raised)
     return f" at {spot(place).partition(' in ')[0]}" if place is not None and place.own else ""
-
-
-def _short(raised: Raised) -> str:
-    return cut(" ".join(raised.message.split()), SHOWN)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from misstep.core.tool import Frame, Raised
 from misstep.core.transcript import storable
 from misstep.core.words import cut, in_words
-from misstep.tooling.judging.raising import made_by_raise
+from misstep.tooling.judging.exceptions.raising import made_by_raise
 
 MESSAGE = 2_000  # characters
 NAME = 200
@@ -18,7 +18,7 @@ DEEPEST = 20  # exceptions within exceptions, or because of them
 MOST_BASES = 12
 MOST_WALKED = 100_000  # frames; only a traceback that was tied into a knot has more
 
-_OURS = f"{Path(__file__).parents[2]}{os.sep}"
+_OURS = f"{Path(__file__).parents[3]}{os.sep}"
 
 # Whatever checks arguments on the way to a tool, by the names of its exceptions.
 _CHECKERS = frozenset({"ValidationError", "ArgumentsRefused", "RequestValidationError", "SchemaError"})

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from misstep.core.references import find_reference
-from misstep.schemas.limits import is_number, same
+from misstep.schemas.equality import same
+from misstep.schemas.limits import is_number
 
 DEEPEST = 12  # references and joins within each other; more lead back to themselves
 LARGEST = 10**9  # count that is taken at its word
@@ -18,6 +19,15 @@ _SIGNS = (
     ("string", ("pattern", "minLength", "maxLength", "format")),
     ("number", ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")),
 )
+
+
+def resolve(schema: Any, root: Mapping[str, Any]) -> Any:
+    """What a schema refers to, if it does; whatever stands beside the reference is left out."""
+    for _ in range(DEEPEST):
+        if not isinstance(schema, Mapping) or "$ref" not in schema:
+            break
+        schema = find_reference(schema["$ref"], root)
+    return schema
 
 
 def flatten(schema: Any, root: Mapping[str, Any], deep: int = 0) -> dict[str, Any] | None:

@@ -1,18 +1,14 @@
 """Reads what a text tells of an error."""
 
-import json
 import re
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from misstep.tooling.judging.wording import Rule, load_wording
-
-MOST_READ = 2_000  # characters of a text; what an error has to say it says in fewer
-MOST_PARSED = 100_000  # of a text that may be JSON
-SHORT = 600  # characters of a text in which words of refusal are taken to be about the call
+from misstep.tooling.judging.words.plain import MOST_READ
+from misstep.tooling.judging.words.wording import Rule, compiled, load_wording
 
 Sort: TypeAlias = Literal["validation", "output", "environment", "crash", "refused"]
 
@@ -29,27 +25,6 @@ class Told(msgspec.Struct, frozen=True):
     error: str = ""
     why: str = ""
     layer: bool = False
-
-
-def find_error(text: str, flagged: bool) -> str | None:
-    """The part of a result that tells of an error; None if none does. `flagged` says that the whole does."""
-    text = text[:MOST_PARSED].strip()
-    if flagged:
-        return _in_json(text) or text
-    if not text:
-        return None
-    if text[0] == "{":
-        return _in_json(text)
-    return text if _pattern(load_wording().framing.opening, re.IGNORECASE).match(text) else None
-
-
-def is_echo(text: str, said: Sequence[str]) -> bool:
-    """Whether a result tells of an error merely because an argument does with which it begins."""
-    text = text.strip()
-    begins = (
-        each for each in said if text.startswith(each.strip()[:MOST_READ]) or each.lstrip().startswith(text)
-    )
-    return any(find_error(each, flagged=False) is not None for each in begins)
 
 
 def read_error(text: str, bare: bool, said: Sequence[str]) -> Told:
@@ -84,14 +59,6 @@ def read_error(text: str, bare: bool, said: Sequence[str]) -> Told:
     return Told("refused", message)
 
 
-def is_refusal(text: str) -> bool:
-    """Whether a result, though it is not told as an error, says that something was not as it should be."""
-    text = text.strip()
-    if text in {"", "None", "null", "[]", "{}", "false", "False", '""', "''"}:
-        return True
-    return len(text) <= SHORT and _pattern(load_wording().framing.refusal).search(text) is not None
-
-
 def mentions(texts: Sequence[str], message: str) -> bool:
     return any(text in message for text in texts)
 
@@ -123,7 +90,7 @@ def _found(rule: Rule, text: str, lower: str, from_start: bool) -> str:
             return words
     if not rule.match or (rule.hints and not any(hint in lower for hint in rule.hints)):
         return ""
-    pattern = _pattern(rule.match)
+    pattern = compiled(rule.match)
     found = pattern.match(text) if from_start else pattern.search(text)
     return "" if found is None else found.group().strip()
 
@@ -146,7 +113,7 @@ def _without_wrappers(text: str) -> str:
     for _ in range(4):
         before = text
         for wrapper in load_wording().framing.wrappers:
-            text = _pattern(wrapper).sub("", text, count=1)
+            text = compiled(wrapper).sub("", text, count=1)
         if text == before:
             break
     return text
@@ -154,7 +121,7 @@ def _without_wrappers(text: str) -> str:
 
 def _split_type(message: str) -> tuple[str, str]:
     """`ValueError: no` and `ValueError('no')` as the type and what it says."""
-    found = _pattern(r"(?:[\w$]+\.)*([A-Z]\w*(?:Error|Exception))(?:: |\(|$)\s*").match(message)
+    found = compiled(r"(?:[\w$]+\.)*([A-Z]\w*(?:Error|Exception))(?:: |\(|$)\s*").match(message)
     if found is None:
         return "", message
     kind, rest = found.group(1), message[found.end() :]
@@ -181,40 +148,5 @@ def _was_raised_on_purpose(traceback: str) -> bool:
     return library is None and re.match(r"\s*raise \w[\w.]*\(.*\w", lines[places[-1] + 1]) is not None
 
 
-def _in_json(text: str) -> str | None:
-    """The error that a JSON object tells of: `{"error": "no such city"}`, `{"success": false, …}`."""
-    if not text.startswith("{"):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict):
-        return None
-    for key in ("error", "errors", "Error", "exception"):
-        if value.get(key):
-            return _told_by(value[key])
-    failed = value.get("success") is False or value.get("ok") is False
-    failed = (
-        failed
-        or str(value.get("status")).lower() in {"error", "failed", "failure"}
-        or value.get("isError") is True
-    )
-    return _told_by(value.get("message") or value.get("detail") or text) if failed else None
-
-
-def _told_by(value: object) -> str:
-    if isinstance(value, dict):
-        value = value.get("message") or value.get("detail") or json.dumps(value)
-    if isinstance(value, list) and value:
-        return _told_by(value[0])
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 def _is_one_of(patterns: Sequence[str], text: str) -> bool:
-    return any(_pattern(each).search(text) for each in patterns)
-
-
-@cache
-def _pattern(text: str, flags: int = 0) -> re.Pattern[str]:
-    return re.compile(text, flags)
+    return any(compiled(each).search(text) for each in patterns)

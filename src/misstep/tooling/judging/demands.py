@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from misstep.core.references import find_reference
+from misstep.core.tool import Path
+from misstep.schemas.breaches import alone, first_missing
 from misstep.schemas.limits import LIMITS
 from misstep.schemas.schema import fits
+from misstep.schemas.shape import listed, mapping, resolve
 
 DEEPEST = 30
 
@@ -30,7 +33,7 @@ def broken_demand(schema: Mapping[str, Any], value: Any) -> str:
     """The first demand that a value breaks and where, as in `minimum at amount`; empty if it fits."""
     if fits(schema, value) is None:
         return ""
-    keyword, place = _find(schema, value, schema, (), 0)
+    keyword, place = _find(schema, value, schema)
     where = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).removeprefix(".")
     return f"{keyword} at {where}" if where else keyword
 
@@ -45,15 +48,8 @@ def is_clear(broken: str, schema: Mapping[str, Any], arguments: Mapping[str, Any
 
 def _is_other_spelling(name: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
     """Whether a choice was met but for case, blanks around it, or a number's being written as a text."""
-    properties = schema.get("properties")
-    wanted = properties.get(name) if isinstance(properties, Mapping) else None
-    for _ in range(DEEPEST):
-        if not isinstance(wanted, Mapping) or "$ref" not in wanted:
-            break
-        wanted = find_reference(wanted["$ref"], schema)
-    choices = [wanted.get("const")] if isinstance(wanted, Mapping) and "const" in wanted else []
-    if isinstance(wanted, Mapping) and isinstance(wanted.get("enum"), list):
-        choices += wanted["enum"]
+    wanted = mapping(resolve(mapping(schema.get("properties")).get(name), schema))
+    choices = [*listed(wanted.get("enum")), *([wanted["const"]] if "const" in wanted else [])]
     return _plain(arguments.get(name)) in {_plain(each) for each in choices}
 
 
@@ -63,45 +59,27 @@ def _plain(value: Any) -> str:
 
 
 def _find(
-    schema: Any, value: Any, root: Mapping[str, Any], place: tuple[str | int, ...], depth: int
-) -> tuple[str, tuple[str | int, ...]]:
+    schema: Any, value: Any, root: Mapping[str, Any], place: Path = (), depth: int = 0
+) -> tuple[str, Path]:
+    """The first demand that is broken, as far in as it is plain which, and where."""
     if not isinstance(schema, Mapping) or depth > DEEPEST:
         return "schema", place
     for keyword in schema:
-        if fits(_alone(keyword, schema), value, root) is None:
+        if fits(alone(keyword, schema), value, root) is None:
             continue
         if keyword == "required":
-            missing = next(name for name in schema["required"] if isinstance(name, str) and name not in value)
-            return keyword, (*place, missing)
-        if keyword in LIMITS:
+            return keyword, (*place, str(first_missing(schema[keyword], value)))
+        inner = None if keyword in LIMITS else _inner(keyword, schema, value, root)
+        if inner is None:
             return keyword, place
-        inner = _inner(keyword, schema, value, root)
-        return (
-            (keyword, place)
-            if inner is None
-            else _find(inner[0], inner[1], root, (*place, *inner[2]), depth + 1)
-        )
+        part, held, way = inner
+        return _find(part, held, root, (*place, *way), depth + 1)
     return "schema", place
-
-
-def _alone(keyword: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with one keyword, and those that change what it means."""
-    alone = {keyword: schema[keyword]}
-    if keyword == "additionalProperties":
-        alone |= {name: schema[name] for name in ("properties", "patternProperties") if name in schema}
-        alone = {
-            name: alone[name] if name == keyword else {each: {} for each in alone[name]} for name in alone
-        }
-    if keyword == "items" and "prefixItems" in schema:
-        alone["prefixItems"] = [{} for _ in schema["prefixItems"]]
-    if schema.get("nullable") is True:
-        alone["nullable"] = True
-    return alone
 
 
 def _inner(
     keyword: str, schema: Mapping[str, Any], value: Any, root: Mapping[str, Any]
-) -> tuple[Any, Any, tuple[str | int, ...]] | None:
+) -> tuple[Any, Any, Path] | None:
     """The part that is broken further in: its schema, the value there, and the way to it."""
     wanted = schema[keyword]
     match keyword:
@@ -125,6 +103,5 @@ def _inner(
 
 def _is_of_type(schema: Any, value: Any, root: Mapping[str, Any]) -> bool:
     """Whether an alternative asks for this type, so that the value breaks something else about it."""
-    if isinstance(schema, Mapping) and "$ref" in schema:
-        schema = find_reference(schema["$ref"], root)
+    schema = resolve(schema, root)
     return isinstance(schema, Mapping) and fits({"type": schema.get("type", [])}, value) is None

@@ -1,5 +1,6 @@
 """The words that languages, libraries and servers use for errors, as data."""
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -74,5 +75,10 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def load_wording() -> Wording:
-    text = (files("misstep.tooling.judging") / "data" / "wording.toml").read_text("utf-8")
+    text = (files("misstep.tooling.judging.words") / "data" / "wording.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text), Wording)
+
+
+@cache
+def compiled(text: str, flags: int = 0) -> re.Pattern[str]:
+    return re.compile(text, flags)

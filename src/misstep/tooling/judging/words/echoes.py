@@ -8,9 +8,9 @@ from itertools import islice, takewhile
 from typing import Any
 from urllib.parse import quote
 
-from misstep.tooling.judging.given import Given
-from misstep.tooling.judging.signatures import LONGEST, MOST_READ, normalise
-from misstep.tooling.judging.wording import load_wording
+from misstep.tooling.judging.words.given import Given
+from misstep.tooling.judging.words.plain import LONGEST, MOST_READ, normalise
+from misstep.tooling.judging.words.wording import load_wording
 
 MOST_PIECES = 400
 SHORTEST_WORD = 3  # letters of a part of an argument; shorter ones are in any message by chance

@@ -1,0 +1,182 @@
+"""What a function promises to return, as far as its hint says so beyond doubt."""
+
+import dataclasses
+import datetime
+import enum
+import json
+import types
+import typing
+import uuid
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from misstep.adapters.toolset.annotations import return_hint
+from misstep.adapters.toolset.hints import WRAPPERS, Definitions, choice
+from misstep.adapters.toolset.marks import marked
+
+Schema: typing.TypeAlias = dict[str, Any]
+
+# What values of a type look like as JSON. To Python, true and false are integers, and these are numbers.
+PLAIN: dict[Any, Schema] = {
+    None: {"type": "null"},
+    type(None): {"type": "null"},
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": ["integer", "boolean"]},
+    float: {"type": ["number", "boolean"]},
+    bytes: {"type": "string"},
+    datetime.datetime: {"type": "string"},
+    datetime.date: {"type": "string"},
+    datetime.time: {"type": "string"},
+    datetime.timedelta: {"type": "string"},
+    uuid.UUID: {"type": "string"},
+}
+LISTS = (list, tuple, set, frozenset, AsyncIterable)
+LISTED = {"type": ["array", "string", "object"]}  # texts and mappings can be gone through as well
+ABSTRACT = ("collections.abc", "typing")  # where classes stand for whatever can do the same
+BASES = (str, int, float, dict, *LISTS[:4])  # of classes of the user's own
+
+
+def output_of(function: Callable[..., Any]) -> Schema | None:
+    """The JSON schema of what a function returns, or None where its hint allows anything.
+
+    It asks for no more than the hint does: further fields are allowed everywhere, and whatever of the hint
+    JSON can't tell, or we don't know, allows anything.
+    """
+    definitions = Definitions()
+    try:
+        schema = _Reading(definitions).schema(return_hint(function))
+    except Exception:  # what a hint of somebody else's does is no reason to give up on the tool
+        return None
+    return {**schema, "$defs": definitions.written} if schema and definitions.written else schema or None
+
+
+class _Reading:
+    """Reads one hint and all that it is made of; an empty schema allows anything."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self._definitions = definitions
+        self._open = set[Any]()  # names of types that are being read, which may be about themselves
+
+    def schema(self, hint: Any) -> Schema:
+        try:
+            return self._read(hint)
+        except Exception:  # out of code of the user's, such as a schema that can't be made
+            return {}
+
+    def _read(self, hint: Any) -> Schema:
+        origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+        if origin is typing.Annotated:
+            inner = self.schema(arguments[0])
+            return marked(inner, hint.__metadata__) if inner else {}
+        if origin is typing.Literal:
+            return _one_of([each.value if isinstance(each, enum.Enum) else each for each in arguments])
+        if origin in (typing.Union, types.UnionType):
+            parts = [self.schema(each) for each in arguments]
+            return {"anyOf": parts} if all(parts) else {}
+        if getattr(origin, "_name", None) in WRAPPERS or getattr(origin, "__name__", None) in WRAPPERS:
+            return self.schema(arguments[0])
+        kind = origin or hint
+        if kind in PLAIN:
+            return dict(PLAIN[kind])
+        return self._of_class(kind, arguments) if isinstance(kind, type) else self._behind(hint)
+
+    def _behind(self, hint: Any) -> Schema:
+        """That of what stands behind a name for a type."""
+        meant = getattr(hint, "__supertype__", None) or getattr(hint, "__value__", None)
+        if meant is None or hint in self._open:
+            return {}
+        self._open.add(hint)
+        try:
+            return self.schema(meant)
+        finally:
+            self._open.remove(hint)
+
+    def _of_class(self, kind: type, arguments: tuple[Any, ...]) -> Schema:
+        if issubclass(kind, enum.Enum):
+            return {} if issubclass(kind, enum.Flag) else _one_of([each.value for each in kind])
+        if callable(write := getattr(kind, "model_json_schema", None)):
+            return self._of_model(kind, write)
+        if issubclass(kind, msgspec.Struct):
+            return self._definitions.adopt(_loosened(msgspec.json.schema(kind)))
+        # Those of typing_extensions count, which typing does not know.
+        if hasattr(kind, "__required_keys__"):
+            return self._definitions.name(kind, self._of_typed_dict)
+        if issubclass(kind, BASES) or kind.__module__ in ABSTRACT:
+            known = kind.__module__ in ("builtins", "collections", *ABSTRACT)
+            return self._of_collection(kind, arguments if known else ())
+        return self._definitions.name(kind, self._of_dataclass) if dataclasses.is_dataclass(kind) else {}
+
+    def _of_collection(self, kind: type, arguments: tuple[Any, ...]) -> Schema:
+        if issubclass(kind, Awaitable):
+            return self.schema(arguments[-1]) if arguments else {}
+        if issubclass(kind, str | int | float):
+            return dict(next(PLAIN[base] for base in BASES if issubclass(kind, base)))
+        if issubclass(kind, Mapping):
+            inner = self.schema(arguments[1]) if len(arguments) == 2 else {}
+            return {"type": "object", **({"additionalProperties": inner} if inner else {})}
+        if kind is tuple and arguments and arguments[-1] is not Ellipsis:
+            return self._of_tuple(arguments)
+        if not issubclass(kind, Iterable | AsyncIterable):
+            return {}
+        schema = {"type": "array"} if issubclass(kind, LISTS) else LISTED
+        inner = self.schema(arguments[0]) if arguments else {}
+        return {**schema, **({"items": inner} if inner else {})}
+
+    def _of_tuple(self, arguments: tuple[Any, ...]) -> Schema:
+        if any(typing.get_origin(each) is typing.Unpack for each in arguments):
+            return {"type": "array"}
+        items = [self.schema(each) for each in arguments]
+        return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+
+    def _of_typed_dict(self, kind: Any) -> Schema:
+        hints = typing.get_type_hints(kind, include_extras=True)
+        return self._of_fields(hints, [name for name in hints if name in kind.__required_keys__])
+
+    def _of_dataclass(self, kind: Any) -> Schema:
+        """Without fields whose names keep them to themselves: these are left out of JSON."""
+        hints = typing.get_type_hints(kind, include_extras=True)
+        fields = [field for field in dataclasses.fields(kind) if not field.name.startswith("_")]
+        missing = dataclasses.MISSING
+        required = [
+            each.name for each in fields if each.default is missing and each.default_factory is missing
+        ]
+        return self._of_fields({field.name: hints[field.name] for field in fields}, required)
+
+    def _of_fields(self, hints: Mapping[str, Any], required: list[str]) -> Schema:
+        properties = {name: self.schema(hint) for name, hint in hints.items()}
+        return {"type": "object", "properties": properties, "required": required}
+
+    def _of_model(self, kind: Any, write: Callable[..., Schema]) -> Schema:
+        """That of what a Pydantic model is written as. Fields with other names there may be left out."""
+        schema = _loosened(write(by_alias=False, mode="serialization"), "required", "pattern")
+        if "properties" not in schema:
+            return self._definitions.adopt(schema)
+        fields = kind.model_fields.items()
+        required = [
+            name
+            for name, field in fields
+            if field.is_required() and not (field.alias or field.serialization_alias or field.exclude)
+        ]
+        return self._definitions.adopt({**schema, "required": required})
+
+
+def _one_of(values: list[Any]) -> Schema:
+    json.dumps(values, allow_nan=False)  # raises where one of them is none of JSON's
+    return choice(values)
+
+
+def _loosened(schema: Any, *keywords: str) -> Any:
+    """A schema that forbids no further fields, without some keywords."""
+    if isinstance(schema, list):
+        return [_loosened(each, *keywords) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _loosened(value, *keywords)
+        for key, value in schema.items()
+        if not (key == "additionalProperties" and value is False)
+        and not (key in keywords and isinstance(value, str | list))
+    }

@@ -1,0 +1,55 @@
+"""What an earlier run on tools has left for a later one to begin with."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from misstep.core.finding import ToolReport
+from misstep.core.purpose import Purpose
+from misstep.core.tool import Invocation
+from misstep.errors import UsageError
+from misstep.store.runs import Run, Store
+
+
+class Keepsakes:
+    """The smallest calls of an earlier run's findings, then the calls of its corpora."""
+
+    def __init__(self, reports: Iterable[ToolReport] = ()) -> None:
+        told = sorted(reports, key=lambda report: report.place)
+        shown = [
+            json.dumps(
+                [{"tool": call.tool, "arguments": json.loads(call.arguments)} for call in finding.calls]
+            )
+            for report in told
+            for finding in report.findings
+        ]
+        kept = [text for report in told for text in report.corpus]
+        self._calls = {text: _tools_of(text) for text in (*shown, *kept)}
+
+    def for_tools(self, tools: Sequence[str]) -> list[str]:
+        """The calls of one tool; of several, those in which more than one of them has a part."""
+        least = min(len(tools), 2)
+        return [text for text, called in self._calls.items() if called <= {*tools} and len(called) >= least]
+
+
+def find_keeper(store: Store, name: str) -> Run:
+    """The run with this name, if it is one on tools; a `UsageError` if not."""
+    run = store.find_run(name)
+    if run.purpose.verb != "fuzz":
+        ours = Purpose("fuzz").command
+        message = f"run {run.id} is not from {ours}, but from {run.purpose.command}"
+        raise UsageError(message, f"name a run of misstep {ours}", where=f"--from {name}")
+    return run
+
+
+def find_keepsakes(store: Store, name: str) -> Keepsakes:
+    """What the run with this name has left; nothing without a name."""
+    return Keepsakes(store.tool_reports(find_keeper(store, name).id)) if name else Keepsakes()
+
+
+def _written(calls: Sequence[Invocation]) -> str:
+    """The calls as a corpus has them."""
+    return json.dumps([{"tool": call.tool, "arguments": json.loads(call.arguments)} for call in calls])
+
+
+def _tools_of(text: str) -> set[str]:
+    return {call["tool"] for call in json.loads(text)}

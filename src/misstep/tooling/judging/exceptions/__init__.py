@@ -1,0 +1,1 @@
+"""Exceptions that left a tool in a process whose code can be seen."""

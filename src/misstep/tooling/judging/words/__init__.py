@@ -1,0 +1,1 @@
+"""What the words of a tool tell of an error."""

@@ -1,0 +1,119 @@
+"""Waits for tools to be loaded, or for the reason why they can't be."""
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO
+
+import msgspec
+
+from misstep.adapters.subprocess.protocol import Unfit, Unloadable
+from misstep.adapters.subprocess.worker import OLDEST
+from misstep.core.printed import readable
+from misstep.errors import UsageError
+from misstep.workshop.advice import advise
+from misstep.workshop.line import Line, Lost
+from misstep.workshop.protocol import Loaded, from_warden
+
+GRACE = 3.0  # seconds for the reason to be told
+LOOK = 0.5  # seconds until somebody who waits looks whether to go on
+KEPT = 4096  # bytes of what the process prints meanwhile; only the end is of interest
+SHOWN = 12  # lines of it
+
+_loading: msgspec.json.Decoder[Loaded | Unloadable] = msgspec.json.Decoder(Loaded | Unloadable)
+
+
+class GivenUp(Exception):
+    """Nobody wants to know any more what comes of it."""
+
+
+class Arrival:
+    """News of the tools that `spec` means from a process, whose `warden` line tells of the worst.
+
+    They have to come within so many seconds. Raises `GivenUp` as soon as it `is_over`.
+    """
+
+    def __init__(
+        self, spec: str, python: str, limit: float, is_over: Callable[[], bool], warden: Line
+    ) -> None:
+        self._spec = spec
+        self._named = _from_here(spec)
+        self._python = python
+        self._limit = limit
+        self._is_over = is_over
+        self._warden = warden
+        self._printed = bytearray()
+
+    def await_tools(self, line: Line, process: subprocess.Popen[bytes]) -> Loaded:
+        """What is said of the tools over a line; a `UsageError` says why there are none."""
+        assert process.stderr is not None
+        until = time.monotonic() + self._limit
+        try:
+            news = _loading.decode(self._next_row(line, process.stderr, until))
+        except TimeoutError:
+            message = f"'{self._named}' was not loaded within {self._limit:g} seconds"
+            raise UsageError(message, *self._last_words(process.stderr)) from None
+        except (Lost, msgspec.MsgspecError, RecursionError):
+            raise self._obituary(process.stderr) from None
+        if isinstance(news, Loaded):
+            return news
+        message = readable(news.message)
+        hints = [*map(readable, news.hints), *advise(message, self._spec)]
+        raise UsageError(message, *hints, where=_from_here(readable(news.where)))
+
+    def _next_row(self, line: Line, printed: IO[bytes], until: float) -> bytes:
+        """The next row, while what is printed is read as well, so that nobody has to wait for that."""
+        poll = select.poll()
+        poll.register(line, select.POLLIN)
+        poll.register(printed, select.POLLIN)
+        while (row := line.take()) is None:
+            if (left := until - time.monotonic()) <= 0:
+                raise TimeoutError
+            if self._is_over():
+                raise GivenUp
+            for file, _ in poll.poll(min(left, LOOK) * 1000):
+                if file == line.fileno():
+                    line.read()
+                elif not self._read(printed):
+                    poll.unregister(printed)
+        return row
+
+    def _read(self, printed: IO[bytes]) -> bool:
+        data = os.read(printed.fileno(), 1 << 16)
+        self._printed += data
+        del self._printed[:-KEPT]
+        return bool(data)
+
+    def _obituary(self, printed: IO[bytes]) -> UsageError:
+        """Why the tools are not there, as far as anybody can tell."""
+        with suppress(Lost, TimeoutError, ValueError):
+            message = self._warden.receive(from_warden, GRACE)
+            if isinstance(message, Unfit):
+                return self._unfit(message)
+            return UsageError(f"'{self._named}' needs too many {message.what} while it is loaded")
+        words = self._last_words(printed)
+        return UsageError(f"the process broke off while '{self._named}' was loaded", *words)
+
+    def _unfit(self, message: Unfit) -> UsageError:
+        python = self._python
+        if message.problem == "python":
+            hint = f"tools need Python {'.'.join(map(str, OLDEST))} or newer"
+            return UsageError(f"'{python}' is Python {readable(message.detail)}", hint)
+        problem = f"'{python}' has no {readable(message.problem)}"
+        return UsageError(problem, f"{python} -m pip install msgspec")
+
+    def _last_words(self, printed: IO[bytes]) -> Sequence[str]:
+        os.set_blocking(printed.fileno(), False)
+        with suppress(BlockingIOError):
+            while self._read(printed):
+                pass
+        text = readable(bytes(self._printed).decode("utf-8", "replace"))
+        return [line for line in text.splitlines() if line.strip()][-SHOWN:]
+
+
+def _from_here(place: str) -> str:
+    """A place as somebody names it who is in our folder."""
+    return place.removeprefix(os.getcwd() + os.sep)

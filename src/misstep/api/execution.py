@@ -68,11 +68,11 @@ async def _execute(agent: Agent, settings: Settings, case: Case, account: Accoun
 
 def record(case: Case, settings: Settings, deadline: Deadline, account: Account = UNCOUNTED) -> Recorder:
     """A toolbox for a case, which writes down what is done with it."""
-    redact = Redactor(_known_secrets())
+    redact = Redactor(known_secrets())
     return Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages, account)
 
 
-def _known_secrets() -> tuple[str, ...]:
+def known_secrets() -> tuple[str, ...]:
     """Every secret that has been in the environment so far, the longest first."""
     global _environment, _secrets
     raw = getattr(
@@ -92,7 +92,7 @@ def judge(case: Case, settings: Settings, transcript: Transcript, seconds: float
 
 def _masked(transcript: Transcript) -> Transcript:
     """Without keys that the agent has brought along only after its case began, as from a file of its own."""
-    secrets = _known_secrets()
+    secrets = known_secrets()
     text = msgspec.json.encode(transcript).decode()
     if not any(secret in text for secret in secrets):
         return transcript

@@ -11,14 +11,14 @@ from misstep.api.estimates import CHARACTERS
 from misstep.api.models import Tell, open_model, price_agent, refuse_blind_budget
 from misstep.core.agent import Tool
 from misstep.core.forms import Complaint
-from misstep.core.model import LanguageModel, Message, ModelError
+from misstep.core.model import LanguageModel, Message, ModelError, Unusable
 from misstep.core.repair import ConflictLine, RepairReport, RuleLine, SaidBy, ToolLine
 from misstep.core.settings import Settings
 from misstep.core.spending import AGENT, Spent
 from misstep.core.template import Template, fenced
 from misstep.core.transcript import Usage, storable
 from misstep.core.words import cut
-from misstep.engine.desk import Desk, Unusable
+from misstep.engine.desk import Desk
 from misstep.errors import BudgetExceeded, UsageError
 from misstep.planning.repair.forms import FORMS, Form
 from misstep.planning.repair.outcome import Conflict, Repair, examine

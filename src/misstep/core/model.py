@@ -121,3 +121,7 @@ class ThreadModel(LanguageModel, Protocol):
 
 class ModelError(MisstepError):
     """A model could not be reached, or refused; never the agent's failure."""
+
+
+class Unusable(ModelError):
+    """A model gave no answer in the form asked for, however often it was told what was wrong."""

@@ -143,6 +143,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=1, le=10**12)] | None, _doc("Most calls to fuzz each tool with.")
     ] = None
     from_run: Annotated[str, _doc("A run of tool fuzz to begin with what it has found and kept.")] = ""
+    time_per_request: Annotated[
+        float, Meta(gt=0, le=1e9), _doc("How long the agent may take over one request for its tools.")
+    ] = 180.0
+    requests_per_crash: Annotated[
+        int, Meta(ge=1, le=100), _doc("How many natural requests are tried for each defect of a tool.")
+    ] = 3
+    tokens_per_tool: Annotated[
+        int, Meta(ge=1, le=10**15), _doc("Tokens for each tool beyond which the report says so.")
+    ] = 25_000
+    usd_per_tool: Annotated[
+        float, Meta(gt=0, le=1e9), _doc("Dollars for each tool beyond which the report says so.")
+    ] = 0.10
+    prompts: Annotated[str, _doc("A folder with templates of your own for what models are asked.")] = ""
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "none"],
         _doc("What keeps tools from doing harm; auto refuses dangerous ones where there is no bubblewrap."),
@@ -197,7 +210,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
-DURATIONS = ("budget_time", "time_per_tool", "timeout")
+DURATIONS = ("budget_time", "time_per_request", "time_per_tool", "timeout")
 LISTS = ("beside", "difficulty", "family", "only", "report", "topics")
 PASSWORD = re.compile(r"(://[^/@\s]*:)[^@\s]*@")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
 from misstep.core.forms import Complaint
-from misstep.core.model import Assistant, Chat, LanguageModel, Message, ModelError, User
+from misstep.core.model import Assistant, Chat, LanguageModel, Message, ModelError, Unusable, User
 from misstep.core.spending import UNCOUNTED, Account
 from misstep.core.transcript import Usage
 from misstep.core.words import cut
@@ -19,10 +19,6 @@ T = TypeVar("T")
 
 # Asked before every request whether it may be made; raises where it may not.
 Admit: TypeAlias = Callable[[Sequence[Message]], None]
-
-
-class Unusable(ModelError):
-    """A model gave no answer in the form asked for, however often it was told what was wrong."""
 
 
 class Desk:

@@ -1,0 +1,47 @@
+"""The models that a test of tools asks, in their roles."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from misstep.api.models import Tell, open_model
+from misstep.core.forms import Complaint
+from misstep.core.settings import Settings
+from misstep.core.spending import Account
+from misstep.engine.desk import Admit, Desk
+from misstep.tooling.asking.parties import Role
+from misstep.tooling.asking.prompts import Prompts, Stage
+
+T = TypeVar("T")
+
+
+class Counsel:
+    """Asks the model of a role in the words of a stage; it is `Models`. Models are opened when needed."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        prompts: Prompts,
+        account: Account,
+        admit: Admit,
+        tell: Tell = lambda _: None,
+    ) -> None:
+        self._settings = settings
+        self._prompts = prompts
+        self._account = account
+        self._admit = admit
+        self._tell = tell
+        self._desks = dict[str, Desk]()
+
+    async def ask(self, role: Role, stage: Stage, read: Callable[[str], T | Complaint], **places: str) -> T:
+        return await self._desk(role).ask(self._prompts.fill(stage, **places), read)
+
+    async def close(self) -> None:
+        for desk in self._desks.values():
+            await desk.close()
+
+    def _desk(self, role: Role) -> Desk:
+        if role not in self._desks:
+            model = open_model(self._settings, self._tell, role)
+            limit = self._settings.time_per_request
+            self._desks[role] = Desk(model, role, limit, self._account, self._admit)
+        return self._desks[role]

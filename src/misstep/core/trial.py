@@ -1,0 +1,35 @@
+"""A request put to an agent that has real tools, and what came of it."""
+
+import msgspec
+
+from misstep.core.finding import Judged
+from misstep.core.transcript import Ended, Usage
+
+
+class Use(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A call of a tool that an agent made, what it was told, and what that is worth.
+
+    `arguments` is the JSON text of an object.
+    """
+
+    tool: str
+    arguments: str
+    result: str
+    judged: Judged
+
+
+class Trial(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What an agent did with a request. `error` is what broke if something did, which is nobody's finding."""
+
+    request: str
+    uses: tuple[Use, ...] = ()
+    answer: str = ""
+    ended: Ended = "answered"
+    error: str = ""
+    usage: Usage = Usage()
+    seconds: float = 0.0
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the agent came to an end of its own, so that what it did and said can be judged."""
+        return self.ended == "answered" and not self.error

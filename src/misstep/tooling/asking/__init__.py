@@ -1,0 +1,1 @@
+"""Tests of tools through the agent that uses them."""

@@ -1,0 +1,45 @@
+"""What an agent is told about tools, in words for a model."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from misstep.core.finding import Judged
+from misstep.core.template import fenced
+from misstep.core.tool import Described, Invocation
+from misstep.core.words import cut
+
+MOST_SHOWN = 8_000  # characters of a description or a schema
+MOST_SOURCE = 20_000
+
+
+def documentation_of(tools: Iterable[Described], with_source: bool = False) -> str:
+    """Name, description and parameters of each tool, between lines that none of that can contain."""
+    return fenced("\n\n".join(_documented(tool, with_source) for tool in tools))
+
+
+def calls_in_words(calls: Sequence[Invocation]) -> str:
+    """Each call on a line, as its tool's name and its arguments in JSON."""
+    return fenced("\n".join(f"{call.tool}({cut(_readable(call.arguments), MOST_SHOWN)})" for call in calls))
+
+
+def error_in_words(judged: Judged) -> str:
+    said = f"{judged.error}: {judged.message}" if judged.message else judged.error
+    return fenced(cut(said or judged.why, MOST_SHOWN))
+
+
+def _documented(tool: Described, with_source: bool) -> str:
+    schema = json.dumps(tool.tool.parameters, ensure_ascii=False)
+    lines = [
+        f"Name: {tool.name}",
+        f"Description: {cut(tool.tool.description, MOST_SHOWN) or '(none)'}",
+        f"Parameters: {cut(schema, MOST_SHOWN)}",
+    ]
+    if with_source and tool.source is not None:
+        lines.append(f"Source:\n{cut(tool.source.text, MOST_SOURCE)}")
+    return "\n".join(lines)
+
+
+def _readable(arguments: str) -> str:
+    """JSON without escapes for what can be read, so that it takes fewer tokens."""
+    text = json.dumps(json.loads(arguments), ensure_ascii=False)
+    return text.encode("utf-8", "replace").decode()

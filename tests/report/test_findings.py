@@ -5,7 +5,8 @@ import json
 
 from msgspec import structs
 
-from misstep.core.finding import Finding, FuzzReport, Judged, Reach, Richness, ToolReport
+from misstep.core.finding import Finding, FuzzReport, Reach, Richness, ToolReport
+from misstep.core.ruling import Judged
 from misstep.core.settings import Settings
 from misstep.core.summary import Tally
 from misstep.core.tool import Frame, Invocation

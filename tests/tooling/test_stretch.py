@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.tooling.fuzzing.attempt import Attempt
 from misstep.tooling.fuzzing.fuzzer import Fuzzer

@@ -6,7 +6,8 @@ from typing import Any
 
 from misstep.api.fuzzing import find_finding
 from misstep.api.workbenches import Workbenches
-from misstep.core.finding import Finding, Judged
+from misstep.core.finding import Finding
+from misstep.core.ruling import Judged
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Invocation, Probe
 from misstep.errors import UsageError, did_you_mean

@@ -17,26 +17,6 @@ FindingKind = Literal[
     "acceptance",  # arguments that the documentation forbids were taken without a word
 ]
 
-# What became of a call; the last three are no findings.
-Ruling = Literal[
-    "crash", "hang", "blow-up", "schema", "protocol", "acceptance", "refused", "environment", "fine"
-]
-
-
-class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A ruling on one call, and why in words. Calls with the same `signature` show the same defect.
-
-    `error` is the type of what went wrong, or a short name for it; `where` is the place in the tool's own
-    code, as `file.py:12 in f`, empty where that is not known.
-    """
-
-    ruling: Ruling
-    why: str = ""
-    signature: str = ""
-    error: str = ""
-    where: str = ""
-    message: str = ""
-
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """One defect of a tool, with the smallest calls that show it: the last one does, the others prepare it.

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.transcript import Ended, Usage
 
 

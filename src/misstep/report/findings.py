@@ -9,7 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.finding import Finding, FuzzReport, Judged, ToolReport
+from misstep.core.finding import Finding, FuzzReport, ToolReport
+from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
 from misstep.report.call import written
 from misstep.report.layout import bare_table, section

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import structs
 
-from misstep.core.finding import Finding, FindingKind, Judged, Reach, Richness, ToolReport
+from misstep.core.finding import Finding, FindingKind, Reach, Richness, ToolReport
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.tooling.fuzzing.attempt import Attempt
 from misstep.tooling.fuzzing.fuzzer import Fuzzer

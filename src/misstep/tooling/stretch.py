@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Probe, Reaction
 from misstep.tooling.fuzzing.attempt import Attempt
 from misstep.tooling.fuzzing.fuzzer import Fuzzer

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from misstep.core.agent import Tool
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.core.trial import Use
 from misstep.core.words import ANSWER, cut

@@ -20,7 +20,7 @@ from misstep.adapters.toolset.calling.loops import Loop
 from misstep.adapters.toolset.found import described
 from misstep.adapters.toolset.functions import tool_of_function
 from misstep.adapters.toolset.outputs import output_of
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation, Reaction
 from misstep.tooling.judging.court import judge_calls_of
 

@@ -10,7 +10,7 @@ import msgspec
 
 from misstep.core.agent import Tool
 from misstep.core.dice import Dice
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, Source
 from misstep.schemas.examples import make_up
 from misstep.tooling.coverage import Coverage, Ownership

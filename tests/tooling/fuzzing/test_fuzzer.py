@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Reaction
 from misstep.schemas.schema import fits
 from misstep.tooling.fuzzing import Attempt, Fuzzer

@@ -4,7 +4,7 @@ import copy
 
 from misstep.core.agent import Tool
 from misstep.core.dice import Dice
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Reaction
 from misstep.tooling.fuzzing.learning.corpus import Corpus, Entry
 from misstep.tooling.fuzzing.learning.feedback import Feedback, outline

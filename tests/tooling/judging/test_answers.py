@@ -5,7 +5,7 @@ import json
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.tooling.judging.ruling import judge
 from tests.tooling.judging.answers import ANSWERS, Answer

@@ -7,7 +7,7 @@ import pydantic
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.tooling.judging.exceptions.describing import describe_exception
 from misstep.tooling.judging.ruling import judge

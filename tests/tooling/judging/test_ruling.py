@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, Source, ToolKind
 from misstep.tooling.judging.court import judge_calls_of
 from misstep.tooling.judging.demands import broken_demand

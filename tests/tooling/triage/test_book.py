@@ -1,6 +1,6 @@
 """The book of findings: each defect once, counted, with what it takes to see it again."""
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Frame
 from misstep.tooling.triage.book import MOST_DEFECTS, MOST_KEPT, Book
 from tests.tooling.triage.bench import invoke

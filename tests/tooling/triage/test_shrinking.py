@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation, Probe, Reaction
 from misstep.schemas.schema import fits
 from misstep.tooling.triage.shrinking import MOST_SLOW_CALLS, Shrunk, shrink

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.template import fenced
 from misstep.core.tool import Described, Invocation
 from misstep.core.words import cut

@@ -7,10 +7,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from misstep.core.finding import Finding, Judged
+from misstep.core.finding import Finding
 from misstep.core.forms import Complaint, read_form
 from misstep.core.model import Unusable
 from misstep.core.passage import Passage
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation
 from misstep.core.trial import Trial, Use
 from misstep.core.words import cut

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from misstep.core.agent import Tool
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.trial import Use
 
 DONE = "Done."

@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
 from misstep.core.dice import Dice, derive_seed
-from misstep.core.finding import Judged
 from misstep.core.hashes import Hashes
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.tooling.fuzzing.attempt import Attempt
 from misstep.tooling.fuzzing.idea import Idea

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from misstep.core.dice import Dice
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Observation, Reaction
 from misstep.tooling.fuzzing.idea import Idea
 from misstep.tooling.fuzzing.inspiration import Inspiration

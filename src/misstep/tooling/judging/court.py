@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.tooling.judging.demands import broken_demand
 from misstep.tooling.judging.ruling import judge

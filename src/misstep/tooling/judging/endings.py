@@ -5,7 +5,8 @@ from typing import Literal, TypeAlias, assert_never
 
 from msgspec.structs import replace
 
-from misstep.core.finding import FindingKind, Judged
+from misstep.core.finding import FindingKind
+from misstep.core.ruling import Judged
 from misstep.core.tool import Reaction
 from misstep.tooling.judging.exceptions.raised import judge_raised
 from misstep.tooling.judging.words.given import Given

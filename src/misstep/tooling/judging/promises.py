@@ -2,7 +2,7 @@
 
 import json
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Reaction
 from misstep.schemas.schema import TOO_DEEP, TOO_MUCH, fits
 from misstep.tooling.judging.words.plain import in_short, normalise

@@ -3,7 +3,7 @@
 import re
 from typing import assert_never
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.tooling.judging.demands import broken_demand, is_clear
 from misstep.tooling.judging.endings import judge_end

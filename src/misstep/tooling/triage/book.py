@@ -6,7 +6,8 @@ from typing import get_args
 
 import msgspec
 
-from misstep.core.finding import Finding, FindingKind, Judged
+from misstep.core.finding import Finding, FindingKind
+from misstep.core.ruling import Judged
 from misstep.core.tool import Frame, Invocation
 from misstep.tooling.judging.signatures import finding_id
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
 from misstep.tooling.triage.book import Entry
 from misstep.tooling.triage.confirmation import confirm

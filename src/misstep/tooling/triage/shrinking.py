@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
 from misstep.schemas.schema import fits
 from misstep.tooling.triage.measure import measure

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Reaction
 
 # An edge of the code, or a result in outline.

@@ -2,7 +2,7 @@
 
 import re
 
-from misstep.core.finding import Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Frame, Raised
 from misstep.tooling.judging.signatures import decisive_frame, signature_of, spot
 from misstep.tooling.judging.words.given import Given

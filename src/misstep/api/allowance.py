@@ -5,17 +5,29 @@ import time
 from collections.abc import Callable
 
 from misstep.core.spending import Budget, Spent
+from misstep.core.transcript import Usage
 
 
 class Allowance:
-    """Calls and time that are left of a run's budget, over all its sittings; asked from any thread."""
+    """What is left of a run's budget, over all its sittings; asked from any thread. It is an `Account`.
 
-    def __init__(self, budget: Budget, before: Spent, clock: Callable[[], float] = time.monotonic) -> None:
+    `price` says what the tokens of a role cost.
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        before: Spent,
+        price: Callable[[str, Usage], float] = lambda *_: 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._budget = budget
         self._before = before
+        self._price = price
         self._clock = clock
         self._began = clock()
         self._calls = 0
+        self._usage = dict[str, Usage]()
         self._lock = threading.Lock()
         self._stopped = False
         self.lacking = ""  # what there is not enough of, as soon as there is
@@ -23,14 +35,30 @@ class Allowance:
     @property
     def spent(self) -> Spent:
         """What this sitting has used so far."""
-        return Spent({}, self._calls, self._clock() - self._began)
+        return Spent(dict(self._usage), self._calls, self._clock() - self._began)
 
     def is_over(self) -> bool:
-        """Whether everybody has to stop at once: somebody wants that, or time is up."""
+        """Whether everybody has to stop at once: somebody wants that, or something but calls is used up."""
         limit = self._budget.seconds
-        if limit is not None and self._before.seconds + self.spent.seconds >= limit:
+        if limit is not None and self._before.seconds + self._clock() - self._began >= limit:
             self.lacking = self.lacking or "seconds"
-        return self._stopped or self.lacking == "seconds"
+        return self._stopped or self.lacking in ("seconds", "tokens", "usd")
+
+    def spend(self, role: str, usage: Usage) -> None:
+        """Count tokens."""
+        with self._lock:
+            self._usage[role] = self._usage.get(role, Usage()) + usage
+            spent = self._before + Spent(self._usage)
+            used = {"tokens": spent.tokens, "usd": sum(self._price(*each) for each in spent.usage.items())}
+            for kind, amount in used.items():
+                limit = getattr(self._budget, kind)
+                if limit is not None and amount >= limit:
+                    self.lacking = self.lacking or kind
+
+    def call(self) -> None:
+        """Count a call that somebody has made unasked."""
+        with self._lock:
+            self._calls += 1
 
     def stop(self) -> None:
         """Let everybody come to an end."""

@@ -68,16 +68,21 @@ def refuse_hidden_tokens(tally: Tally, settings: Settings) -> None:
         )
 
 
-def budget_exceeded(
-    lacking: str, settings: Settings, spent: Spent, done: str, hints: list[str]
-) -> BudgetExceeded:
-    """Says what there is too little of; `done` is how far the run got."""
-    used = {
+def spent_of(lacking: str, settings: Settings, spent: Spent) -> str:
+    """How much of what there is too little of has been used, in words."""
+    return {
         "usd": f"{_cost(settings, spent):.6g} of {settings.budget_usd:g} USD" if settings.budget_usd else "",
         "tokens": f"{spent.tokens:,} of {settings.budget_tokens or 0:,} tokens",
         "seconds": f"{spent.seconds:.1f} of {settings.budget_time or 0:g} seconds",
         "calls": f"{spent.calls:,} of {settings.budget_calls or 0:,} calls",
     }[lacking]
+
+
+def budget_exceeded(
+    lacking: str, settings: Settings, spent: Spent, done: str, hints: list[str]
+) -> BudgetExceeded:
+    """Says what there is too little of; `done` is how far the run got."""
+    used = spent_of(lacking, settings, spent)
     *shown, way_on = hints
     return BudgetExceeded(
         f"the budget has no room for another case after {done}: {used} are used",

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from msgspec import structs
 
 from misstep.api.allowance import Allowance
+from misstep.api.interview import Interviewer
 from misstep.api.keepsakes import Keepsakes
 from misstep.api.targets import Target
 from misstep.api.workbenches import Workbenches
@@ -23,6 +24,7 @@ from misstep.workshop.process import Process
 BETWEEN = 10.0  # seconds between two reports on the way, so that a killed run loses no more
 TRIAGE = 0.25  # of the time for a tool, beside that, to confirm what was found and make it small
 LEAST_TRIAGE = 30.0  # seconds
+FUZZING = 0.2  # of the time for a tool, where an agent is to have the rest
 LOOKS = 2  # for a server that can't be reached, before it is given up
 NAP = 0.2  # seconds between two looks whether to wait any longer
 LOST = "could not be started again"
@@ -35,6 +37,7 @@ class Examiner:
     """Examines targets, several at a time if asked from several threads, and tells what comes of it.
 
     `known` are findings that are no news any more, `keepsakes` what an earlier run has left to begin with.
+    An `interviewer` puts to an agent what was found.
     `lost` are specs whose tools could not be had again, and why: what is left to do of these stays undone.
     """
 
@@ -45,12 +48,15 @@ class Examiner:
         allowance: Allowance,
         known: Iterable[Finding] = (),
         keepsakes: Keepsakes = NOTHING_KEPT,
+        interviewer: Interviewer | None = None,
     ) -> None:
         self._benches = benches
         self._settings = settings
         self._allowance = allowance
         self._known = {_mark(finding) for finding in known}
         self._keepsakes = keepsakes
+        self._interviewer = interviewer
+        self._seconds = settings.time_per_tool * (FUZZING if interviewer else 1.0)
         self._lock = threading.Lock()
         self.lost = dict[str, str]()
 
@@ -78,7 +84,11 @@ class Examiner:
         except UsageError as error:  # code that can't be loaded again
             self._lose(target.spec, error.message)
         finally:
-            tell(self._noted(examination.report(ended), target.spec))
+            report = self._noted(examination.report(ended), target.spec)
+            interviewer = self._interviewer if ended != "stopped" else None
+            tell(structs.replace(report, ended="stopped") if interviewer else report)
+        if interviewer:
+            tell(self._noted(interviewer.interview(bench, report, target.spec, tell), target.spec))
 
     def _begin(self, bench: Process, target: Target, before: ToolReport | None) -> Examination:
         tools = [tool for tool in bench.tools if tool.name in target.tools]
@@ -106,7 +116,7 @@ class Examiner:
 
         def over() -> bool:
             examination.seconds = time.monotonic() - began
-            return examination.seconds >= settings.time_per_tool or self._allowance.is_over()
+            return examination.seconds >= self._seconds or self._allowance.is_over()
 
         while not over():
             wanted = min(STRETCH, (settings.calls_per_tool or sys.maxsize) - examination.calls)

@@ -7,15 +7,28 @@ from contextlib import closing, suppress
 
 import msgspec
 
+from misstep.api.agents import check_agent
 from misstep.api.allowance import Allowance
+from misstep.api.budgets import FLAGS, pricing, spent_of
 from misstep.api.examiner import Examiner
 from misstep.api.examining import Examiners
+from misstep.api.interview import Interviewer, agent_settings
 from misstep.api.keepsakes import find_keeper, find_keepsakes
+from misstep.api.models import refuse_blind_budget, refuse_secrets
 from misstep.api.resumption import find_resumable, new_means
 from misstep.api.summaries import summarise_tools
 from misstep.api.targets import Target, find_targets
 from misstep.api.workbenches import Workbenches
-from misstep.core.event import Event, FindingMade, Listener, RunFinished, RunStarted, RunStopped, ToolFinished
+from misstep.core.event import (
+    Event,
+    FindingMade,
+    Listener,
+    Notice,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    ToolFinished,
+)
 from misstep.core.finding import Finding, FuzzReport, ToolReport
 from misstep.core.purpose import Purpose
 from misstep.core.settings import Settings, check_settings, store_flag
@@ -28,6 +41,10 @@ from misstep.workshop.sandbox.places import anchored
 def fuzz_tools(settings: Settings, specs: Sequence[str], *listeners: Listener) -> FuzzReport:
     """Fuzz the tools that the specs mean, each within its limits, and keep what comes of it."""
     settings = _lasting(check_settings(settings))
+    if settings.agent:
+        refuse_blind_budget(settings)
+        refuse_secrets(settings)
+        check_agent(agent_settings(settings))
     if settings.from_run:
         with Store(settings.store) as store:
             settings = settings.overlay({"from_run": find_keeper(store, settings.from_run).id})
@@ -91,7 +108,7 @@ class _Sitting:
         self._store = store
         self._run = run
         self._listeners = listeners
-        self._allowance = Allowance(run.settings.budget, store.spent(run.id))
+        self._allowance = Allowance(run.settings.budget, store.spent(run.id), pricing(run.settings))
         self._kept = {report.name: report for report in store.tool_reports(run.id)}
         self._keepsakes = find_keepsakes(store, run.settings.from_run)
         self._lost = dict[str, str]()
@@ -121,7 +138,8 @@ class _Sitting:
         left = [(target, self._kept.get(target.name)) for target in targets if target.name not in done]
         known = [finding for report in self._done() for finding in report.findings]
         settings, allowance = self._run.settings, self._allowance
-        examiner = Examiner(benches, settings, allowance, known, self._keepsakes)
+        interviewer = Interviewer(settings, allowance, self._notice) if settings.agent else None
+        examiner = Examiner(benches, settings, allowance, known, self._keepsakes, interviewer)
         self._lost = examiner.lost
         with closing(Examiners(examiner, allowance, settings.jobs).work(left)) as work:
             for news in work:
@@ -156,11 +174,11 @@ class _Sitting:
         if not lacking:
             return Interrupted(f"run {run.id} was stopped; what was found is kept", show, way_on)
         spent = self._store.spent(run.id)
-        used, flag = {
-            "calls": (f"{spent.calls:,} of {run.settings.budget_calls or 0:,} calls", "--budget-calls"),
-            "seconds": (f"{spent.seconds:.1f} of {run.settings.budget_time or 0:g} seconds", "--budget-time"),
-        }[lacking]
-        return BudgetExceeded(f"the budget is used up: {used}", show, f"{way_on} {flag} MORE")
+        used = spent_of(lacking, run.settings, spent)
+        return BudgetExceeded(f"the budget is used up: {used}", show, f"{way_on} {FLAGS[lacking]} MORE")
+
+    def _notice(self, text: str) -> None:
+        self._emit(Notice(text))
 
     def _emit(self, event: Event) -> None:
         for listener in self._listeners:

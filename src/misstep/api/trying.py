@@ -14,6 +14,7 @@ from misstep.core.secrets import Redactor
 from misstep.core.settings import Settings
 from misstep.core.spending import Account
 from misstep.core.tool import Described
+from misstep.core.transcript import Usage
 from misstep.core.trial import Trial, Use
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
@@ -44,22 +45,35 @@ class Trier:
         while True:  # not for ever: see `execute`
             with suppress(Displaced):
                 self._bench.reset()
-                return await self._try(request, LiveTools(self._bench, tools))
+                return await self._try(request, LiveTools(self._bench, tools), self._account)
 
     async def rehearse(self, request: str, tools: Sequence[str]) -> Trial:
         offered = [described.tool for described in self._bench.tools if described.name in tools]
         while True:
             with suppress(Displaced):
-                return await self._try(request, Rehearsal(offered))
+                return await self._try(request, Rehearsal(offered), _TokensAlone(self._account))
 
-    async def _try(self, request: str, world: _Used) -> Trial:
+    async def _try(self, request: str, world: _Used, account: Account) -> Trial:
         began = time.monotonic()
         deadline = Deadline(self._settings.time_per_request)
         redact = Redactor(known_secrets())
-        recorder = Recorder(world, deadline, self._settings.max_steps, redact, account=self._account)
+        recorder = Recorder(world, deadline, self._settings.max_steps, redact, account=account)
         assignment = Assignment(request, derive_seed(self._settings.seed, request))
         answer, broken = await attempt(self._agent, assignment, recorder, deadline)
         made = recorder.transcript("", answer, broken)
         uses = msgspec.convert(redact.within(msgspec.to_builtins(world.uses)), tuple[Use, ...])
         seconds = round(time.monotonic() - began, 6)
         return Trial(request, uses, made.answer, made.ended, made.error, made.usage, seconds)
+
+
+class _TokensAlone:
+    """An account that hears of no calls: those of a rehearsal are none."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+
+    def spend(self, role: str, usage: Usage) -> None:
+        self._account.spend(role, usage)
+
+    def call(self) -> None:
+        pass

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from misstep.api import fuzzing as api
 from misstep.api.runs import find_run
-from misstep.cli.options import FUZZING, settings_options
+from misstep.cli.options import FUZZING, TRYING, settings_options
 from misstep.cli.output import hint, print_json_text, to_report
 from misstep.cli.watching import watched
 from misstep.core.event import Event, RunStarted
@@ -28,10 +28,14 @@ USUAL = {"timeout": 10.0, "jobs": 2}
 @click.option("--emit", type=click.Choice(["pytest"]), help="Write the findings as tests as well, to --out.")
 @settings_options(
     *FUZZING,
+    *TRYING,
+    "requests_per_crash",
     "timeout",
     "python",
     "seed",
     "jobs",
+    "budget_usd",
+    "budget_tokens",
     "budget_time",
     "budget_calls",
     "out",
@@ -49,6 +53,8 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
 
     SPEC is file.py:name or package.module:name (a function, a tool of a framework, a list of them, a
     toolkit), mcp:COMMAND, mcp:URL or mcp.json. Tools run in a sandbox; nothing they do leaves it.
+
+    With --agent, each defect is put to the agent: would a natural request ever lead there?
     """
     _check(settings, specs, emit)
     started = _Started()

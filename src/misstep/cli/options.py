@@ -41,6 +41,7 @@ _METAVARS = {
     "plans": "FILE",
     "prices": "FILE",
     "prompt": "FILE",
+    "prompts": "DIR",
     "python": "PATH",
     "ray_address": "ADDRESS",
     "report": "KIND",
@@ -49,6 +50,7 @@ _METAVARS = {
     "resume": "RUN",
     "store": "PATH|URL",
     "temperature": "T",
+    "time_per_request": "DURATION",
     "time_per_tool": "DURATION",
     "tools": "SPEC",
     "topics": "NAME",
@@ -112,7 +114,37 @@ FUZZING = (
     "workspace",
 )
 
-_FIXED_BY_A_RUN = (*AGENTS, *SYNTHESIS, "cases", *LIMITS, *CURVE, *INQUIRY, *FUZZING)
+# Where an agent has the tools that are tested.
+TRYING = (
+    "agent",
+    "agent_args",
+    "model",
+    "model_base_url",
+    "model_roles",
+    "temperature",
+    "prompt",
+    "prompts",
+    "retries",
+    "requests_per_minute",
+    "cache",
+    "prices",
+    "max_steps",
+    "time_per_request",
+    "tokens_per_tool",
+    "usd_per_tool",
+)
+
+_FIXED_BY_A_RUN = (
+    *AGENTS,
+    *SYNTHESIS,
+    "cases",
+    *LIMITS,
+    *CURVE,
+    *INQUIRY,
+    *FUZZING,
+    *TRYING,
+    "requests_per_crash",
+)
 
 
 def settings_options(

@@ -4,7 +4,10 @@ from typing import Literal
 
 import msgspec
 
+from misstep.core.passage import Passage
 from misstep.core.tool import Frame, Invocation
+from misstep.core.transcript import Usage
+from misstep.core.trial import Trial
 
 FINDING_VERSION = 1
 
@@ -42,6 +45,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     origin: str = ""  # how the arguments were come by
     frames: tuple[Frame, ...] = ()
     spec: str = ""  # where the tool was found
+    request: str = ""  # in natural language, with which an agent got there
     version: int = FINDING_VERSION
 
 
@@ -62,6 +66,27 @@ class Reach(msgspec.Struct, frozen=True, omit_defaults=True):
     lines: int
     total: int
     missed: tuple[str, ...] = ()
+
+
+class Journey(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of a tool's defects when they were put to an agent; `usage` is by the role of the model.
+
+    `richness` is about the defects that natural requests can lead to.
+    """
+
+    passages: tuple[Passage, ...] = ()
+    usage: dict[str, Usage] = {}
+    richness: Richness | None = None
+    seconds: float = 0.0
+
+    @property
+    def trials(self) -> list[Trial]:
+        return [trial for passage in self.passages for trial in passage.trials]
+
+    @property
+    def calls(self) -> int:
+        """Of the real tools."""
+        return sum(len(trial.uses) for trial in self.trials)
 
 
 class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -85,6 +110,7 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
     sandbox: str = ""  # in words
     place: int = 0  # among the tools of its run
+    journey: Journey | None = None  # where there was an agent
 
     @property
     def unique_errors(self) -> int:

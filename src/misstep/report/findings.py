@@ -13,6 +13,7 @@ from misstep.core.finding import Finding, FuzzReport, ToolReport
 from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
 from misstep.report.call import written
+from misstep.report.journey import journey_as_json, journeys_view
 from misstep.report.layout import bare_table, section
 from misstep.report.terminal import counted
 from misstep.report.text import plain
@@ -46,6 +47,8 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
         parts += [Text(), finding_view(finding), Text(f"  again: {again}/{finding.id}{place}", style="dim")]
     if not report.findings:
         parts.append(Text("\nno defects were found", style="green"))
+    if any(tool.journey for tool in report.tools):
+        parts += [Text(), journeys_view(report.tools)]
     return Group(*parts)
 
 
@@ -57,6 +60,8 @@ def finding_view(finding: Finding) -> RenderableType:
     lines = [Text(written_call(call), style="bold") for call in finding.calls]
     if finding.message:
         lines.append(Text(plain(finding.message, 500)))
+    if finding.request:
+        lines.append(Text(f"asked for with: {plain(finding.request, 500)}", style="cyan"))
     lines += [Text(plain(finding.why, 500), style="dim"), Text(history(finding), style="dim")]
     return Group(head, Padding(Group(*lines), (0, 0, 0, 2)))
 
@@ -181,6 +186,7 @@ def _tool_as_json(tool: ToolReport) -> dict[str, object]:
         "ended": tool.ended,
         "notes": list(tool.notes),
         "sandbox": tool.sandbox,
+        **({"through_agent": journey_as_json(tool.journey)} if tool.journey else {}),
     }
 
 
@@ -202,6 +208,7 @@ def finding_as_json(finding: Finding) -> dict[str, object]:
         "replayed": finding.replayed,
         "reproduced": finding.reproduced,
         "origin": finding.origin,
+        "request": finding.request,
     }
 
 

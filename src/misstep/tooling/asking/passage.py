@@ -95,7 +95,8 @@ def _made(uses: Sequence[Use], calls: Sequence[Invocation]) -> bool:
 
 def _refusal(rehearsal: Trial) -> str:
     if rehearsal.uses:
-        return f"the agent made another call: {calls_in_words([Invocation(u.tool, u.arguments) for u in rehearsal.uses])}"
+        last = rehearsal.uses[-1]
+        return f"the agent made another call: {last.tool}({cut(last.arguments, SHOWN)})"
     return f"the agent would not make the call: {cut(rehearsal.answer, SHOWN)}"
 
 

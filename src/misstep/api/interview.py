@@ -21,7 +21,7 @@ from misstep.core.settings import Settings
 from misstep.core.transcript import Usage
 from misstep.errors import UsageError
 from misstep.tooling.asking.harvest import richness_of, with_requests
-from misstep.tooling.asking.passage import RUNTIME_ERRORS, put_through
+from misstep.tooling.asking.passage import RUNTIME_ERRORS, Passing
 from misstep.tooling.asking.prompts import Prompts
 from misstep.workshop.process import Process
 
@@ -75,14 +75,13 @@ class Interviewer:
         passages = list(journey.passages)
         try:
             async with self._parties(bench, bill) as (counsel, trier):
+                count = self._settings.requests_per_crash
+                passing = Passing(bench.tools, counsel, trier, self._prompts, count)
                 for finding in _candidates(report.findings, done):
                     self._go_on()
                     if time.monotonic() > until:
                         return structs.replace(so_far(passages), ended="time")
-                    count = self._settings.requests_per_crash
-                    passages.append(
-                        await put_through(finding, bench.tools, counsel, trier, self._prompts, count)
-                    )
+                    passages.append(await passing.lead(finding))
                     keep(structs.replace(so_far(passages), ended="stopped"))
         except Over:
             return structs.replace(so_far(passages), ended="stopped")

@@ -10,16 +10,18 @@ import msgspec
 from misstep.api.execution import known_secrets
 from misstep.core.agent import Agent, Assignment, Displaced
 from misstep.core.dice import derive_seed
+from misstep.core.ruling import Judged
 from misstep.core.secrets import Redactor
 from misstep.core.settings import Settings
 from misstep.core.spending import Account
-from misstep.core.tool import Described
+from misstep.core.tool import Described, Invocation, Probe
 from misstep.core.transcript import Usage
 from misstep.core.trial import Trial, Use
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder, World
 from misstep.tooling.asking.rehearsal import Rehearsal
+from misstep.tooling.judging.court import judge_calls_of
 from misstep.workshop.live import LiveTools
 from misstep.workshop.process import Process
 
@@ -52,6 +54,15 @@ class Trier:
         while True:
             with suppress(Displaced):
                 return await self._try(request, Rehearsal(offered), _TokensAlone(self._account))
+
+    async def make(self, calls: Sequence[Invocation]) -> Judged:
+        self._bench.reset()
+        reactions = list(self._bench.run([Probe(call) for call in calls]))
+        for _ in reactions:
+            self._account.call()
+        if len(reactions) < len(calls):
+            return Judged("environment", "the tools are not available any more")
+        return judge_calls_of(self._bench.tools)(calls[-1], reactions[-1])
 
     async def _try(self, request: str, world: _Used, account: Account) -> Trial:
         began = time.monotonic()

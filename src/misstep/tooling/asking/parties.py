@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from misstep.core.forms import Complaint
-from misstep.core.tool import Described
+from misstep.core.ruling import Judged
+from misstep.core.tool import Described, Invocation
 from misstep.core.trial import Trial
 from misstep.tooling.asking.prompts import Stage
 
@@ -36,4 +37,8 @@ class Trials(Protocol):
 
     async def rehearse(self, request: str, tools: Sequence[str]) -> Trial:
         """The same, but for the tools: nothing happens, and every call is told to be done."""
+        ...
+
+    async def make(self, calls: Sequence[Invocation]) -> Judged:
+        """The ruling on the last of some calls, made without the agent, from a fresh start."""
         ...

@@ -7,11 +7,12 @@ from typing import Literal, TypeAlias, get_args
 from misstep.core.template import Template, check_template, read_template
 from misstep.errors import UsageError, did_you_mean
 
-Stage: TypeAlias = Literal["exactly", "request"]
+Stage: TypeAlias = Literal["exactly", "natural", "request"]
 
 # What each stage tells, all of which a template has to make use of.
 PLACES: dict[Stage, tuple[str, ...]] = {
     "exactly": ("calls",),
+    "natural": ("tools", "calls", "error", "count"),
     "request": ("tools", "calls", "error", "count"),
 }
 

@@ -16,6 +16,7 @@ from misstep.tooling.judging.court import judge_calls_of
 from misstep.tooling.judging.ruling import judge
 from misstep.tooling.stretch import PORTION, PORTIONS, Stretch
 from misstep.tooling.triage.book import Book, Entry
+from misstep.tooling.triage.refusals import Refusals
 from misstep.tooling.triage.richness import chao1
 from misstep.tooling.triage.settlement import settle
 from misstep.tooling.workbench import Workbench
@@ -56,6 +57,7 @@ class Examination:
         self._fresh = list[Finding]()
         self._notes = dict.fromkeys(self._before.notes)
         self._refused, self._environment = self._before.refused, self._before.environment
+        self._refusals = Refusals(self._before.refusals)
         self._triage = self._before.triage_calls
         self.calls, self.seconds = self._before.calls, self._before.seconds
 
@@ -103,6 +105,7 @@ class Examination:
             corpus=tuple(islice(self._fuzzer.corpus, MOST_KEPT)),
             ended=ended,
             notes=tuple(self._notes),
+            refusals=tuple(self._refusals),
         )
 
     def _take(self, attempt: Attempt, reactions: Sequence[Reaction]) -> Sequence[Judged]:
@@ -121,6 +124,8 @@ class Examination:
                 self._fresh.append(self._unconfirmed(new))
             if not attempt.mark:
                 self._plain.add((calls[-1].tool, ruling.signature))
+                if ruling.ruling == "refused" and attempt.fits[place - 1]:
+                    self._refusals.add(calls[-1], reaction)
             if reaction.ended not in ("returned", "raised"):
                 self._book.begin_anew()
         return judged

@@ -41,7 +41,7 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
     data = {
         name
         for name in names
-        if name.endswith((".css", ".toml", ".txt", "py.typed")) and ".dist-info/" not in name
+        if name.endswith((".css", ".html", ".toml", ".txt", "py.typed")) and ".dist-info/" not in name
     }
     assert data == {
         "misstep/py.typed",
@@ -57,10 +57,28 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/report/data/figure.css",
         "misstep/report/data/page.css",
         "misstep/report/data/pdoctor.toml",
+        "misstep/web/data/labelling.css",
+        "misstep/web/templates/done.html",
+        "misstep/web/templates/frame.html",
+        "misstep/web/templates/item.html",
         "misstep/workshop/sandbox/data/destruction.toml",
         "misstep/workshop/sandbox/data/places.toml",
         "misstep/tooling/judging/words/data/wording.toml",
         "misstep/tooling/inputs/suggestions/data/semantic.toml",
+        "misstep/tooling/asking/data/answers-greybox.txt",
+        "misstep/tooling/asking/data/answers-whitebox.txt",
+        "misstep/tooling/asking/data/correct.txt",
+        "misstep/tooling/asking/data/crashes-greybox.txt",
+        "misstep/tooling/asking/data/crashes-whitebox.txt",
+        "misstep/tooling/asking/data/emulate.txt",
+        "misstep/tooling/asking/data/exactly.txt",
+        "misstep/tooling/asking/data/humanise.txt",
+        "misstep/tooling/asking/data/infills.txt",
+        "misstep/tooling/asking/data/judge.txt",
+        "misstep/tooling/asking/data/majority.txt",
+        "misstep/tooling/asking/data/request.txt",
+        "misstep/tooling/asking/data/templates.txt",
+        "misstep/tooling/asking/data/natural.txt",
     }
 
 

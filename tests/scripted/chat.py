@@ -50,7 +50,9 @@ def in_words(script: Script, body: Json) -> str:
     """The answer, or the next step in words where the messages themselves list tools as a prompt would."""
     prompt = "\n".join(text_of(message.get("content")) for message in body["messages"])
     listed = not body.get("tools") and script.find_tools(prompt)
-    return complete(script, prompt) if listed else script.answer
+    if listed:
+        return complete(script, prompt)
+    return script.answer_to(prompt) if script.answer_to else script.answer
 
 
 def check_pairs(messages: list[Json]) -> None:

@@ -87,14 +87,15 @@ class Script:
       that are not JSON, to a tool that does not exist, with an argument no schema knows; the plan then goes on
       as if that call had not been
 
-    `faults` are used up one per request to the model, where `None` lets a request pass. What follows `answer` is
-    the syntax of text completion.
+    `faults` are used up one per request to the model, where `None` lets a request pass. In chats, `answer_to` makes
+    the answer out of all that was said, if it is given. What follows it is the syntax of text completion.
     """
 
     plan: Callable[[str, list[str]], Sequence[str | Call]] = in_given_order
     behaviour: Behaviour = "steps"
     faults: Sequence[Fault | None] = ()
     answer: str = "All done."
+    answer_to: Callable[[str], str] | None = None
     render_step: Callable[[str], str] = thought_and_action
     render_answer: Callable[[], str] = final_answer
     count_steps: Callable[[str], int] = observations

@@ -61,6 +61,7 @@ def assert_as_expected(store: Store, expected: list[Expected]) -> None:
         assert run.summary == named
         assert list(store.outcomes(run.id)) == wanted.outcomes
         assert store.tool_reports(run.id) == wanted.reports
+        assert store.labels(run.id) == wanted.labels
         tally = Tally()
         for each in wanted.outcomes:
             tally.add(each)
@@ -126,7 +127,7 @@ def test_a_fresh_store_is_what_all_migrations_together_make(store_location: str)
     database.prepare(create=True)
     transactions = Transactions(database)
     with transactions.writing() as connection:
-        for table in ("records", "outcomes", "tool_reports", "sittings", "runs", "alembic_version"):
+        for table in ("records", "outcomes", "tool_reports", "labels", "sittings", "runs", "alembic_version"):
             connection.execute(sa.text(f"DROP TABLE {table}"))
         upgrade(connection)
     assert describe(database) == fresh

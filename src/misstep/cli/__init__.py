@@ -13,6 +13,7 @@ INTERNAL_ERROR = 70
 COMMANDS = {
     "compare": "misstep.cli.compare:compare",
     "export": "misstep.cli.export:export",
+    "label": "misstep.cli.label:label",
     "mcp": "misstep.cli.mcp:mcp_group",
     "paper": "misstep.cli.paper:paper_group",
     "plan": "misstep.cli.plan:plan_group",

@@ -11,7 +11,11 @@ from misstep.core.settings import Settings
 from misstep.report.text import plain
 from misstep.report.tools import tools_view
 
-COMMANDS = {"fuzz": "misstep.cli.fuzz:fuzz", "list": "misstep.cli.tool:list_command"}
+COMMANDS = {
+    "fuzz": "misstep.cli.fuzz:fuzz",
+    "lint": "misstep.cli.lint:lint",
+    "list": "misstep.cli.tool:list_command",
+}
 
 
 @click.group("tool", cls=Commands, homes=COMMANDS)

@@ -49,6 +49,21 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     version: int = FINDING_VERSION
 
 
+class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Arguments that fit a tool's schema, and that the tool did not take: it said what was wrong.
+
+    `arguments` are the smallest such ones, a JSON text; `seen` counts the calls that were answered so.
+    `where` is the place in the tool's own code, as `file.py:12 in f`, empty where that is not known.
+    """
+
+    tool: str
+    error: str  # the type of what was raised, empty where the result told of it
+    message: str
+    where: str
+    arguments: str
+    seen: int = 1
+
+
 class Richness(msgspec.Struct, frozen=True):
     """How many defects there are in all, by Chao's estimate, with its 95 % interval."""
 
@@ -111,6 +126,7 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     sandbox: str = ""  # in words
     place: int = 0  # among the tools of its run
     journey: Journey | None = None  # where there was an agent
+    refusals: tuple[Refusal, ...] = ()  # of arguments that fit the schema, each sort once
 
     @property
     def unique_errors(self) -> int:

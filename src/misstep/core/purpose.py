@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-Verb = Literal["test", "capability", "dissect", "shrink", "paper", "fuzz"]
+Verb = Literal["test", "capability", "dissect", "shrink", "paper", "fuzz", "consistency"]
 
 
 class Purpose(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -21,7 +21,7 @@ class Purpose(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def command(self) -> str:
         """The words by which it is given."""
-        return f"{'tool' if self.verb == 'fuzz' else 'plan'} {self.verb}"
+        return f"{'tool' if self.verb in ('fuzz', 'consistency') else 'plan'} {self.verb}"
 
 
 TESTING = Purpose()

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from misstep.core.case import Case
 from misstep.core.finding import ToolReport
+from misstep.core.label import Label
 from misstep.core.outcome import Outcome
 from misstep.core.purpose import TESTING, Purpose
 from misstep.core.settings import Settings, decode_settings, encode_settings
@@ -17,7 +18,7 @@ from misstep.core.spending import Spent
 from misstep.core.summary import Summary, Tally
 from misstep.core.verdict import Judgement
 from misstep.errors import UsageError
-from misstep.store import queries
+from misstep.store import labels, queries
 from misstep.store.database import Hold
 from misstep.store.location import find_database, shown
 from misstep.store.queries import Dearest
@@ -215,12 +216,26 @@ class Store:
         return self._decode(found.document) if found else None
 
     def tool_reports(self, run: str) -> list[ToolReport]:
-        """What a run has found out about tools, in the order in which it did."""
+        """What a run that fuzzes has found out about tools, in the order in which it did."""
+        return self.tool_documents(run, ToolReport)
+
+    def tool_documents(self, run: str, kind: type[T]) -> list[T]:
+        """What a run has found out about tools, in the form that its kind of run has for it."""
         query = sa.select(tool_reports.c.document).order_by(tool_reports.c.number)
         with self._about(run) as (connection, number):
             found = list(connection.scalars(query.where(tool_reports.c.run == number)))
         with self._transactions.explained():
-            return [msgspec.json.decode(document, type=ToolReport) for document in found]
+            return [msgspec.json.decode(document, type=kind) for document in found]
+
+    def keep_label(self, run: str, label: Label) -> None:
+        """Commit what somebody says about an item of the run, in the place of what they said before."""
+        with self._transactions.writing() as connection:
+            labels.put(connection, self._number(connection, run), label)
+
+    def labels(self, run: str) -> list[Label]:
+        """What people said about items of the run, whose names come back as `key_of` has them."""
+        with self._about(run) as (connection, number):
+            return labels.select(connection, number)
 
     def _take_seat(self, hold: Hold, run: str, started: float) -> Seat:
         with self._transactions.writing() as connection:

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-STORE_VERSION = 4
+STORE_VERSION = 5
 HEAD = f"{STORE_VERSION:04}"  # the newest revision among the migrations
 
 metadata = sa.MetaData()
@@ -64,6 +64,19 @@ tool_reports = sa.Table(
     sa.Column("tool", sa.String, nullable=False),
     sa.Column("document", sa.LargeBinary, nullable=False),
     sa.UniqueConstraint("run", "tool", name="one_report_per_tool"),
+)
+
+# What people say about what runs have discovered.
+labels = sa.Table(
+    "labels",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("run", sa.Integer, sa.ForeignKey("runs.number"), nullable=False),
+    sa.Column("item", sa.String, nullable=False),
+    sa.Column("labeller", sa.String, nullable=False),
+    sa.Column("erroneous", sa.Boolean, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.UniqueConstraint("run", "item", "labeller", name="one_label_per_item_and_labeller"),
 )
 
 sittings = sa.Table(

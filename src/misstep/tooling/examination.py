@@ -21,6 +21,7 @@ from misstep.tooling.judging.signatures import finding_id
 from misstep.tooling.metered import Grants, Metered
 from misstep.tooling.stretch import PORTION, PORTIONS, Stretch
 from misstep.tooling.triage.book import Book, Entry
+from misstep.tooling.triage.refusals import Refusals
 from misstep.tooling.triage.richness import chao1
 from misstep.tooling.triage.settlement import settle
 from misstep.tooling.workbench import Workbench
@@ -74,6 +75,7 @@ class Examination:
         self._fresh = list[Finding]()
         self._notes = dict.fromkeys(self._before.notes)
         self._refused, self._environment = self._before.refused, self._before.environment
+        self._refusals = Refusals(self._before.refusals)
         self._triage = self._before.triage_calls
         self.calls, self.seconds = self._before.calls, self._before.seconds
         self.unreachable = ""  # why there is nobody to call any more, when that was the last thing heard
@@ -126,6 +128,7 @@ class Examination:
             corpus=tuple(islice(self._fuzzer.corpus, MOST_KEPT)),
             ended=ended,
             notes=tuple(self._notes),
+            refusals=tuple(self._refusals),
         )
 
     def _until(self, over: Callable[[], bool]) -> Callable[[], bool]:
@@ -147,6 +150,8 @@ class Examination:
                 self._fresh.append(self._unconfirmed(new))
             if not attempt.mark:
                 self._plain.add((calls[-1].tool, ruling.signature))
+                if ruling.ruling == "refused" and attempt.fits[place - 1]:
+                    self._refusals.add(calls[-1], reaction)
             if reaction.ended not in ("returned", "raised"):
                 self._book.begin_anew()
         return judged

@@ -7,13 +7,39 @@ from typing import Literal, TypeAlias, get_args
 from misstep.core.template import Template, check_template, read_template
 from misstep.errors import UsageError, did_you_mean
 
-Stage: TypeAlias = Literal["exactly", "natural", "request"]
+Stage: TypeAlias = Literal[
+    "exactly",
+    "natural",
+    "request",
+    "templates",
+    "infills",
+    "humanise",
+    "emulate",
+    "majority",
+    "judge",
+    "correct",
+    "answers-greybox",
+    "answers-whitebox",
+    "crashes-greybox",
+    "crashes-whitebox",
+]
 
 # What each stage tells, all of which a template has to make use of.
 PLACES: dict[Stage, tuple[str, ...]] = {
     "exactly": ("calls",),
     "natural": ("tools", "calls", "error", "count"),
     "request": ("tools", "calls", "error", "count"),
+    "templates": ("tools", "context", "used", "count"),
+    "infills": ("tools", "template", "used", "count"),
+    "humanise": ("tools", "requests", "count"),
+    "emulate": ("tools", "request"),
+    "majority": ("answers",),
+    "judge": ("request", "answer", "first", "second"),
+    "correct": ("request", "answer"),
+    "answers-greybox": ("tools", "count"),
+    "answers-whitebox": ("tools", "count"),
+    "crashes-greybox": ("tools", "count"),
+    "crashes-whitebox": ("tools", "count"),
 }
 
 STAGES: tuple[Stage, ...] = get_args(Stage)

@@ -1,0 +1,57 @@
+"""`misstep tool lint`: documentation that says something else than the tool does."""
+
+import click
+from rich.console import Console
+
+from misstep.api.linting import lint_tools
+from misstep.cli.options import settings_options
+from misstep.cli.output import print_json_text
+from misstep.core.remark import LintReport
+from misstep.core.settings import Settings, parse_gate
+from misstep.report.lint import lint_as_json, lint_view
+from misstep.report.text import plain
+
+USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0}
+
+
+@click.command("lint")
+@click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
+@click.option("--from", "run", default="", metavar="RUN", help="A run of `tool fuzz` to take evidence from.")
+@settings_options(
+    "only",
+    "calls_per_tool",
+    "time_per_tool",
+    "timeout",
+    "memory",
+    "python",
+    "sandbox",
+    "allow_network",
+    "workspace",
+    "seed",
+    "jobs",
+    "fail_on",
+    "store",
+    "json",
+    usual=USUAL,
+)
+def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
+    """Say where what agents are told about tools and what the tools do part ways.
+
+    SPEC is as for `tool fuzz`, or tools.json. Tools are called for a while in their sandbox, to see what they
+    take; with --from, what an earlier run has seen counts instead. Nothing is stored.
+    """
+    report = lint_tools(settings, specs, run)
+    if settings.json:
+        print_json_text(lint_as_json(report))
+    else:
+        Console().print(lint_view(report))
+    for note in report.notes:
+        click.echo(plain(note), err=True)
+    return _exit_code(report, settings)
+
+
+def _exit_code(report: LintReport, settings: Settings) -> int:
+    """0 if the gate is passed: so many of all tools have to be without remarks."""
+    demanded = parse_gate(settings.fail_on)
+    sound = sum(not tool.remarks for tool in report.tools)
+    return int(demanded is not None and sound < demanded * len(report.tools))

@@ -1,0 +1,130 @@
+"""Whether a tool, seen through an agent, serves people alike who mean the same."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Literal
+
+import msgspec
+
+from misstep.core.transcript import Usage
+from misstep.core.trial import Trial
+from misstep.core.verdict import Judgement
+
+CONSISTENCY_VERSION = 1
+ID = 10  # hexadecimal digits
+THRESHOLD = 5  # a lower score says that an answer is wrong
+
+Check = Literal["inputs", "outputs", "judge"]
+CHECKS: tuple[Check, ...] = ("inputs", "outputs", "judge")
+
+# How requests are come by: in sets that mean the same, or from a model that has read the documentation or,
+# beside that, the source.
+Means = Literal["sets", "greybox", "whitebox"]
+
+
+class Bucket(msgspec.Struct, frozen=True):
+    """Requests, by their numbers from 1, that came to the same; `value` is that, cut where it is long."""
+
+    requests: tuple[int, ...]
+    value: str
+
+
+class Buckets(msgspec.Struct, frozen=True):
+    """The requests of a set by what the tool was given, and by what it gave back."""
+
+    inputs: tuple[Bucket, ...] = ()
+    outputs: tuple[Bucket, ...] = ()
+
+
+class Expectation(msgspec.Struct, frozen=True):
+    """What a model thinks that the tool would answer to each request, and what most of that agrees on."""
+
+    answers: tuple[str, ...]
+    statement: str
+
+
+class Score(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How right the answer to a request is, 1 to 10, by its number.
+
+    Scores below the threshold are asked for twice, the second time with the two expectations swapped.
+    """
+
+    request: int
+    score: int
+    reason: str
+    second: int | None = None
+    second_reason: str = ""
+
+    @property
+    def says(self) -> Literal["right", "wrong", "contradiction"]:
+        if self.score >= THRESHOLD:
+            return "right"
+        return "wrong" if self.second is not None and self.second < THRESHOLD else "contradiction"
+
+
+class Side(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One request, what the tool was given for it and gave back, and what the agent made of that."""
+
+    number: int
+    request: str
+    inputs: str
+    outputs: str
+    answer: str
+    score: int | None = None
+
+
+class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The least that shows a fault: a request that went wrong beside one that means the same and did not.
+
+    Where none is known to be right or wrong, they are the two that differ most. A request that has no equals
+    stands alone.
+    """
+
+    wrong: Side
+    right: Side | None = None
+
+
+class PromptSet(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Requests that mean the same, and what came of them.
+
+    `buckets` are exact; those in `normalised` leave out what does not matter, and decide if they are there.
+    `infills` are the words that were put into the template. `why` says what the verdict rests on.
+    """
+
+    id: str
+    verdict: Judgement
+    why: str = ""
+    template: str = ""
+    infills: dict[str, tuple[str, ...]] = {}
+    requests: tuple[str, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    buckets: Buckets = Buckets()
+    normalised: Buckets | None = None
+    expectation: Expectation | None = None
+    scores: tuple[Score, ...] = ()
+    evidence: Evidence | None = None
+
+
+class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the tests of one tool's answers came to; `usage` is by the role of the model."""
+
+    name: str
+    sets: tuple[PromptSet, ...] = ()
+    ended: Literal["done", "time", "stopped"] = "done"
+    means: Means = "sets"
+    checks: tuple[Check, ...] = CHECKS
+    usage: dict[str, Usage] = {}
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    sandbox: str = ""  # in words
+    place: int = 0  # among the tools of its run
+    version: int = CONSISTENCY_VERSION
+
+    @property
+    def faulty(self) -> list[PromptSet]:
+        return [each for each in self.sets if each.verdict == "failed"]
+
+
+def set_id(tool: str, requests: Sequence[str]) -> str:
+    """The same for the same requests to the same tool."""
+    return sha256("\0".join((tool, *requests)).encode("utf-8", "replace")).hexdigest()[:ID]

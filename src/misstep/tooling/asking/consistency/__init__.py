@@ -1,0 +1,1 @@
+"""Tests whether a tool gives right answers, by requests that mean the same."""

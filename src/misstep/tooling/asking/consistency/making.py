@@ -1,0 +1,114 @@
+"""Makes sets of requests that mean the same, with a model's help."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+
+import msgspec
+
+from misstep.core.consistency import PromptSet
+from misstep.core.model import Unusable
+from misstep.core.template import fenced
+from misstep.core.tool import Described
+from misstep.tooling.asking.consistency.approach import Approach
+from misstep.tooling.asking.consistency.forms import (
+    Infills,
+    infills_reader,
+    same_number_reader,
+    templates_reader,
+)
+from misstep.tooling.asking.consistency.sets import fill_template
+from misstep.tooling.asking.documentation import documentation_of
+from misstep.tooling.asking.parties import Models
+
+ROUNDS = 3  # in which a model is asked for templates, if it gives too few at a time
+NOTHING = "(nothing)"
+
+
+class Draft(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A set that nobody has been asked yet. `why` is what kept it from being made, if something did."""
+
+    template: str = ""
+    infills: Infills = {}
+    requests: tuple[str, ...] = ()
+    why: str = ""
+
+
+async def make_sets(
+    tool: Described, models: Models, approach: Approach, count: int, before: Sequence[PromptSet] = ()
+) -> AsyncIterator[Draft]:
+    """So many sets for a tool, each as soon as it is made. None repeats what was used `before`.
+
+    There are fewer if the model runs out of templates.
+    """
+    used = [value for each in before for values in each.infills.values() for value in values]
+    templates = [each.template for each in before if each.template]
+    made = 0
+    for _ in range(ROUNDS):
+        if made >= count:
+            return
+        try:
+            new = await _templates(tool, models, approach, count - made, templates)
+        except Unusable as error:
+            yield Draft(why=f"no templates were made: {told(error)}")
+            return
+        templates += new
+        for template in new:
+            draft = await _draft(template, tool, models, approach, used)
+            used += [value for values in draft.infills.values() for value in values]
+            made += 1
+            yield draft
+
+
+async def _templates(
+    tool: Described, models: Models, approach: Approach, count: int, used: Sequence[str]
+) -> tuple[str, ...]:
+    return await models.ask(
+        "generator",
+        "templates",
+        templates_reader(count, used),
+        tools=documentation_of([tool]),
+        context=fenced(approach.context or NOTHING),
+        used=_listed(used),
+        count=str(count),
+    )
+
+
+async def _draft(
+    template: str, tool: Described, models: Models, approach: Approach, used: Sequence[str]
+) -> Draft:
+    infills: Infills = {}
+    try:
+        infills = await models.ask(
+            "generator",
+            "infills",
+            infills_reader(template, used),
+            tools=documentation_of([tool]),
+            template=fenced(template),
+            used=_listed(used),
+            count=str(approach.variants),
+        )
+        stiff = fill_template(template, infills, approach.variants)
+        requests = await _humanised(stiff, tool, models)
+    except Unusable as error:
+        what = "no messages" if infills else "no infills"
+        return Draft(template, infills, why=f"{what} were made: {told(error)}")
+    return Draft(template, infills, requests)
+
+
+async def _humanised(requests: Sequence[str], tool: Described, models: Models) -> tuple[str, ...]:
+    return await models.ask(
+        "generator",
+        "humanise",
+        same_number_reader(len(requests)),
+        tools=documentation_of([tool]),
+        requests=_listed(requests),
+        count=str(len(requests)),
+    )
+
+
+def told(error: Unusable) -> str:
+    return "; ".join((error.message, *error.hints))
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return fenced(json.dumps(texts, ensure_ascii=False, indent=1) if texts else NOTHING)

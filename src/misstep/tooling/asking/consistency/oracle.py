@@ -1,0 +1,64 @@
+"""What can be expected of a tool, and whether an agent's answer agrees with it."""
+
+import json
+from collections.abc import Sequence
+
+from misstep.core.consistency import THRESHOLD, Expectation, Score
+from misstep.core.model import Unusable
+from misstep.core.template import fenced
+from misstep.core.tool import Described
+from misstep.core.trial import Trial
+from misstep.core.words import cut
+from misstep.tooling.asking.consistency.buckets import outputs_in_words
+from misstep.tooling.asking.consistency.forms import Scored, read_answer, read_score, read_statement
+from misstep.tooling.asking.documentation import MOST_SHOWN, documentation_of
+from misstep.tooling.asking.parties import Models
+
+
+async def expect(requests: Sequence[str], tool: Described, models: Models) -> Expectation:
+    """What most answers to requests that mean the same agree on, each given as if by the tool.
+
+    Raises `Unusable` where there is no answer to half of them or more, or nothing in which they agree.
+    """
+    answers, trouble = list[str](), list[Unusable]()
+    documented = documentation_of([tool])
+    for request in requests:
+        try:
+            answers.append(
+                await models.ask("judge", "emulate", read_answer, tools=documented, request=fenced(request))
+            )
+        except Unusable as error:
+            trouble.append(error)
+    if 2 * len(trouble) >= len(requests) and trouble:
+        raise trouble[0]
+    listed = fenced(json.dumps(answers, ensure_ascii=False, indent=1))
+    statement = await models.ask("judge", "majority", read_statement, answers=listed)
+    return Expectation(tuple(answers), statement)
+
+
+async def judge_answer(number: int, trial: Trial, tool: str, expected: Expectation, models: Models) -> Score:
+    """How well an answer agrees with what the tool gave back and with what could be expected of it.
+
+    A judge that finds it wrong has to find so whichever of the two comes first. Raises `Unusable`.
+    """
+    known = (
+        f"What the tool gave back:\n{fenced(cut(outputs_in_words(trial, tool), MOST_SHOWN))}",
+        f"What is to be expected, by the documentation of the tool:\n{fenced(expected.statement)}",
+    )
+    first = await _score(trial, known[0], known[1], models)
+    if first.score >= THRESHOLD:
+        return Score(number, first.score, first.reason)
+    second = await _score(trial, known[1], known[0], models)
+    return Score(number, first.score, first.reason, second.score, second.reason)
+
+
+async def _score(trial: Trial, first: str, second: str, models: Models) -> Scored:
+    return await models.ask(
+        "judge",
+        "judge",
+        read_score,
+        request=fenced(trial.request),
+        answer=fenced(cut(trial.answer, MOST_SHOWN)),
+        first=first,
+        second=second,
+    )

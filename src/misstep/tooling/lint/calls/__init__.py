@@ -1,0 +1,1 @@
+"""What calls of a tool have shown."""

@@ -1,0 +1,120 @@
+"""What a tool wants and does not say, going by how it crashes."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from misstep.tooling.lint.calls.answers import Answer
+
+_LIMITS = r"\bzero\b|non-?zero|positive|negative|at least|greater|more than|minimum|range|between|[<>≤≥]"
+_DATES = r"YYYY|%Y|HH:MM|%H|\biso\b|iso.?8601|format|e\.g\.|example"
+_NUMBERS = r"numb|integer|digit|numeric|decimal|float|e\.g\.|example"
+_LAYOUT = r"separat|delimit|prefix|begin|start|format|e\.g\.|example|split|colon|comma"
+_EMPTY = r"empty|blank|at least (?:one|1)|one or more"
+_APART = re.compile(r"split\(|partition\(|\.index\(")
+_LITERAL = re.compile(
+    r"invalid literal for int\(\) .*: (?P<one>.+)|could not convert string to float: (?P<other>.+)"
+)
+_KEY = re.compile(r"(['\"])(?P<key>.{1,80})\1")
+
+
+class Want(msgspec.Struct, frozen=True):
+    """What it takes not to crash, of the parameters in question.
+
+    `told` is a pattern that some words of the documentation match if they tell of it.
+    """
+
+    words: str
+    told: str
+    names: tuple[str, ...]
+
+
+def want_of(answer: Answer) -> Want | None:
+    """As far as the type of the error, its words and the arguments leave no doubt."""
+    return next((want for reading in _READINGS for want in reading(answer)), None)
+
+
+def _nought(answer: Answer) -> Iterator[Want]:
+    if answer.error == "ZeroDivisionError" and (
+        names := _named(answer, lambda value: value == 0 and value is not False)
+    ):
+        yield Want("can't be 0", _LIMITS, names)
+
+
+def _nothing(answer: Answer) -> Iterator[Want]:
+    """An empty list or text, where something was counted on."""
+    ends = answer.error in {"ZeroDivisionError", "IndexError"} or "empty" in answer.message
+    if ends and (names := _named(answer, lambda value: value == [])):
+        yield Want("can't be empty", _EMPTY, names)
+    if "string index" in answer.message and (names := _named(answer, lambda value: value == "")):
+        yield Want("can't be empty", _EMPTY, names)
+
+
+def _range(answer: Answer) -> Iterator[Want]:
+    if "math domain error" in answer.message and (names := _named(answer, _is_number)):
+        yield Want("has to be within a range", _LIMITS, names)
+
+
+def _date(answer: Answer) -> Iterator[Want]:
+    if re.search(r"does not match format|isoformat|unconverted data remains", answer.message):
+        yield Want("has to be a date or time in a certain format", _DATES, _quoted(answer))
+
+
+def _number(answer: Answer) -> Iterator[Want]:
+    found = _LITERAL.search(answer.message)
+    quoted = (found["one"] or found["other"]) if found else ""
+    if found and (names := _named(answer, lambda value: isinstance(value, str) and repr(value) == quoted)):
+        yield Want("has to be a number, written as a text", _NUMBERS, names)
+
+
+def _json(answer: Answer) -> Iterator[Want]:
+    if answer.error == "JSONDecodeError":
+        yield Want("has to be JSON", "json", _named(answer, lambda value: isinstance(value, str)))
+
+
+def _parts(answer: Answer) -> Iterator[Want]:
+    short = r"index out of range|values to unpack|substring not found"
+    plain = "\\u" not in answer.arguments  # else it may be the letters
+    if plain and re.search(short, answer.message) and _APART.search(answer.code):
+        yield Want(
+            "has to be made up of certain parts",
+            _LAYOUT,
+            _named(answer, lambda value: isinstance(value, str)),
+        )
+
+
+def _key(answer: Answer) -> Iterator[Want]:
+    """A key that an object among the arguments lacks."""
+    found = _KEY.fullmatch(answer.message) if answer.error == "KeyError" else None
+    if found and found["key"] not in answer.arguments and (names := _named(answer, _is_object)):
+        yield Want(f"has to have the key '{found['key']}'", re.escape(found["key"]), names)
+
+
+def _quoted(answer: Answer) -> tuple[str, ...]:
+    """Texts that the message repeats, or else all of them."""
+    texts = _named(answer, lambda value: isinstance(value, str))
+    said = tuple(name for name in texts if repr(answer.values[name]) in answer.message)
+    return said or texts
+
+
+def _named(answer: Answer, test: Callable[[Any], bool]) -> tuple[str, ...]:
+    return tuple(name for name, value in answer.values.items() if test(value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_object(value: Any) -> bool:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(value, dict)
+
+
+_READINGS = (_nought, _nothing, _range, _date, _number, _json, _parts, _key)

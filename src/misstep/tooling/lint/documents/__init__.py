@@ -1,0 +1,1 @@
+"""What schema and description say, held against each other and against the signature."""

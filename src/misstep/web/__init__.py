@@ -1,0 +1,1 @@
+"""Pages that people use in a browser, served on loopback."""

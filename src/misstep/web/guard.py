@@ -1,0 +1,58 @@
+"""Keeps pages on loopback from whoever is not meant to use them."""
+
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+HEADERS = {
+    # No script, nothing from elsewhere, in nobody's frame: what pages show was written by tools and agents.
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "same-origin",  # with no-referrer, browsers would not say that our forms are ours
+    "x-content-type-options": "nosniff",
+}
+
+
+class Guard:
+    """An ASGI application behind a wall.
+
+    Whoever asks has to call us by a name of loopback, so that no other site's name can be made to lead here;
+    what is sent has to come from a page of our own. Every answer carries headers that allow nothing else.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":  # pages need nothing else
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        async def send_guarded(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        complaint = _complaint(scope["method"], Headers(scope=scope))
+        app = PlainTextResponse(complaint, 403) if complaint else self._app
+        await app(scope, receive, send_guarded)
+
+
+def _complaint(method: str, headers: Any) -> str:
+    host = headers.get("host", "")
+    if host.rpartition(":")[0] not in LOOPBACK and host not in LOOPBACK:
+        return "this page is for this machine only: call it by 127.0.0.1 or localhost"
+    if method in ("GET", "HEAD"):
+        return ""
+    elsewhere = headers.get("sec-fetch-site", "same-origin") != "same-origin"
+    if elsewhere or headers.get("origin", f"http://{host}") != f"http://{host}":
+        return "this was sent by another site"
+    return ""

@@ -1,0 +1,135 @@
+"""Labelling in a browser: the same items as on a terminal, in plain forms."""
+
+import secrets
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qs
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from misstep.api.labelling import Labelling
+from misstep.errors import MisstepError
+from misstep.report import labels as words
+from misstep.report.text import plain, plain_lines
+
+LABELS = {"erroneous": True, "correct": False}
+SKIPPED = "skip"
+LONGEST_FORM = 1_000  # bytes
+SEE_OTHER = 303
+
+
+def labelling_app(labelling: Labelling) -> Any:
+    """An ASGI application that can stand alone or under any path; put a `Guard` before it.
+
+    Forms carry a secret of their own, so that no other page can send one.
+    """
+    pages = _Pages(labelling, secrets.token_urlsafe(24))
+    routes = [
+        Route("/", pages.start, name="start"),
+        Route("/item/{number:int}", pages.item, name="item"),
+        Route("/item/{number:int}", pages.answer, methods=["POST"]),
+        Route("/done", pages.done, name="done"),
+        Route("/labelling.css", _style, name="style"),
+    ]
+    return Starlette(routes=routes, exception_handlers={MisstepError: _complain})
+
+
+class _Pages:
+    def __init__(self, labelling: Labelling, token: str) -> None:
+        self._labelling, self._token = labelling, token
+        self._templates = Environment(
+            loader=PackageLoader("misstep.web"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.globals["words"] = words
+        self._templates.filters["plain"] = plain
+
+    def start(self, request: Request) -> Response:
+        """To where there is something to do."""
+        return self._go_on(request, -1)
+
+    def item(self, request: Request) -> Response:
+        place = self._place(request)
+        item, said = self._labelling.items[place], self._labelling.answers()
+        return self._page(
+            request,
+            "item.html",
+            number=place + 1,
+            trials=[words.shown(trial) for trial in item.trials],
+            said=said.get(item.id),
+            labelled=len(said),
+            token=self._token,
+        )
+
+    async def answer(self, request: Request) -> Response:
+        place, form = self._place(request), await _form(request)
+        if not secrets.compare_digest(form.get("token", "").encode(), self._token.encode()):
+            raise HTTPException(403, "this form is of an earlier session: go back and reload the page")
+        said = form.get("label", "")
+        if said not in (*LABELS, SKIPPED):
+            raise HTTPException(400, "expected a label: erroneous, correct or skip")
+        return await run_in_threadpool(self._take, request, place, said)
+
+    def done(self, request: Request) -> Response:
+        """What it came to, once nothing is left: before, it would tell what the run thinks."""
+        left = len(self._labelling.items) - len(self._labelling.answers())
+        report = None if left else self._labelling.report()
+        return self._page(request, "done.html", left=left, report=report)
+
+    def _take(self, request: Request, place: int, said: str) -> Response:
+        """Keep a label; then to the next item that has none, or simply the next where one is changed."""
+        changed = self._labelling.items[place].id in self._labelling.answers()
+        if said in LABELS:
+            self._labelling.keep(place, LABELS[said])
+        if changed and place + 1 < len(self._labelling.items):
+            return self._go_to(request, place + 1)
+        return self._go_on(request, place)
+
+    def _place(self, request: Request) -> int:
+        number: int = request.path_params["number"]
+        if not 1 <= number <= len(self._labelling.items):
+            raise HTTPException(404, "there is no such item")
+        return number - 1
+
+    def _go_on(self, request: Request, after: int) -> Response:
+        return self._go_to(request, self._labelling.find_open(after))
+
+    def _go_to(self, request: Request, place: int | None) -> Response:
+        url = request.url_for("done") if place is None else request.url_for("item", number=place + 1)
+        return RedirectResponse(url.path, SEE_OTHER)
+
+    def _page(self, request: Request, name: str, **values: Any) -> Response:
+        def path(route: str, **parts: Any) -> str:
+            return str(request.url_for(route, **parts).path)
+
+        page = self._templates.get_template(name)
+        return HTMLResponse(page.render(labelling=self._labelling, path=path, **values))
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """What a form says, each name once."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LONGEST_FORM:
+            raise HTTPException(413, "that is more than a form of ours holds")
+    given = parse_qs(body.decode(errors="replace"), max_num_fields=10)
+    return {name: values[0] for name, values in given.items()}
+
+
+def _style(_: Request) -> Response:
+    css = files("misstep.web").joinpath("data", "labelling.css").read_bytes()
+    return Response(css, media_type="text/css")
+
+
+def _complain(_: Request, error: Exception) -> Response:
+    return PlainTextResponse(plain_lines(str(error)), 500)

@@ -1,0 +1,70 @@
+"""Tools are called for evidence: planted faults are found, their repaired twins are silent."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from misstep.api.fuzzing import fuzz_tools
+from misstep.api.linting import lint_tools
+from misstep.core.remark import LintReport, Remark
+from misstep.core.settings import Settings
+from tests.tooling.lint import planted
+
+SPEC = f"{planted.__file__}:tools"
+SETTINGS = Settings(calls_per_tool=40, timeout=5.0, jobs=2, sandbox="none")
+
+
+@pytest.fixture(scope="module")
+def report() -> LintReport:
+    return lint_tools(SETTINGS, [SPEC])
+
+
+def remarks(report: LintReport, name: str) -> list[Remark]:
+    return next(list(tool.remarks) for tool in report.tools if tool.name == name)
+
+
+@pytest.mark.parametrize("name", planted.FAULTY)
+def test_a_fault_is_found(report: LintReport, name: str) -> None:
+    rule, fault, where = planted.FAULTY[name]
+    marks = [(each.rule, each.fault) for each in remarks(report, name)]
+    assert marks == [(rule, fault)]
+    assert remarks(report, name)[0].where in (
+        where,
+        "parameters",
+    )  # all of them, where several may be to blame
+
+
+def test_everything_else_is_silent(report: LintReport) -> None:
+    loud = {
+        tool.name: tool.remarks for tool in report.tools if tool.remarks and tool.name not in planted.FAULTY
+    }
+    assert loud == {}
+    assert len(report.tools) > len(planted.FAULTY) * 2
+
+
+def test_evidence_is_the_call_and_the_words(report: LintReport) -> None:
+    (remark,) = remarks(report, "book_faulty")
+    assert remark.message == "start and end depend on each other in a way that nothing tells"
+    assert remark.evidence.endswith("→ ValueError: end must come after start")
+    assert '"start": ' in remark.evidence
+
+
+def test_the_same_seed_says_the_same() -> None:
+    only = SETTINGS.overlay({"only": ("tip_faulty", "week_faulty"), "calls_per_tool": 20})
+    assert lint_tools(only, [SPEC]) == lint_tools(only, [SPEC])
+
+
+def test_a_run_of_the_fuzzer_will_do(tmp_path: Path) -> None:
+    shutil.copy(planted.__file__, tmp_path / "mine.py")
+    spec, store = f"{tmp_path / 'mine.py'}:tools", str(tmp_path / "store.db")
+    only = SETTINGS.overlay({"only": ("book_faulty", "book_repaired"), "calls_per_tool": 20, "store": store})
+    run = fuzz_tools(only, [spec]).run
+    report = lint_tools(only, [spec], run)
+    assert [(tool.name, len(tool.remarks)) for tool in report.tools] == [
+        ("book_faulty", 1),
+        ("book_repaired", 0),
+    ]
+    assert report.notes == ()
+    other = lint_tools(only.overlay({"only": ("tip_faulty",)}), [spec], run)
+    assert other.notes == (f"tip_faulty: run {run} knows nothing of it",)

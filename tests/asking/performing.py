@@ -1,0 +1,79 @@
+"""Work on sets of requests, done by the real agent with real tools and models behind a real server."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from misstep.core.consistency import PromptSet
+from misstep.core.spending import UNCOUNTED, Account
+from misstep.core.tool import Described
+from misstep.core.transcript import Usage
+from misstep.tooling.asking.consistency.approach import Approach
+from misstep.tooling.asking.consistency.inquiry import examine_set
+from misstep.tooling.asking.consistency.making import Draft, make_sets
+from misstep.tooling.asking.parties import Models, Trials
+from misstep.tooling.asking.prompts import Stage
+from misstep.workshop.process import Process
+from tests.asking.roads import STIFF, TEMPLATE, typed
+from tests.asking.scripted_roles import (
+    settings_for,
+    stage_of,
+    with_company,
+)
+from tests.scripted import Script, ScriptedServer
+
+FOUR = Approach(variants=4)
+DRAFT = Draft(TEMPLATE, {}, tuple(map(typed, STIFF)))
+
+Prompted = list[str]
+Work = Callable[[Described, Models, Trials], Any]
+
+
+class Ledger:
+    """An account that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.roles = Counter[str]()
+        self.calls = 0
+
+    def spend(self, role: str, usage: Usage) -> None:
+        self.roles[role] += 1
+
+    def call(self) -> None:
+        self.calls += 1
+
+
+def perform(
+    bench: Process, script: Script, work: Work, tool: str = "road", account: Account = UNCOUNTED
+) -> tuple[Any, Prompted]:
+    """What comes of the work, and all prompts that the model has seen, those of the agent included."""
+    (described,) = [each for each in bench.tools if each.name == tool]
+    with ScriptedServer(script) as server:
+        settings = settings_for(server.base_url)
+        found = asyncio.run(
+            with_company(bench, settings, lambda models, trials: work(described, models, trials), account)
+        )
+        said = [request.body["messages"] for request in server.model_requests]
+    return found, ["\n".join(each["content"] or "" for each in messages) for messages in said]
+
+
+def examine(
+    bench: Process, script: Script, approach: Approach = FOUR, draft: Draft = DRAFT, tool: str = "road"
+) -> tuple[PromptSet, Counter[Stage | None]]:
+    """The verdict on a set, and how often each stage was asked for."""
+
+    async def work(described: Described, models: Models, trials: Trials) -> PromptSet:
+        return await examine_set(draft, described, models, trials, approach)
+
+    found, prompts = perform(bench, script, work, tool)
+    assert msgspec.json.decode(msgspec.json.encode(found), type=PromptSet) == found
+    return found, Counter(map(stage_of, prompts))
+
+
+async def whole(described: Described, models: Models, trials: Trials) -> list[PromptSet]:
+    """A set from its template to its verdict."""
+    made = make_sets(described, models, FOUR, 1)
+    return [await examine_set(draft, described, models, trials, FOUR) async for draft in made]

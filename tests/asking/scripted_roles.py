@@ -1,0 +1,120 @@
+"""A model that plays every part in a test of tools: it tells by the prompt which one is wanted."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from misstep.api.agents import find_agent
+from misstep.api.counsel import Counsel
+from misstep.api.trying import Trier
+from misstep.core.settings import Settings
+from misstep.core.spending import UNCOUNTED, Account
+from misstep.tooling.asking.parties import Models, Trials
+from misstep.tooling.asking.prompts import Prompts, Stage
+from misstep.workshop.process import Process
+from tests.scripted import Call, Fault, Script
+
+# How the prompt of each stage begins. The agent gets "exactly" as its request.
+MARKERS: dict[Stage, str] = {
+    "request": "You help to test an AI assistant that can use tools.",
+    "templates": "You think of things that people ask an AI assistant for",
+    "infills": "You find several ways to say the same thing.",
+    "humanise": "You turn stiff sentences into messages as people write them.",
+    "emulate": "You stand in for a tool that can't be reached.",
+    "majority": "You find what several people agree on.",
+    "judge": "You judge what an AI assistant has answered.",
+    "correct": "You check whether an AI assistant was right.",
+    "answers-greybox": "You test tools of an AI assistant for wrong answers. All that is known",
+    "answers-whitebox": "You test tools of an AI assistant for wrong answers, with their source",
+    "crashes-greybox": "You test tools of an AI assistant for crashes. All that is known",
+    "crashes-whitebox": "You test tools of an AI assistant for crashes, with their source",
+}
+
+# What the model says to a prompt: a text as it is, anything else as JSON.
+Answer: TypeAlias = Callable[[str], object]
+Plan: TypeAlias = Callable[[str, list[str]], Sequence[str | Call]]
+
+T = TypeVar("T")
+
+REFUSAL = "I'm sorry, but I can't help with that."
+
+
+def always(said: object) -> Answer:
+    return lambda _: said
+
+
+def in_turn(*said: object) -> Answer:
+    """One answer for each time that a question is put, the last for ever."""
+    return lambda prompt: said[min(tries_before(prompt), len(said) - 1)]
+
+
+def tries_before(prompt: str) -> int:
+    """How often the model has been told what was wrong with its answer."""
+    return prompt.count("Give the whole JSON object once more")
+
+
+def stage_of(prompt: str) -> Stage | None:
+    """The stage that a prompt belongs to; None if it is the agent's own."""
+    return next((stage for stage, marker in MARKERS.items() if prompt.startswith(marker)), None)
+
+
+def fenced_in(prompt: str) -> list[str]:
+    """The texts from outside that a prompt holds, in their order."""
+    return [text for _, text in re.findall(r"^(-{20,})\n(.*?)\n\1$", prompt, re.DOTALL | re.MULTILINE)]
+
+
+def last_result(prompt: str) -> str:
+    """What the agent was told last."""
+    return prompt.rpartition("\n")[2]
+
+
+def plays(
+    answers: Mapping[Stage, Answer],
+    plan: Plan = lambda request, tools: (),
+    answer_to: Callable[[str], str] = last_result,
+    faults: Sequence[Fault | None] = (),
+) -> Script:
+    """A script that answers each stage by its function, and as the agent makes the calls of the plan.
+
+    A stage that has no answer must not be asked for: the server raises at the end of its block.
+    """
+
+    def decide(text: str, tools: list[str]) -> Sequence[str | Call]:
+        stage = stage_of(text)
+        if stage is None:
+            return plan(text, tools)
+        said = answers[stage](text)
+        return [said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)]
+
+    return Script(
+        plan=decide,
+        faults=faults,
+        answer_to=answer_to,
+        find_request=lambda prompt: prompt,
+        find_tools=lambda _: ["any"],
+        count_steps=lambda _: 0,
+        render_step=lambda text: text,
+    )
+
+
+def settings_for(base_url: str, **more: Any) -> Settings:
+    """Settings of a run with the agent `tools`, all roles played by the model at this address."""
+    plain = {"agent": "tools", "model": "x", "model_base_url": base_url, "retries": 0, "max_steps": 5}
+    return Settings(**{**plain, **more})
+
+
+async def with_company(
+    bench: Process,
+    settings: Settings,
+    work: Callable[[Models, Trials], Awaitable[T]],
+    account: Account = UNCOUNTED,
+) -> T:
+    """What comes of work with the models that the settings name, and their agent with the tools of a bench."""
+    agent = find_agent(settings)
+    counsel = Counsel(settings, Prompts(settings.prompts), account, lambda _: None)
+    try:
+        return await work(counsel, Trier(agent, bench, settings, account))
+    finally:
+        await counsel.close()
+        await agent.close()

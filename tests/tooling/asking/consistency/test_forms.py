@@ -1,0 +1,134 @@
+"""Answers of models about sets: what is read, and what they are told where it can't be."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from misstep.core.forms import Complaint
+from misstep.tooling.asking.consistency.forms import (
+    Correctness,
+    Scored,
+    infills_reader,
+    read_answer,
+    read_correctness,
+    read_score,
+    read_statement,
+    same_number_reader,
+    templates_reader,
+)
+
+ROUTE = "From [start] to [end]?"
+
+
+def told(found: object) -> str:
+    assert isinstance(found, Complaint), found
+    return found.text
+
+
+def test_templates() -> None:
+    read = templates_reader(2, ["Who is [person]?"])
+    given = {"templates": [f" {ROUTE} ", "Where is [city]?", "What of [thing]?"]}
+    assert read(json.dumps(given)) == (ROUTE, "Where is [city]?")
+
+
+@pytest.mark.parametrize(
+    ("templates", "complaint"),
+    [
+        ([], "There are no templates."),
+        (["How far is it?"], "'How far is it?' has no placeholder in square brackets."),
+        (["Where is []?"], "'[]' is no placeholder: plain words stand between the brackets."),
+        (["Add [1, 2]"], "'[1, 2]' is no placeholder: plain words stand between the brackets."),
+        (
+            ["From [a] to [a]"],
+            "'From [a] to [a]' has the same placeholder twice: give each a word of its own.",
+        ),
+        (["Who is [x]?", "who  is [X]?"], "'who  is [X]?' is there twice."),
+        (["Where is [city]?"], "'Where is [city]?' was used before."),
+        ("Where?", "Expected `array`, got `str` - at `$.templates`"),
+        ([1], "Expected `str`, got `int`"),
+    ],
+)
+def test_templates_that_are_none(templates: Any, complaint: str) -> None:
+    read = templates_reader(3, ["where is [City]?"])
+    assert complaint in told(read(json.dumps({"templates": templates})))
+
+
+def test_infills() -> None:
+    given = {"infills": {"[end]": ["Lyon", "Lyon FR"], "start": [" Paris ", "Paris, France"]}}
+    assert infills_reader(ROUTE, ["Rome"])(json.dumps(given)) == {
+        "start": ("Paris", "Paris, France"),
+        "end": ("Lyon", "Lyon FR"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("start", "complaint"),
+    [
+        (None, "There are no infills for [start]."),
+        (["Paris"], "'[start]' needs two different infills or more."),
+        ([], "'[start]' needs two different infills or more."),
+        (["Paris", "PARIS "], "'PARIS' is there twice for '[start]'. '[start]' needs two different infills"),
+        (["Paris", "FR Paris", "paris"], "'paris' is there twice for '[start]'."),
+        (["Paris", "the eternal  city"], "'the eternal  city' was used before."),
+        (["Paris", "Lutetia", " "], "An infill for '[start]' is empty."),
+        (["Paris", None], "Expected `str`, got `null`"),
+    ],
+)
+def test_infills_that_are_none(start: Any, complaint: str) -> None:
+    infills = {"end": ["Lyon", "Lyon FR"], **({} if start is None else {"start": start})}
+    read = infills_reader(ROUTE, ["The Eternal City"])
+    assert complaint in told(read(json.dumps({"infills": infills})))
+
+
+def test_infills_for_what_is_not_in_the_template() -> None:
+    infills = {"start": ["a", "b"], "end": ["c", "d"], "via": ["e", "f"]}
+    complaint = told(infills_reader(ROUTE)(json.dumps({"infills": infills})))
+    assert complaint == "The template has no '[via]'."
+
+
+def test_as_many_messages_as_there_were() -> None:
+    read = same_number_reader(2)
+    assert read('{"requests": [" one", "two\\u0000"]}') == ("one", "two\ufffd")
+    assert "There are 1 messages; there have to be 2" in told(read('{"requests": ["one"]}'))
+    assert "'ONE' is there twice." in told(read('{"requests": ["one", "ONE"]}'))
+    assert "A message is empty." in told(read('{"requests": ["one", " "]}'))
+
+
+@pytest.mark.parametrize("score", [0, 11, -1, 7.0, 6.5, "7", True, None, [5]])
+def test_scores_are_whole_numbers_up_to_ten(score: object) -> None:
+    assert "score" in told(read_score(json.dumps({"score": score, "reason": "so"})))
+
+
+def test_scores() -> None:
+    assert read_score('Well: {"reason": " so ", "score": 10}') == Scored("so", 10)
+    assert "reason" in told(read_score('{"score": 3}'))
+
+
+def test_correctness() -> None:
+    assert read_correctness('{"correct": false, "reason": "no"}') == Correctness("no", False)
+    assert "correct" in told(read_correctness('{"correct": "no", "reason": "no"}'))
+
+
+def test_sentences() -> None:
+    assert read_answer('{"answer": " 465 km"}') == "465 km"
+    assert read_statement('{"statement": "465 km"}') == "465 km"
+    assert "empty" in told(read_answer('{"answer": "  "}'))
+    assert "statement" in told(read_statement('{"answer": "465 km"}'))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text() | st.recursive(st.none() | st.text() | st.integers(), st.lists).map(json.dumps))
+def test_nothing_that_a_model_says_breaks_a_reader(text: str) -> None:
+    for key in ("templates", "infills", "requests", "answer", "score"):
+        said = f'{{"{key}": {text}}}'
+        readers = (templates_reader(2), infills_reader(ROUTE), same_number_reader(2))
+        for read in (*readers, read_answer, read_statement, read_score, read_correctness):
+            read(said)
+
+
+def test_a_complaint_stays_short() -> None:
+    many = {"templates": ["x" * 3_000]}
+    assert len(told(templates_reader(1)(json.dumps(many)))) < 500

@@ -1,0 +1,1 @@
+"""Pages in a browser, asked for as a browser does."""

@@ -96,7 +96,10 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path, name: str) 
         "report": "ndjson",
         "method": "pdoctor",
         "confidence": "0.9",
+        "checks": "judge",
         "memory": "2048",
+        "tool_method": "greybox",
+        "variants": "7",
         "sandbox": "none",
     }
     text = written.get(name, "1" if FIELDS[name] and name not in ("agent", "store") else "x")

@@ -16,6 +16,7 @@ from misstep.errors import UsageError
 _NAMES = {
     "agent_args": ("-A", "--agent-arg"),
     "from_run": ("--from",),
+    "tool_method": ("--method",),
     "model_roles": ("--model-role",),
     "topics": ("--topic",),
 }
@@ -28,11 +29,13 @@ _METAVARS = {
     "budget_time": "DURATION",
     "budget_usd": "DOLLARS",
     "cases": "FILE",
+    "context": "FILE",
     "confidence": "RATE",
     "difficulty": "BOUND",
     "fail_on": "GATE",
     "from_run": "RUN",
     "family": "FAMILY",
+    "groups": "FILE",
     "model": "MODEL",
     "model_base_url": "URL",
     "model_roles": "ROLE=MODEL",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta
 
+from misstep.core.consistency import CHECKS, Check
 from misstep.core.constraint import FAMILIES, Family
 from misstep.core.spending import Budget
 from misstep.core.transcript import storable
@@ -50,6 +51,7 @@ Positive = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Report = Literal["html", "ndjson"]
 Method = Literal["sequential", "pdoctor"]
+ToolMethod = Literal["toolfuzz", "greybox", "whitebox"]
 
 
 def _doc(text: str) -> Meta:
@@ -156,6 +158,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         float, Meta(gt=0, le=1e9), _doc("Dollars for each tool beyond which the report says so.")
     ] = 0.10
     prompts: Annotated[str, _doc("A folder with templates of your own for what models are asked.")] = ""
+    tool_method: Annotated[
+        ToolMethod,
+        _doc("How requests are come by; greybox and whitebox only ask a model for them."),
+    ] = "toolfuzz"
+    skip_sanity: Annotated[
+        bool, _doc("Put defects to the agent without asking whether the documentation allows them.")
+    ] = False
+    variants: Annotated[int, Meta(ge=2, le=100), _doc("Synonymous requests in a set.")] = 5
+    checks: Annotated[
+        tuple[Check, ...],
+        _doc("What has to say that a set is faulty: inputs, outputs, judge."),
+    ] = CHECKS
+    normalise: Annotated[bool, _doc("Take results for equal that differ in spelling and rounding only.")] = (
+        False
+    )
+    context: Annotated[str, _doc("A file about where the tools work, for whoever writes requests.")] = ""
+    groups: Annotated[str, _doc("A file with the tools of each group, by its name.")] = ""
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "none"],
         _doc("What keeps tools from doing harm; auto refuses dangerous ones where there is no bubblewrap."),
@@ -211,7 +230,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
 DURATIONS = ("budget_time", "time_per_request", "time_per_tool", "timeout")
-LISTS = ("beside", "difficulty", "family", "only", "report", "topics")
+LISTS = ("beside", "checks", "difficulty", "family", "only", "report", "topics")
 PASSWORD = re.compile(r"(://[^/@\s]*:)[^@\s]*@")
 
 
@@ -348,6 +367,7 @@ def field_type(name: str) -> Any:
 
 
 _WRITTEN = {
+    "checks": f"one or more of {', '.join(CHECKS)}",
     "actions": "a number or a range such as 3-5",
     "family": f"one or more of {', '.join(FAMILIES)}",
     "report": f"one or more of {', '.join(get_args(Report))}",

@@ -11,6 +11,7 @@ import pytest
 
 from misstep.cli.options import flag
 from misstep.core.settings import FIELDS, Settings
+from tests.asking.two_roads import two_roads
 from tests.scripted import ScriptedServer
 from tests.snapshots import scrub
 
@@ -78,8 +79,10 @@ def test_examples_of_understanding(tmp_path: Path) -> None:
 
 
 def test_examples_of_tools(tmp_path: Path) -> None:
+    """Where a model is needed, it has a script."""
     write_files(TOOLS, tmp_path)
-    follow(TOOLS, tmp_path)
+    with ScriptedServer(two_roads()) as server:
+        follow(TOOLS, tmp_path, OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY="sk-test")
 
 
 def write_files(page: str, folder: Path) -> None:

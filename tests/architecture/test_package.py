@@ -57,6 +57,7 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/report/data/figure.css",
         "misstep/report/data/page.css",
         "misstep/report/data/pdoctor.toml",
+        "misstep/report/data/toolfuzz.toml",
         "misstep/web/data/labelling.css",
         "misstep/web/templates/done.html",
         "misstep/web/templates/frame.html",
@@ -79,6 +80,9 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/tooling/asking/data/request.txt",
         "misstep/tooling/asking/data/templates.txt",
         "misstep/tooling/asking/data/natural.txt",
+        "misstep/tooling/asking/data/crosstalk.txt",
+        "misstep/tooling/asking/data/groups.txt",
+        "misstep/tooling/asking/data/refusal.txt",
     }
 
 

@@ -17,7 +17,9 @@ from tests.scripted import Call, Fault, Script
 
 # How the prompt of each stage begins. The agent gets "exactly" as its request.
 MARKERS: dict[Stage, str] = {
-    "request": "You help to test an AI assistant that can use tools.",
+    "natural": "You help to test an AI assistant that can use tools. A tool fails",
+    "request": "You help to test an AI assistant that can use tools. Some call",
+    "refusal": "You judge the documentation of a tool",
     "templates": "You think of things that people ask an AI assistant for",
     "infills": "You find several ways to say the same thing.",
     "humanise": "You turn stiff sentences into messages as people write them.",
@@ -29,6 +31,8 @@ MARKERS: dict[Stage, str] = {
     "answers-whitebox": "You test tools of an AI assistant for wrong answers, with their source",
     "crashes-greybox": "You test tools of an AI assistant for crashes. All that is known",
     "crashes-whitebox": "You test tools of an AI assistant for crashes, with their source",
+    "groups": "You sort the tools of an AI assistant into groups.",
+    "crosstalk": "You write messages that people send to an AI assistant.",
 }
 
 # What the model says to a prompt: a text as it is, anything else as JSON.

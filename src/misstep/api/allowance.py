@@ -59,6 +59,9 @@ class Allowance:
         """Count a call that somebody has made unasked."""
         with self._lock:
             self._calls += 1
+            limit = self._budget.calls
+            if limit is not None and self._before.calls + self._calls >= limit:
+                self.lacking = self.lacking or "calls"
 
     def stop(self) -> None:
         """Let everybody come to an end."""

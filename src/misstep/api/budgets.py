@@ -21,13 +21,12 @@ FLAGS = {
 def pricing(settings: Settings) -> Callable[[str, Usage], float]:
     """What the tokens of each role cost; nothing where nobody has said so, for then no money is budgeted."""
     prices = {AGENT: price_agent(settings)}
-    for role in settings.model_roles:
-        model = name_model(settings, role)
-        if role != AGENT and model:
-            prices[role] = find_price(model, settings.prices)
 
     def cost(role: str, usage: Usage) -> float:
-        price = prices.get(role)
+        if role not in prices:
+            model = name_model(settings, role)
+            prices[role] = find_price(model, settings.prices) if model else None
+        price = prices[role]
         return price.of(usage) if price else 0.0
 
     return cost

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from misstep.api.execution import known_secrets
 from misstep.api.models import Tell, open_model
 from misstep.core.forms import Complaint
+from misstep.core.secrets import Redactor
 from misstep.core.settings import Settings
 from misstep.core.spending import Account
 from misstep.engine.desk import Admit, Desk
@@ -33,7 +35,8 @@ class Counsel:
         self._desks = dict[str, Desk]()
 
     async def ask(self, role: Role, stage: Stage, read: Callable[[str], T | Complaint], **places: str) -> T:
-        return await self._desk(role).ask(self._prompts.fill(stage, **places), read)
+        question = Redactor(known_secrets())(self._prompts.fill(stage, **places))
+        return await self._desk(role).ask(question, read)
 
     async def close(self) -> None:
         for desk in self._desks.values():

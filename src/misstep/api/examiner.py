@@ -4,17 +4,20 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
+import msgspec
 from msgspec import structs
 
 from misstep.api.allowance import Allowance
+from misstep.api.execution import known_secrets
 from misstep.api.interview import Interviewer
 from misstep.api.keepsakes import Keepsakes
 from misstep.api.targets import Target
 from misstep.api.workbenches import Workbenches
 from misstep.core.dice import derive_seed
-from misstep.core.finding import Finding, ToolReport
+from misstep.core.finding import BY_REQUEST, Finding, Journey, ToolReport
+from misstep.core.secrets import Redactor
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.tooling.examination import STRETCH, Ended, Examination
@@ -31,6 +34,7 @@ LOST = "could not be started again"
 NOTHING_KEPT = Keepsakes()
 
 News: TypeAlias = Finding | ToolReport
+N = TypeVar("N", Finding, ToolReport, Finding | ToolReport)
 
 
 class Examiner:
@@ -62,7 +66,10 @@ class Examiner:
 
     def examine(self, target: Target, before: ToolReport | None, tell: Callable[[News], None]) -> None:
         """Examine a target as far as it goes, from where it was stopped `before`."""
-        before = before if before and before.calls else None
+        before = before if before and (before.calls or before.journey) else None
+        self._examine(target, before, lambda news: tell(_masked(news)))
+
+    def _examine(self, target: Target, before: ToolReport | None, tell: Callable[[News], None]) -> None:
         if target.spec not in self.lost:
             try:
                 with self._benches.lend(target.spec) as bench:
@@ -77,6 +84,44 @@ class Examiner:
         self, bench: Process, target: Target, before: ToolReport | None, tell: Callable[[News], None]
     ) -> None:
         bench.heed(self._allowance.is_over)
+        _check_tools(bench, target)
+        report = self._beyond_fuzzing(bench, target, before) or self._fuzzed(bench, target, before, tell)
+        if self._interviewer and report.journey is not None:
+            self._interview(self._interviewer, bench, report, target, tell)
+
+    def _interview(
+        self,
+        interviewer: Interviewer,
+        bench: Process,
+        report: ToolReport,
+        target: Target,
+        tell: Callable[[News], None],
+    ) -> None:
+        """Put what was found to the agent; what was known before is kept if the tools are lost on the way."""
+
+        def keep(news: ToolReport) -> None:
+            nonlocal report
+            report = news
+            self._hear(news, tell)
+
+        try:
+            report = interviewer.interview(bench, report, target, keep)
+        except UsageError as error:  # code that can't be loaded again
+            self._lose(target.spec, error.message)
+        self._hear(self._noted(report, target.spec), tell)
+
+    def _beyond_fuzzing(self, bench: Process, target: Target, before: ToolReport | None) -> ToolReport | None:
+        """The report on a target of which nothing is left to fuzz; None where there is."""
+        if before is not None and before.journey is not None:
+            return _cleared(before)
+        if self._settings.tool_method == "toolfuzz":
+            return None
+        return structs.replace(self._blank(bench, target), journey=Journey(self._settings.tool_method))
+
+    def _fuzzed(
+        self, bench: Process, target: Target, before: ToolReport | None, tell: Callable[[News], None]
+    ) -> ToolReport:
+        """The report on a target when nothing more is tried, for an agent to go on with if there is one."""
         examination = self._begin(bench, target, before)
         ended: Ended = "stopped"
         try:
@@ -84,22 +129,33 @@ class Examiner:
         except UsageError as error:  # code that can't be loaded again
             self._lose(target.spec, error.message)
         finally:
-            report = self._noted(examination.report(ended), target.spec)
-            interviewer = self._interviewer if ended != "stopped" else None
-            tell(structs.replace(report, ended="stopped") if interviewer else report)
-        if interviewer:
-            tell(self._noted(interviewer.interview(bench, report, target.spec, tell), target.spec))
+            report = self._noted(_masked(examination.report(ended)), target.spec)
+            if self._interviewer and ended != "stopped":
+                report = structs.replace(report, journey=Journey(fuzzed=ended), ended="stopped")
+            tell(report)
+        return report
+
+    def _hear(self, report: ToolReport, tell: Callable[[News], None]) -> None:
+        """Tell how far an interview has got, and first what requests have shown that was not known."""
+        with self._lock:
+            fresh = [each for each in report.findings if each.origin == BY_REQUEST]
+            fresh = [each for each in fresh if _mark(each) not in self._known]
+            self._known |= {_mark(finding) for finding in fresh}
+        for finding in fresh:
+            tell(finding)
+        tell(report)
 
     def _begin(self, bench: Process, target: Target, before: ToolReport | None) -> Examination:
         tools = [tool for tool in bench.tools if tool.name in target.tools]
-        if len(tools) < len(target.tools):
-            raise UsageError("its tools are not the same each time it is started", where=target.spec)
-        notes = _notes(bench) if target.tools == (bench.tools[0].name,) else ()  # once is enough
-        blank = ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words, notes=notes)
         seed = derive_seed(self._settings.seed, *target.tools, before.calls if before else 0)
         kept = [] if before else self._keepsakes.for_tools(target.tools)
-        report = _cleared(before or blank)
+        report = _cleared(before or self._blank(bench, target))
         return Examination(bench, tools, target.spec, seed, report, target.titles, kept)
+
+    def _blank(self, bench: Process, target: Target) -> ToolReport:
+        """The report on a target before anything is known about it."""
+        notes = _notes(bench) if target.tools == (bench.tools[0].name,) else ()  # once is enough
+        return ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words, notes=notes)
 
     def _carry_out(self, examination: Examination, spec: str, tell: Callable[[News], None]) -> Ended:
         ended = self._fuzz(examination, tell)
@@ -159,6 +215,20 @@ class Examiner:
             self._known |= {_mark(finding) for finding in report.findings}
             why = self.lost.get(spec) if report.ended == "stopped" else None
         return structs.replace(report, notes=(*report.notes, why)) if why else report
+
+
+def _masked(news: N) -> N:
+    """Without keys that a tool may have come by."""
+    secrets, text = known_secrets(), msgspec.json.encode(news).decode()
+    if not any(secret in text for secret in secrets):
+        return news
+    return msgspec.convert(Redactor(secrets).within(msgspec.to_builtins(news)), type(news))
+
+
+def _check_tools(bench: Process, target: Target) -> None:
+    names = {tool.name for tool in bench.tools}
+    if not names.issuperset(target.tools):
+        raise UsageError("its tools are not the same each time it is started", where=target.spec)
 
 
 def _wait(over: Callable[[], bool]) -> bool:

@@ -2,6 +2,7 @@
 
 from misstep.api.breakdown import break_down
 from misstep.api.capability import view_capability
+from misstep.api.consistency import view_consistency
 from misstep.api.dissection import view_dissection
 from misstep.api.fuzzing import view_fuzzing
 from misstep.api.runs import view_run
@@ -21,6 +22,8 @@ def gather(settings: Settings, name: str) -> Findings:
     place = store_flag(shown(settings.store))
     if verb == "fuzz":
         return Findings(view.summary, tools=view_fuzzing(settings, run), place=place)
+    if verb == "consistency":
+        return Findings(view.summary, answers=view_consistency(settings, run), place=place)
     curves = (run, *settings.beside) if verb == "capability" else ()
     of_its_own = bool(view.run.purpose.run)
     topics = () if of_its_own else (break_down(settings, run, "topic"),)

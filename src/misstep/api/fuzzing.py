@@ -1,56 +1,43 @@
 """Fuzzing: the inputs that break tools, kept as a run of the store."""
 
-import os
 import time
-from collections.abc import Sequence
-from contextlib import closing, suppress
+from collections.abc import Generator, Sequence
+from contextlib import closing
 
 import msgspec
 
-from misstep.api.agents import check_agent
-from misstep.api.allowance import Allowance
-from misstep.api.budgets import FLAGS, pricing, spent_of
+from misstep.api.company import refuse_missing
 from misstep.api.examiner import Examiner
 from misstep.api.examining import Examiners
-from misstep.api.interview import Interviewer, agent_settings
+from misstep.api.interview import Interviewer
 from misstep.api.keepsakes import find_keeper, find_keepsakes
 from misstep.api.models import refuse_blind_budget, refuse_secrets
+from misstep.api.places import lasting_places
 from misstep.api.resumption import find_resumable, new_means
 from misstep.api.summaries import summarise_tools
 from misstep.api.targets import Target, find_targets
+from misstep.api.tool_sitting import ToolSitting
 from misstep.api.workbenches import Workbenches
-from misstep.core.event import (
-    Event,
-    FindingMade,
-    Listener,
-    Notice,
-    RunFinished,
-    RunStarted,
-    RunStopped,
-    ToolFinished,
-)
+from misstep.core.event import Event, FindingMade, Listener, Notice, ToolFinished
 from misstep.core.finding import Finding, FuzzReport, ToolReport
 from misstep.core.purpose import Purpose
-from misstep.core.settings import Settings, check_settings, store_flag
-from misstep.core.verdict import JUDGEMENTS, Judgement
-from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
-from misstep.store.runs import Run, Seat, Store
+from misstep.core.settings import Settings, check_settings
+from misstep.errors import UsageError
+from misstep.store.runs import Run, Store
+from misstep.tooling.asking.prompts import Prompts
 from misstep.workshop.sandbox.places import anchored
 
 
 def fuzz_tools(settings: Settings, specs: Sequence[str], *listeners: Listener) -> FuzzReport:
     """Fuzz the tools that the specs mean, each within its limits, and keep what comes of it."""
-    settings = _lasting(check_settings(settings))
-    if settings.agent:
-        refuse_blind_budget(settings)
-        refuse_secrets(settings)
-        check_agent(agent_settings(settings))
+    settings = lasting_places(check_settings(settings))
+    _refuse_early(settings)
     if settings.from_run:
         with Store(settings.store) as store:
             settings = settings.overlay({"from_run": find_keeper(store, settings.from_run).id})
     own = tuple(dict.fromkeys(anchored(spec) for spec in specs))
     with Workbenches(settings) as benches:
-        targets = find_targets({spec: benches.tools_of(spec) for spec in own}, settings.only)
+        targets = _find_targets(benches, own, settings)
         with Store(settings.store, create=True) as store:
             run = store.add_run(settings, len(targets), time.time(), purpose=Purpose("fuzz", tools=own))
             return _Sitting(store, run, listeners).hold(targets, benches)
@@ -62,9 +49,10 @@ def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
     with Store(settings.store) as store:
         run = find_resumable(store, settings.resume, "fuzz")
         run = msgspec.structs.replace(run, settings=run.settings.overlay(new_means(settings)))
+        _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
-            tools = {spec: benches.tools_of(spec) for spec in run.purpose.tools}
-            return _Sitting(store, run, listeners).hold(find_targets(tools, run.settings.only), benches)
+            targets = _find_targets(benches, run.purpose.tools, run.settings)
+            return _Sitting(store, run, listeners).hold(targets, benches)
 
 
 def view_fuzzing(settings: Settings, name: str) -> FuzzReport:
@@ -86,14 +74,23 @@ def find_finding(settings: Settings, name: str, finding: str) -> tuple[Run, Find
         return run, found[0]
 
 
-def _lasting(settings: Settings) -> Settings:
-    """Settings that mean the same in any folder."""
-    workspace = settings.workspace
-    if workspace and not os.path.isdir(workspace):
-        raise UsageError(
-            "is not a folder", "name one of which the tools get a copy", where=f"--workspace {workspace}"
-        )
-    return settings.overlay({"workspace": os.path.abspath(workspace) if workspace else ""})
+def _refuse_early(settings: Settings) -> None:
+    """Tell what would keep the run from its end before it begins."""
+    if not settings.agent:
+        if settings.tool_method != "toolfuzz" or settings.skip_sanity:
+            flag = "--skip-sanity" if settings.skip_sanity else f"--method {settings.tool_method}"
+            raise UsageError(f"{flag} is about requests to an agent", "name it with --agent")
+        return
+    refuse_blind_budget(settings)
+    refuse_secrets(settings)
+    refuse_missing(settings)
+    Prompts(settings.prompts)
+
+
+def _find_targets(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:
+    """What there is to do; only fuzzing knows what to do with several tools at once."""
+    found = find_targets({spec: benches.tools_of(spec) for spec in specs}, settings.only)
+    return [each for each in found if len(each.tools) == 1 or settings.tool_method == "toolfuzz"]
 
 
 def _report(store: Store, run: Run) -> FuzzReport:
@@ -102,84 +99,32 @@ def _report(store: Store, run: Run) -> FuzzReport:
 
 
 class _Sitting:
-    """One stretch of a run on tools, from its start or resumption to its end or interruption."""
+    """One stretch of a run that fuzzes."""
 
     def __init__(self, store: Store, run: Run, listeners: Sequence[Listener]) -> None:
         self._store = store
         self._run = run
-        self._listeners = listeners
-        self._allowance = Allowance(run.settings.budget, store.spent(run.id), pricing(run.settings))
-        self._kept = {report.name: report for report in store.tool_reports(run.id)}
+        self._sitting = ToolSitting(store, run, listeners, ToolReport, summarise_tools)
         self._keepsakes = find_keepsakes(store, run.settings.from_run)
-        self._lost = dict[str, str]()
 
     def hold(self, targets: Sequence[Target], benches: Workbenches) -> FuzzReport:
-        run = self._run
-        with self._store.sit(run.id, time.time()) as seat:
-            self._store.change_run(run.id, run.settings)  # a larger budget is the run's own from now on
-            before = summarise_tools(run.id, run.purpose.tools, self._done())
-            verdicts: dict[Judgement, int] = {name: getattr(before, name) for name in JUDGEMENTS}
-            self._emit(RunStarted(run.id, len(targets), verdicts, unit="tool"))
-            try:
-                self._work(targets, benches, seat)
-                return self._finish()
-            except Exception as error:
-                with suppress(MisstepError):  # of a listener, perhaps the very one that ended the run
-                    reason = error.message if isinstance(error, MisstepError) else type(error).__name__
-                    self._emit(RunStopped(run.id, reason))
-                raise
+        run = self._run.id
+        self._sitting.hold(lambda: self._work(targets, benches), lambda report: ToolFinished(run, report))
+        return _report(self._store, self._run)
 
-    def _done(self) -> list[ToolReport]:
-        return [report for report in self._kept.values() if report.ended != "stopped"]
-
-    def _work(self, targets: Sequence[Target], benches: Workbenches, seat: Seat) -> None:
+    def _work(self, targets: Sequence[Target], benches: Workbenches) -> Generator[ToolReport | Event]:
         """Fuzz what is not done; what had begun before goes on."""
-        done = {report.name for report in self._done()}
-        left = [(target, self._kept.get(target.name)) for target in targets if target.name not in done]
-        known = [finding for report in self._done() for finding in report.findings]
-        settings, allowance = self._run.settings, self._allowance
+        sitting, settings = self._sitting, self._run.settings
+        done = {report.name for report in sitting.done}
+        left = [(target, sitting.kept.get(target.name)) for target in targets if target.name not in done]
+        known = [finding for report in sitting.done for finding in report.findings]
+        allowance = sitting.allowance
         interviewer = Interviewer(settings, allowance, self._notice) if settings.agent else None
         examiner = Examiner(benches, settings, allowance, known, self._keepsakes, interviewer)
-        self._lost = examiner.lost
+        sitting.lost = examiner.lost
         with closing(Examiners(examiner, allowance, settings.jobs).work(left)) as work:
             for news in work:
-                self._hear(news, seat)
-
-    def _hear(self, news: Finding | ToolReport, seat: Seat) -> None:
-        if isinstance(news, Finding):
-            self._emit(FindingMade(self._run.id, news))
-            return
-        self._kept[news.name] = news
-        seat.keep_report(news, self._allowance.spent)
-        if news.ended != "stopped":
-            self._emit(ToolFinished(self._run.id, news))
-
-    def _finish(self) -> FuzzReport:
-        run = self._run
-        if len(self._done()) < run.total:
-            raise self._stopped()
-        report = _report(self._store, run)
-        summary = summarise_tools(run.id, run.purpose.tools, report.tools)
-        self._store.finish_run(run.id, summary)
-        self._emit(RunFinished(run.id, summary))
-        return report
-
-    def _stopped(self) -> MisstepError:
-        run, lacking = self._run, self._allowance.lacking
-        place = store_flag(self._store.location)
-        show = f"see what was found with: misstep show {run.id}{place}"
-        way_on = f"go on with: misstep tool fuzz --resume {run.id}{place}"
-        for spec, why in {} if lacking else self._lost.items():
-            return UsageError(f"{why}; what was found is kept", show, way_on, where=spec)
-        if not lacking:
-            return Interrupted(f"run {run.id} was stopped; what was found is kept", show, way_on)
-        spent = self._store.spent(run.id)
-        used = spent_of(lacking, run.settings, spent)
-        return BudgetExceeded(f"the budget is used up: {used}", show, f"{way_on} {FLAGS[lacking]} MORE")
+                yield FindingMade(self._run.id, news) if isinstance(news, Finding) else news
 
     def _notice(self, text: str) -> None:
-        self._emit(Notice(text))
-
-    def _emit(self, event: Event) -> None:
-        for listener in self._listeners:
-            listener(event)
+        self._sitting.emit(Notice(text))

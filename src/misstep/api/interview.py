@@ -2,44 +2,31 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 
 from msgspec import structs
 
-from misstep.api.agents import find_agent
 from misstep.api.allowance import Allowance
-from misstep.api.budgets import pricing
+from misstep.api.company import MARK, Bill, Company, Over, unless
 from misstep.api.counsel import Counsel
-from misstep.api.execution import at_work
 from misstep.api.models import Tell
+from misstep.api.targets import Target
 from misstep.api.trying import Trier
-from misstep.core.finding import Finding, Journey, ToolReport
-from misstep.core.model import Message
+from misstep.core.finding import BY_REQUEST, RUNTIME_ERRORS, Finding, Journey, ToolReport
 from misstep.core.passage import Passage
 from misstep.core.settings import Settings
-from misstep.core.transcript import Usage
-from misstep.errors import UsageError
-from misstep.tooling.asking.harvest import richness_of, with_requests
-from misstep.tooling.asking.passage import RUNTIME_ERRORS, Passing
+from misstep.tooling.asking.harvest import harvest, richness_of
+from misstep.tooling.asking.outright import ask_for_crashes
+from misstep.tooling.asking.passage import Passing
 from misstep.tooling.asking.prompts import Prompts
+from misstep.tooling.asking.refusals import candidates_of
 from misstep.workshop.process import Process
 
-MARK = "over the mark of"
+REQUESTS = 20  # of a model that is asked for them outright, unless --count says otherwise
+LEFT = "not put to the agent"
 
 Keep = Callable[[ToolReport], None]
-
-
-class Over(Exception):
-    """There is no time, or nothing left of the budget, for another request."""
-
-
-def agent_settings(settings: Settings) -> Settings:
-    """The settings for the agent: an interpreter is for the tools, unless the agent is code as well."""
-    kind, _, rest = settings.agent.partition(":")
-    if kind == "sim":
-        raise UsageError(f"'{settings.agent}' can only plan", "tests of tools need an agent that can read")
-    return settings if rest and kind != "mcp" else settings.overlay({"python": ""})
 
 
 class Interviewer:
@@ -49,95 +36,119 @@ class Interviewer:
         self._settings = settings
         self._allowance = allowance
         self._prompts = Prompts(settings.prompts)
-        self._price = pricing(settings)
-        self._tell = tell
+        self._company = Company(settings, allowance, tell)
 
-    def interview(self, bench: Process, report: ToolReport, spec: str, keep: Keep) -> ToolReport:
+    def interview(self, bench: Process, report: ToolReport, target: Target, keep: Keep) -> ToolReport:
         """The report with what became of each finding; it says "stopped" if there is more to do.
 
         `keep` hears how far it has got after each.
         """
-        return asyncio.run(self._interview(bench, report, spec, keep))
+        progress = _Progress(report, target, Bill(self._allowance), self._company)
+        return asyncio.run(self._interview(bench, progress, keep))
 
-    async def _interview(self, bench: Process, report: ToolReport, spec: str, keep: Keep) -> ToolReport:
-        journey, bill = report.journey or Journey(), _Bill(self._allowance)
-        began, done = time.monotonic(), {passage.finding for passage in journey.passages}
-        until = began + self._settings.time_per_tool - report.seconds - journey.seconds
-
-        def so_far(passages: Sequence[Passage]) -> ToolReport:
-            own = structs.replace(journey, passages=tuple(passages), usage=bill.added_to(journey.usage))
-            own = structs.replace(own, richness=richness_of(own.trials), seconds=_since(began, journey))
-            findings = tuple(with_requests(report.findings, own.trials, spec))
-            notes = tuple(note for note in report.notes if MARK not in note)
-            notes = (*notes, *self._marks_passed(own))
-            return structs.replace(report, journey=own, findings=findings, notes=notes)
-
-        passages = list(journey.passages)
+    async def _interview(self, bench: Process, progress: "_Progress", keep: Keep) -> ToolReport:
+        until = progress.began + self._settings.time_per_tool - progress.seconds_before
+        if not self._left(progress):
+            return progress.report()
         try:
-            async with self._parties(bench, bill) as (counsel, trier):
-                count = self._settings.requests_per_crash
-                passing = Passing(bench.tools, counsel, trier, self._prompts, count)
-                for finding in _candidates(report.findings, done):
-                    self._go_on()
-                    if time.monotonic() > until:
-                        return structs.replace(so_far(passages), ended="time")
-                    passages.append(await passing.lead(finding))
-                    keep(structs.replace(so_far(passages), ended="stopped"))
+            async with self._company.gathered(bench, progress.bill) as (counsel, trier):
+                progress.notes = trier.notes
+                async with aclosing(self._passages(progress, counsel, trier)) as passages:
+                    while passage := await unless(self._company.is_over, _next(passages), until):
+                        progress.passages.append(passage)
+                        keep(structs.replace(progress.report(), ended="stopped"))
         except Over:
-            return structs.replace(so_far(passages), ended="stopped")
-        return so_far(passages)
+            return structs.replace(progress.report(), ended="stopped")
+        except TimeoutError:
+            return structs.replace(progress.report(self._left(progress)), ended="time")
+        return progress.report()
 
-    @asynccontextmanager
-    async def _parties(self, bench: Process, bill: "_Bill") -> AsyncIterator[tuple[Counsel, Trier]]:
-        agent = find_agent(agent_settings(self._settings), self._tell)
-        counsel = Counsel(self._settings, self._prompts, bill, self._admit, self._tell)
-        try:
-            async with at_work(agent):
-                yield counsel, Trier(agent, bench, self._settings, bill)
-        finally:
-            await counsel.close()
+    def _left(self, progress: "_Progress") -> int:
+        """How much is still to be put to the agent."""
+        if self._settings.tool_method == "toolfuzz":
+            return len(progress.candidates())
+        return max(0, (self._settings.count or REQUESTS) - len(progress.requests))
 
-    def _admit(self, _: Sequence[Message]) -> None:
-        self._go_on()
-
-    def _go_on(self) -> None:
-        if self._allowance.is_over() or self._allowance.lacking:
-            raise Over
-
-    def _marks_passed(self, journey: Journey) -> list[str]:
-        """What is beyond the marks for one tool, which stop nobody."""
-        tokens = sum(usage.input + usage.output for usage in journey.usage.values())
-        usd = sum(self._price(role, usage) for role, usage in journey.usage.items())
-        notes = list[str]()
-        if tokens > self._settings.tokens_per_tool:
-            notes.append(f"{tokens:,} tokens were used, {MARK} {self._settings.tokens_per_tool:,}")
-        if usd > self._settings.usd_per_tool:
-            notes.append(f"{usd:.4f} USD were spent, {MARK} {self._settings.usd_per_tool:g}")
-        return notes
+    async def _passages(
+        self, progress: "_Progress", counsel: Counsel, trier: Trier
+    ) -> AsyncGenerator[Passage]:
+        """What becomes of all that is left to do, one after the other."""
+        settings, method = self._settings, self._settings.tool_method
+        if method == "toolfuzz":
+            passing = Passing(
+                counsel, trier, self._prompts, settings.requests_per_crash, settings.skip_sanity
+            )
+            for finding in progress.candidates():
+                yield await passing.lead(finding)
+            return
+        (tool,) = [each for each in trier.tools if each.name in progress.target.tools]
+        count, before = settings.count or REQUESTS, progress.requests
+        async with aclosing(ask_for_crashes(method, tool, counsel, trier, count, before)) as made:
+            async for passage in made:
+                yield passage
 
 
-class _Bill:
-    """What the interview of one tool uses, told to the run as well; it is an `Account`."""
+class _Progress:
+    """How far the interview of one tool has got, this sitting and those before."""
 
-    def __init__(self, allowance: Allowance) -> None:
-        self._allowance = allowance
-        self._usage = dict[str, Usage]()
+    def __init__(self, report: ToolReport, target: Target, bill: Bill, company: Company) -> None:
+        self._before = report
+        self._journey = report.journey or Journey()
+        self._company = company
+        self.target = target
+        self.bill = bill
+        self.began = time.monotonic()
+        self.passages = list(self._journey.passages)
+        self.notes = list[str]()
 
-    def spend(self, role: str, usage: Usage) -> None:
-        self._usage[role] = self._usage.get(role, Usage()) + usage
-        self._allowance.spend(role, usage)
+    @property
+    def seconds_before(self) -> float:
+        return self._before.seconds + self._journey.seconds
 
-    def call(self) -> None:
-        self._allowance.call()
+    @property
+    def requests(self) -> list[str]:
+        return [request for passage in self.passages for request in passage.requests]
 
-    def added_to(self, before: dict[str, Usage]) -> dict[str, Usage]:
-        roles = {**before, **self._usage}
-        return {role: before.get(role, Usage()) + self._usage.get(role, Usage()) for role in roles}
+    def candidates(self) -> list[Finding]:
+        """What is still to be put to the agent: defects first, then refusals."""
+        done = {passage.finding for passage in self.passages}
+        defects = [each for each in self._before.findings if _is_candidate(each)]
+        return [each for each in (*defects, *self._refused()) if each.id not in done]
+
+    def _refused(self) -> list[Finding]:
+        """Refusals are about one tool: what several together refuse, each has refused alone."""
+        alone = self._before.refusals if len(self.target.tools) == 1 else ()
+        return candidates_of(alone, self.target.spec, self.target.titles)
+
+    def report(self, left: int = 0) -> ToolReport:
+        """The report so far; `left` says how much is given up."""
+        journey = structs.replace(
+            self._journey,
+            left=left,
+            passages=tuple(self.passages),
+            usage=self.bill.added_to(self._journey.usage),
+            seconds=round(self._journey.seconds + time.monotonic() - self.began, 3),
+        )
+        journey = structs.replace(journey, richness=richness_of(journey.trials))
+        findings = harvest(self._before, journey, self.target.spec, self.target.titles)
+        return structs.replace(
+            self._before,
+            journey=journey,
+            findings=tuple(findings),
+            notes=tuple(self._notes(journey)),
+            ended=journey.fuzzed,
+        )
+
+    def _notes(self, journey: Journey) -> list[str]:
+        kept = [note for note in self._before.notes if MARK not in note and LEFT not in note]
+        left = [f"time was up: {journey.left} {LEFT}"] if journey.left else []
+        notes = [*kept, *self._company.marks_passed(journey.usage), *self.notes, *left]
+        return list(dict.fromkeys(notes))
 
 
-def _candidates(findings: Sequence[Finding], done: set[str]) -> list[Finding]:
-    return [each for each in findings if each.id not in done and each.kind in RUNTIME_ERRORS]
+async def _next(passages: AsyncGenerator[Passage]) -> Passage | None:
+    return await anext(passages, None)
 
 
-def _since(began: float, journey: Journey) -> float:
-    return round(journey.seconds + time.monotonic() - began, 3)
+def _is_candidate(finding: Finding) -> bool:
+    return finding.kind in RUNTIME_ERRORS and finding.origin != BY_REQUEST

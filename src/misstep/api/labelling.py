@@ -4,10 +4,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from misstep.core.consistency import ConsistencyReport, PromptSet
+from misstep.core.consistency import ConsistencyReport, PromptSet, set_id
+from misstep.core.finding import RUNTIME_ERRORS, ToolReport
 from misstep.core.label import PER_TOOL, Item, Label, LabelReport, draw_items, report_on
+from misstep.core.passage import Passage
 from misstep.core.purpose import Verb
 from misstep.core.settings import Settings
+from misstep.core.trial import Trial
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
 
@@ -76,7 +79,7 @@ def find_items(store: Store, run: Run) -> list[Item]:
     if not items:
         raise UsageError(
             f"run {run.id} has nothing to label",
-            "expected a run of misstep tool consistency with judged requests",
+            "expected a run of misstep tool consistency, or of tool fuzz --agent, with judged requests",
             where=store.location,
         )
     return list({item.id: item for item in items}.values())
@@ -111,4 +114,25 @@ def _item(tool: str, one: PromptSet) -> Item:
     return Item(one.id, tool, usable, one.verdict == "failed")
 
 
-_FINDERS: dict[Verb, Callable[[Store, str], list[Item]]] = {"consistency": _items_of_sets}
+def _items_of_trials(store: Store, run: str) -> list[Item]:
+    """Every request whose trial tells something, by itself."""
+    reports = store.tool_documents(run, ToolReport)
+    return [
+        Item(set_id(report.name, [trial.request]), report.name, (trial,), _is_discovery(passage, trial))
+        for report in reports
+        for passage in (report.journey.passages if report.journey else ())
+        for trial in passage.trials
+        if trial.is_usable and trial.uses
+    ]
+
+
+def _is_discovery(passage: Passage, trial: Trial) -> bool:
+    if passage.matter == "refusal" and passage.fate == "reached" and trial is passage.trials[-1]:
+        return True
+    return any(use.judged.ruling in RUNTIME_ERRORS for use in trial.uses)
+
+
+_FINDERS: dict[Verb, Callable[[Store, str], list[Item]]] = {
+    "consistency": _items_of_sets,
+    "fuzz": _items_of_trials,
+}

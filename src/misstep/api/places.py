@@ -2,7 +2,11 @@
 
 import os
 
+from misstep.core.settings import Settings
 from misstep.errors import UsageError
+
+FILES = ("context", "groups", "prices", "prompt")  # settings of tests of tools
+FOLDERS = ("prompts", "workspace")
 
 
 def lasting_path(path: str) -> str:
@@ -20,3 +24,14 @@ def lasting_tools(spec: str) -> str:
 
     path = file_of(spec)
     return os.path.abspath(path) + spec.removeprefix(path) if path else spec
+
+
+def lasting_places(settings: Settings) -> Settings:
+    """Settings of tests of tools that mean the same in any folder."""
+    workspace = settings.workspace
+    if workspace and not os.path.isdir(workspace):
+        hint = "name one of which the tools get a copy"
+        raise UsageError("is not a folder", hint, where=f"--workspace {workspace}")
+    files = {name: lasting_path(getattr(settings, name)) for name in FILES}
+    folders = {name: os.path.abspath(path) if (path := getattr(settings, name)) else "" for name in FOLDERS}
+    return settings.overlay({**files, **folders})

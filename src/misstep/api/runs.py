@@ -5,8 +5,10 @@ from itertools import islice
 
 import msgspec
 
-from misstep.api.summaries import summarise, summarise_tools
+from misstep.api.summaries import summarise, summarise_sets, summarise_tools
 from misstep.core.case import Case
+from misstep.core.consistency import ConsistencyReport
+from misstep.core.crosstalk import GroupReport
 from misstep.core.difficulty import Difficulty
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
@@ -65,8 +67,12 @@ def difficulty_of(case: Case) -> Difficulty:
 
 
 def _summary_so_far(store: Store, run: Run) -> Summary:
+    if run.purpose.verb == "crosstalk":
+        return summarise_sets(run, store.tool_documents(run.id, GroupReport))
+    if run.purpose.verb == "consistency":
+        return summarise_sets(run, store.tool_documents(run.id, ConsistencyReport))
     if run.purpose.verb == "fuzz":
-        return summarise_tools(run.id, run.purpose.tools, store.tool_reports(run.id))
+        return summarise_tools(run, store.tool_reports(run.id))
     return summarise(store.tally(run.id), run.id, run.settings)
 
 

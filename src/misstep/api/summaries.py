@@ -2,42 +2,80 @@
 
 from collections.abc import Sequence
 
-from misstep.api.budgets import hides_tokens
+from misstep.api.budgets import hides_tokens, pricing
 from misstep.api.models import model_name, price_agent
+from misstep.core.consistency import ConsistencyReport
+from misstep.core.crosstalk import GroupReport
 from misstep.core.finding import ToolReport
 from misstep.core.settings import Settings
+from misstep.core.spending import Spent
 from misstep.core.statistics import wilson
 from misstep.core.summary import Summary, Tally
 from misstep.core.transcript import Usage
 from misstep.core.verdict import ERROR_KINDS, JUDGEMENTS, Judgement
 from misstep.errors import UsageError
+from misstep.store.runs import Run
 
 
 def summarise(tally: Tally, run: str, settings: Settings) -> Summary:
     return tally.summary(run, settings.agent, model_name(settings), _cost(tally, settings))
 
 
-def summarise_tools(run: str, specs: Sequence[str], reports: Sequence[ToolReport]) -> Summary:
+def summarise_tools(run: Run, reports: Sequence[ToolReport]) -> Summary:
     """A run on tools in the terms of any run: a tool passes if no defect was found in it."""
     verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
+    spent = Spent()
     for report in reports:
-        verdicts["failed" if report.findings else "passed"] += 1
-    passed, total = verdicts["passed"], len(reports)
+        verdicts[_verdict(report)] += 1
+        spent += Spent(calls=report.calls + report.triage_calls, seconds=report.seconds)
+        if journey := report.journey:
+            spent += Spent(journey.usage, journey.calls, journey.seconds)
+    return _summary(run, len(reports), verdicts, spent, bool(run.settings.agent))
+
+
+def _verdict(report: ToolReport) -> Judgement:
+    """A tool that was asked for things in vain is neither sound nor broken."""
+    if report.findings:
+        return "failed"
+    passages = report.journey.passages if report.journey else ()
+    if report.calls or not passages:
+        return "passed"
+    return "inconclusive" if all(each.fate == "inconclusive" for each in passages) else "passed"
+
+
+def summarise_sets(run: Run, reports: Sequence[ConsistencyReport] | Sequence[GroupReport]) -> Summary:
+    """A run with requests to an agent in the terms of any run: each report passes if nothing in it failed."""
+    verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
+    spent = Spent()
+    for report in reports:
+        verdicts[report.verdict] += 1
+        spent += Spent(report.usage, report.calls, report.seconds)
+    return _summary(run, len(reports), verdicts, spent, True)
+
+
+def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent, has_model: bool) -> Summary:
+    passed, judged = verdicts["passed"], verdicts["passed"] + verdicts["failed"]
+    unpriced = has_model and price_agent(run.settings) is None
     return Summary(
-        run=run,
-        agent=", ".join(specs),
-        model=None,
-        cases=total,
+        run=run.id,
+        agent=", ".join(run.purpose.tools),
+        model=model_name(run.settings) if has_model else None,
+        cases=tools,
         **verdicts,
         errors=dict.fromkeys(ERROR_KINDS, 0),
-        success=passed / total if total else None,
-        interval=wilson(passed, total),
+        success=passed / judged if judged else None,
+        interval=wilson(passed, judged),
         chance=None,
-        calls=sum(report.calls + report.triage_calls for report in reports),
-        tokens=Usage(),
-        usd=0.0,
-        seconds=round(sum(report.seconds for report in reports), 3),
+        calls=spent.calls,
+        tokens=sum(spent.usage.values(), Usage()),
+        usd=None if unpriced else round(_priced(run.settings, spent), 6),
+        seconds=round(spent.seconds, 3),
     )
+
+
+def _priced(settings: Settings, spent: Spent) -> float:
+    price = pricing(settings)
+    return sum(price(role, usage) for role, usage in spent.usage.items())
 
 
 def _cost(tally: Tally, settings: Settings) -> float | None:

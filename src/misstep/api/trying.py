@@ -1,14 +1,14 @@
 """An agent that is tried on requests, with the real tools in their sandbox."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
 import msgspec
 
 from misstep.api.execution import known_secrets
-from misstep.core.agent import Agent, Assignment, Displaced
+from misstep.core.agent import Agent, Assignment, Displaced, Origin
 from misstep.core.dice import derive_seed
 from misstep.core.ruling import Judged
 from misstep.core.secrets import Redactor
@@ -22,6 +22,7 @@ from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder, World
 from misstep.tooling.asking.rehearsal import Rehearsal
 from misstep.tooling.judging.court import judge_calls_of
+from misstep.workshop.joined import JoinedBench
 from misstep.workshop.live import LiveTools
 from misstep.workshop.process import Process
 
@@ -31,54 +32,87 @@ class _Used(World, Protocol):
 
 
 class Trier:
-    """Puts requests to an agent, one at a time; it is `Trials`. `account` hears what that takes."""
+    """Puts requests to an agent, one at a time; it is `Trials`. `account` hears what that takes.
 
-    def __init__(self, agent: Agent, bench: Process, settings: Settings, account: Account) -> None:
+    `admit` is asked before each whether it may be put, and raises where it may not. `grant` is asked for each
+    call of a real tool, and counts it. `notes` are what was amiss through no fault of the agent.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        bench: Process | JoinedBench,
+        settings: Settings,
+        account: Account,
+        admit: Callable[[], None] = lambda: None,
+        grant: Callable[[], bool] | None = None,
+    ) -> None:
         self._agent = agent
         self._bench = bench
         self._settings = settings
         self._account = account
+        self._admit = admit
+        self._grant = grant or self._count
+        self.notes = list[str]()
 
     @property
     def tools(self) -> Sequence[Described]:
         return self._bench.tools
 
     async def run(self, request: str, tools: Sequence[str]) -> Trial:
+        self._admit()
         while True:  # not for ever: see `execute`
             with suppress(Displaced):
                 self._bench.reset()
-                return await self._try(request, LiveTools(self._bench, tools), self._account)
+                world = LiveTools(self._bench, tools, self._grant)
+                trial = await self._try(request, world)
+                if world.is_stopped:
+                    self._admit()  # what the agent did without its tools is no answer to anything
+                return trial
 
     async def rehearse(self, request: str, tools: Sequence[str]) -> Trial:
+        self._admit()
         offered = [described.tool for described in self._bench.tools if described.name in tools]
         while True:
             with suppress(Displaced):
-                return await self._try(request, Rehearsal(offered), _TokensAlone(self._account))
+                return await self._try(request, Rehearsal(offered))
 
     async def make(self, calls: Sequence[Invocation]) -> Judged:
+        self._admit()
         self._bench.reset()
-        reactions = list(self._bench.run([Probe(call) for call in calls]))
-        for _ in reactions:
-            self._account.call()
+        reactions = list(self._bench.run([Probe(call) for call in calls if self._grant()]))
         if len(reactions) < len(calls):
+            self._admit()
             return Judged("environment", "the tools are not available any more")
-        return judge_calls_of(self._bench.tools)(calls[-1], reactions[-1])
+        judged = judge_calls_of(self._bench.tools)(calls[-1], reactions[-1])
+        return msgspec.convert(Redactor(known_secrets()).within(msgspec.to_builtins(judged)), Judged)
 
-    async def _try(self, request: str, world: _Used, account: Account) -> Trial:
+    async def _try(self, request: str, world: _Used) -> Trial:
         began = time.monotonic()
         deadline = Deadline(self._settings.time_per_request)
         redact = Redactor(known_secrets())
+        account = _TokensAlone(self._account)
         recorder = Recorder(world, deadline, self._settings.max_steps, redact, account=account)
-        assignment = Assignment(request, derive_seed(self._settings.seed, request))
+        assignment = Assignment(request, derive_seed(self._settings.seed, request), self._origins)
         answer, broken = await attempt(self._agent, assignment, recorder, deadline)
+        self.notes += [warning for warning in recorder.warnings if warning not in self.notes]
         made = recorder.transcript("", answer, broken)
         uses = msgspec.convert(redact.within(msgspec.to_builtins(world.uses)), tuple[Use, ...])
         seconds = round(time.monotonic() - began, 6)
         return Trial(request, uses, made.answer, made.ended, made.error, made.usage, seconds)
 
+    @property
+    def _origins(self) -> dict[str, Origin]:
+        bench = self._bench
+        return {each.name: Origin(bench.spec_of(each.name), each.kind) for each in bench.tools}
+
+    def _count(self) -> bool:
+        self._account.call()
+        return True
+
 
 class _TokensAlone:
-    """An account that hears of no calls: those of a rehearsal are none."""
+    """An account that hears of no calls: they are counted where tools are called, and not in a rehearsal."""
 
     def __init__(self, account: Account) -> None:
         self._account = account

@@ -4,14 +4,24 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import Protocol, TextIO
+from typing import Protocol, TextIO, TypeAlias
 
 from rich.console import Console, ConsoleDimensions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from misstep.cli.screen import Screen
-from misstep.core.event import CaseFinished, Event, FindingMade, Notice, RunStarted, ToolFinished
+from misstep.core.event import (
+    CaseFinished,
+    Event,
+    FindingMade,
+    GroupFinished,
+    Notice,
+    RunStarted,
+    SetJudged,
+    ToolChecked,
+    ToolFinished,
+)
 from misstep.core.settings import Settings
 from misstep.core.verdict import JUDGEMENTS, Judgement
 from misstep.report.estimate import estimate_line
@@ -21,6 +31,8 @@ from misstep.report.text import plain, plain_lines
 PLAIN_LINES = 10
 UNTIL_NEXT = 50  # cases between two lines where nobody knows how many there will be
 REDRAWS = 8.0  # a second at most, however many cases finish meanwhile
+
+Finished: TypeAlias = CaseFinished | ToolFinished | ToolChecked | GroupFinished
 
 
 class Display(Protocol):
@@ -51,7 +63,7 @@ class _Counts:
     def done(self) -> int:
         return sum(self._counts.values())
 
-    def add(self, event: CaseFinished | ToolFinished) -> None:
+    def add(self, event: Finished) -> None:
         self._counts[_verdict(event)] += 1
 
     def __str__(self) -> str:
@@ -87,7 +99,7 @@ class PlainDisplay(NoDisplay):
             self._say(f"run {event.run}{_size(event)}")
             if ahead := _expected(event):
                 self._say(ahead)
-        elif isinstance(event, CaseFinished | ToolFinished):
+        elif isinstance(event, Finished):
             self._counts.add(event)
             if self._counts.done % self._every == 0 or self._counts.done == self._total:
                 self._say(f"{self._counts.done}{f'/{self._total}' if self._total else ''}  {self._counts}")
@@ -125,7 +137,7 @@ class LiveDisplay:
             self._bar.console.print(f"run [bold]{event.run}[/]{_size(event)}")
             if ahead := _expected(event):
                 self._bar.console.print(ahead, markup=False, highlight=False, style="dim")
-        elif isinstance(event, CaseFinished | ToolFinished):
+        elif isinstance(event, Finished):
             self._counts.add(event)
         elif line := _news(event):
             self._bar.console.print(line, markup=False, highlight=False, style="dim")
@@ -190,10 +202,14 @@ def _size(event: RunStarted) -> str:
     return f": {counted(event.total, event.unit)}" + (f", {before} of them done before" if before else "")
 
 
-def _verdict(event: CaseFinished | ToolFinished) -> Judgement:
+def _verdict(event: Finished) -> Judgement:
     """A tool passes if it has no defect that was found."""
     if isinstance(event, CaseFinished):
         return event.outcome.verdict.verdict
+    if isinstance(event, GroupFinished):
+        return event.verdict
+    if isinstance(event, ToolChecked):
+        return event.report.verdict
     return "failed" if event.report.findings else "passed"
 
 
@@ -204,4 +220,6 @@ def _news(event: Event) -> str:
         place = f", {finding.where}" if finding.where else ""
         after = counted(finding.found_after, "call")
         return plain(f"{finding.tool}: {finding.kind}, {finding.error}{place}, after {after}", 300)
+    if isinstance(event, SetJudged) and event.set.verdict == "failed":
+        return plain(f"{event.tool}: set {event.set.id} failed, {event.set.why}", 300)
     return plain_lines(event.text) if isinstance(event, Notice) else ""

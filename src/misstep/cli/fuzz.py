@@ -7,11 +7,11 @@ import click
 from rich.console import Console
 
 from misstep.api import fuzzing as api
+from misstep.api.interview import REQUESTS
 from misstep.api.runs import find_run
 from misstep.cli.options import FUZZING, TRYING, settings_options
 from misstep.cli.output import hint, print_json_text, to_report
-from misstep.cli.watching import watched
-from misstep.core.event import Event, RunStarted
+from misstep.cli.watching import Started, watched
 from misstep.core.finding import FuzzReport
 from misstep.core.settings import Settings, parse_gate, store_flag
 from misstep.errors import BudgetExceeded, Interrupted, UsageError
@@ -30,6 +30,9 @@ USUAL = {"timeout": 10.0, "jobs": 2}
     *FUZZING,
     *TRYING,
     "requests_per_crash",
+    "tool_method",
+    "skip_sanity",
+    "count",
     "timeout",
     "python",
     "seed",
@@ -47,6 +50,7 @@ USUAL = {"timeout": 10.0, "jobs": 2}
     "display",
     "json",
     usual=USUAL,
+    about={"count": f"How many requests greybox and whitebox ask for, for each tool ({REQUESTS})."},
 )
 def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     """Find inputs that break tools: crashes, hangs, breaches of their own schemas.
@@ -54,10 +58,11 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     SPEC is file.py:name or package.module:name (a function, a tool of a framework, a list of them, a
     toolkit), mcp:COMMAND, mcp:URL or mcp.json. Tools run in a sandbox; nothing they do leaves it.
 
-    With --agent, each defect is put to the agent: would a natural request ever lead there?
+    With --agent, each defect is put to the agent: would a natural request ever lead there? With --method
+    greybox or whitebox nothing is fuzzed: a model is asked for requests that make the tools crash.
     """
     _check(settings, specs, emit)
-    started = _Started()
+    started = Started()
     try:
         with watched(settings) as listeners:
             if settings.resume:
@@ -70,16 +75,6 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
         raise
     _finish(settings, report, emit)
     return _exit_code(report, settings)
-
-
-class _Started:
-    """Remembers the run, so that what it has found can be shown though it was stopped."""
-
-    run = ""
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, RunStarted):
-            self.run = event.run
 
 
 def _finish(settings: Settings, report: FuzzReport, emit: str | None) -> None:

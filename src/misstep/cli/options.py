@@ -29,6 +29,7 @@ _METAVARS = {
     "budget_time": "DURATION",
     "budget_usd": "DOLLARS",
     "cases": "FILE",
+    "checks": "CHECK",
     "context": "FILE",
     "confidence": "RATE",
     "difficulty": "BOUND",
@@ -137,6 +138,9 @@ TRYING = (
     "usd_per_tool",
 )
 
+# What makes and judges sets of requests that mean the same.
+CONSISTENCY = ("tool_method", "variants", "checks", "normalise", "context")
+
 _FIXED_BY_A_RUN = (
     *AGENTS,
     *SYNTHESIS,
@@ -146,7 +150,10 @@ _FIXED_BY_A_RUN = (
     *INQUIRY,
     *FUZZING,
     *TRYING,
+    "groups",
     "requests_per_crash",
+    "skip_sanity",
+    *CONSISTENCY,
 )
 
 
@@ -154,11 +161,12 @@ def settings_options(
     *names: str,
     usual: Mapping[str, Any] = MappingProxyType({}),
     preset: Mapping[str, Any] = MappingProxyType({}),
+    about: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command options for these settings, and the joined `Settings` as its first argument.
 
     `usual` are values that are the command's own unless somebody says otherwise, `preset` those that only the
-    command line can change.
+    command line can change. `about` says what settings mean to this command, where that is something else.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -171,7 +179,7 @@ def settings_options(
 
         decorated: Callable[..., Any] = wrapper
         for name in reversed(names):
-            decorated = _option(name, {**usual, **preset})(decorated)
+            decorated = _option(name, {**usual, **preset}, about.get(name))(decorated)
         return decorated
 
     return decorate
@@ -182,11 +190,13 @@ def flag(name: str) -> str:
     return _NAMES.get(name, (f"--{name.replace('_', '-')}",))[-1]
 
 
-def _option(name: str, usual: Mapping[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _option(
+    name: str, usual: Mapping[str, Any], about: str | None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     default = usual.get(name, getattr(Settings(), name))
     nothing = default is None or default is False or default in ("", (), {})
     shown = "" if nothing else f"  [default: {', '.join(default) if name in LISTS else default}]"
-    described = f"{_description(name)}{shown}"
+    described = f"{about or _description(name)}{shown}"
     if isinstance(field_type(name), msgspec.inspect.BoolType):
         return click.option(f"{flag(name)}/--no-{flag(name)[2:]}", name, default=None, help=described)
     declared = _NAMES.get(name, (flag(name),))
@@ -227,7 +237,7 @@ def _is_given(given: dict[str, Any], name: str) -> bool:
 def _refuse_contradictions(layer: dict[str, Any]) -> None:
     """Flags that would be ignored beside another are a mistake."""
     for chief, others in (("resume", (*_FIXED_BY_A_RUN, "dry_run")), ("cases", SYNTHESIS)):
-        vain = [flag(name) for name in others if name in layer and name != chief]
+        vain = [flag(name) for name in dict.fromkeys(others) if name in layer and name != chief]
         if chief in layer and vain:
             raise UsageError(f"{' and '.join(vain)} can't go with {flag(chief)}", f"leave {vain[0]} out")
 

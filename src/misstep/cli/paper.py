@@ -1,4 +1,4 @@
-"""`misstep paper`: the experiments of the PDoctor paper, with any agents."""
+"""`misstep paper`: the experiments of the papers, with any agents."""
 
 from collections.abc import Sequence
 
@@ -7,6 +7,7 @@ from rich.console import Console
 
 from misstep.api import paper as api
 from misstep.cli.display import make_display
+from misstep.cli.methods import toolfuzz
 from misstep.cli.options import AGENTS, settings_options
 from misstep.cli.output import ours_alone, print_json
 from misstep.core.replication import Question, Replication
@@ -34,7 +35,10 @@ use_option = click.option(
 
 @click.group("paper")
 def paper_group() -> None:
-    """The experiments of the PDoctor paper (section 6), with the paper's own figures beside yours."""
+    """The experiments of the PDoctor and ToolFuzz papers, with their own figures beside yours."""
+
+
+paper_group.add_command(toolfuzz)
 
 
 @paper_group.command("rq1")

@@ -1,4 +1,4 @@
-"""`misstep replay`: a case, or a finding about a tool, once more."""
+"""`misstep replay`: a case, a finding about a tool, or a set of requests for one, once more."""
 
 import click
 from rich.console import Console
@@ -17,10 +17,18 @@ from misstep.report.findings import finding_view, judged_view
 @click.argument("finding")
 @settings_options("store", "json")
 def replay(settings: Settings, finding: str) -> int:
-    """Run a case of a run, or the calls that broke a tool, once more. FINDING is RUN/CASE or RUN/FINDING."""
+    """Run a case of a run, or the calls that broke a tool, once more.
+
+    FINDING is RUN/CASE, RUN/FINDING, or RUN/SET for requests that mean the same, which the agent gets again.
+    """
     name, slash, part = finding.partition("/")
-    if slash and part and find_run(settings, name).purpose.verb == "fuzz":
+    verb = find_run(settings, name).purpose.verb if slash and part else None
+    if verb == "fuzz":
         return _replay_tool(settings, name, part)
+    if verb == "consistency":
+        from misstep.cli.consistency import replay_stored
+
+        return replay_stored(settings, name, part)
     with ours_alone():
         before, after = api.replay(settings, finding)
     if settings.json:
@@ -37,7 +45,8 @@ def _replay_tool(settings: Settings, run: str, name: str) -> int:
     from misstep.api.tool_replay import replay_finding
 
     before, after = replay_finding(settings, run, name)
-    same = after.signature == before.signature
+    is_refusal = before.kind == "refusal"
+    same = after.ruling == before.ruling if is_refusal else after.signature == before.signature
     if settings.json:
         print_json(after)
     else:
@@ -45,7 +54,8 @@ def _replay_tool(settings: Settings, run: str, name: str) -> int:
         console.print(finding_view(before))
         console.print(judged_view(after))
         hint(console, "as before" if same else f"before, it was: {before.kind}, {before.error}")
-    return int(after.ruling not in ("fine", "refused", "environment"))
+    harmless = ("fine", "environment") if is_refusal else ("fine", "refused", "environment")
+    return int(after.ruling not in harmless)
 
 
 def _ending(outcome: Outcome) -> str:

@@ -1,5 +1,6 @@
 """`misstep runs` and `show`: what has been run."""
 
+from collections.abc import Callable
 from importlib import import_module
 
 import click
@@ -12,7 +13,7 @@ from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, quoted
 from misstep.core.breakdown import FACETS, Facet
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import Verb
+from misstep.core.purpose import ON_TOOLS, Verb
 from misstep.core.settings import Settings, store_flag
 from misstep.core.summary import Summary
 from misstep.report.breakdown import breakdown_view
@@ -20,6 +21,8 @@ from misstep.report.case import case_view
 from misstep.report.terminal import RunRow, failures_table, runs_table, summary_table
 from misstep.store.location import shown
 from misstep.store.runs import Run
+
+UNITS: dict[Verb, str] = {"fuzz": "tools", "consistency": "tools", "crosstalk": "groups"}
 
 
 class RunLine(msgspec.Struct, frozen=True):
@@ -85,10 +88,9 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
     """Show a run, or one of its cases in full. RUN may be shortened, or be 'last'."""
     if "/" in run and case is None:
         run, case = run.split("/", 1)
-    if case and api.find_run(settings, run).purpose.verb == "fuzz":
-        from misstep.cli.fuzz import show_finding
-
-        show_finding(settings, run, case)
+    part = _PARTS.get(api.find_run(settings, run).purpose.verb) if case else None
+    if part:
+        _find(part)(settings, run, case)
     elif case:
         stored, outcome = api.view_case(settings, run, case)
         _show_case(settings, outcome, stored.id)
@@ -102,16 +104,30 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
 # What there is to see of runs that are no mere tests; loaded when it is wanted.
 _RESULTS: dict[Verb, str] = {
     "capability": "misstep.cli.capability:show_stored",
+    "consistency": "misstep.cli.consistency:show_stored",
+    "crosstalk": "misstep.cli.crosstalk:show_stored",
     "dissect": "misstep.cli.dissect:show_stored",
     "fuzz": "misstep.cli.fuzz:show_stored",
     "shrink": "misstep.cli.shrink:show_stored",
 }
 
 
+# The same for a part of such a run.
+_PARTS: dict[Verb, str] = {
+    "consistency": "misstep.cli.consistency:show_set",
+    "fuzz": "misstep.cli.fuzz:show_finding",
+}
+
+
 def _show_result(settings: Settings, run: Run, most: int) -> None:
     """What a run that is no mere test has found out."""
-    module, attribute = _RESULTS[run.purpose.verb].split(":")
-    getattr(import_module(module), attribute)(settings, run.id, most)
+    _find(_RESULTS[run.purpose.verb])(settings, run.id, most)
+
+
+def _find(home: str) -> Callable[..., None]:
+    module, attribute = home.split(":")
+    shown: Callable[..., None] = getattr(import_module(module), attribute)
+    return shown
 
 
 def _show_breakdown(settings: Settings, run: str, by: Facet) -> None:
@@ -130,14 +146,14 @@ def _show_run(settings: Settings, view: api.RunView, most: int) -> None:
     console, place = Console(), store_flag(shown(settings.store))
     state = "going on" if view.live else "unfinished"
     of = f" of {view.run.total}" if view.run.total else ""
-    unit = "tools" if verb == "fuzz" else "cases"
+    unit = UNITS.get(verb, "cases")
     unfinished = "" if view.run.summary else f"   {state}: {view.run.done}{of} {unit}"
     subject = f" of {view.run.purpose.run}" if view.run.purpose.run else ""
     kind = f"   {view.run.purpose.command}{subject}" if verb != "test" else ""
     console.print(f"run [bold]{view.run.id}[/]{kind}{unfinished}\n", highlight=False)
     if has_result:
         _show_result(settings, view.run, most)
-    if verb != "fuzz":
+    if verb not in ON_TOOLS:
         console.print(*[""] * has_result, summary_table(view.summary), sep="\n")
     if view.failures and not subject:  # else they are of the making of the run itself
         hidden = view.summary.cases - view.summary.passed - len(view.failures)

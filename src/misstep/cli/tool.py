@@ -12,6 +12,8 @@ from misstep.report.text import plain
 from misstep.report.tools import tools_view
 
 COMMANDS = {
+    "consistency": "misstep.cli.consistency:consistency",
+    "crosstalk": "misstep.cli.crosstalk:crosstalk",
     "fuzz": "misstep.cli.fuzz:fuzz",
     "lint": "misstep.cli.lint:lint",
     "list": "misstep.cli.tool:list_command",

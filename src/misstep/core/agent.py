@@ -76,6 +76,10 @@ class Toolbox(Meter, Protocol):
         """Keep a raw message, if the user asked for messages to be kept."""
         ...
 
+    def warn(self, text: str) -> None:
+        """Tell the user what is not as it should be through no fault of the agent."""
+        ...
+
 
 class StepsExhausted(Exception):
     """The agent has used up the turns allowed for one case; agents let it pass through."""
@@ -88,11 +92,23 @@ class Displaced(Exception):
     """
 
 
+class Origin(msgspec.Struct, frozen=True):
+    """Where a tool comes from that is the user's own: the spec that means it, and its kind."""
+
+    spec: str
+    kind: str
+
+
 class Assignment(msgspec.Struct, frozen=True):
-    """The request, and the seed for whatever the agent leaves to chance."""
+    """The request, and the seed for whatever the agent leaves to chance.
+
+    `origins`, by the names of tools, are for agents of a framework that knows more of its own tools than a
+    name, a description and a schema.
+    """
 
     request: str
     seed: int
+    origins: dict[str, Origin] = {}
 
 
 class Answer(msgspec.Struct, frozen=True):

@@ -106,7 +106,10 @@ class PromptSet(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the tests of one tool's answers came to; `usage` is by the role of the model."""
+    """What the tests of one tool's answers came to; `usage` is by the role of the model.
+
+    `ideas` are the templates that were thought of so far, or the requests where those are not made in sets.
+    """
 
     name: str
     sets: tuple[PromptSet, ...] = ()
@@ -118,11 +121,43 @@ class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
     sandbox: str = ""  # in words
     place: int = 0  # among the tools of its run
+    ideas: tuple[str, ...] = ()
     version: int = CONSISTENCY_VERSION
 
     @property
     def faulty(self) -> list[PromptSet]:
-        return [each for each in self.sets if each.verdict == "failed"]
+        return self.having("failed")
+
+    @property
+    def verdict(self) -> Judgement:
+        """A tool has failed with one of its sets, and passes if there is another that could be judged."""
+        if self.faulty:
+            return "failed"
+        return "passed" if self.having("passed") else "inconclusive"
+
+    @property
+    def calls(self) -> int:
+        return sum(len(trial.uses) for each in self.sets for trial in each.trials)
+
+    @property
+    def tokens(self) -> int:
+        return sum(usage.input + usage.output for usage in self.usage.values())
+
+    def having(self, verdict: Judgement) -> list[PromptSet]:
+        return [each for each in self.sets if each.verdict == verdict]
+
+
+class ConsistencyRun(msgspec.Struct, frozen=True):
+    """What a whole run came to."""
+
+    run: str
+    specs: tuple[str, ...]
+    tools: tuple[ConsistencyReport, ...]
+    seconds: float
+
+    @property
+    def sets(self) -> list[PromptSet]:
+        return [each for tool in self.tools for each in tool.sets]
 
 
 def set_id(tool: str, requests: Sequence[str]) -> str:

@@ -5,11 +5,14 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from misstep.core.consistency import ConsistencyReport, PromptSet
 from misstep.core.estimate import Estimate
 from misstep.core.finding import Finding, ToolReport
 from misstep.core.outcome import Outcome
 from misstep.core.summary import Summary
 from misstep.core.verdict import Judgement
+
+Unit: TypeAlias = Literal["case", "tool", "group"]
 
 
 class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):
@@ -22,7 +25,7 @@ class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):
     total: int
     verdicts: Mapping[Judgement, int]
     estimate: Estimate | None = None
-    unit: Literal["case", "tool"] = "case"
+    unit: Unit = "case"
 
 
 class CaseFinished(msgspec.Struct, frozen=True, tag="case_finished"):
@@ -46,6 +49,29 @@ class ToolFinished(msgspec.Struct, frozen=True, tag="tool_finished"):
     report: ToolReport
 
 
+class SetJudged(msgspec.Struct, frozen=True, tag="set_judged"):
+    """The verdict on requests that mean the same, put to an agent that has the tool; it has been kept."""
+
+    run: str
+    tool: str
+    set: PromptSet
+
+
+class ToolChecked(msgspec.Struct, frozen=True, tag="tool_checked"):
+    """What all sets of requests for a tool came to; it has been kept."""
+
+    run: str
+    report: ConsistencyReport
+
+
+class GroupFinished(msgspec.Struct, frozen=True, tag="group_finished"):
+    """What the requests for a group of tools came to; it has been kept."""
+
+    run: str
+    group: str
+    verdict: Judgement
+
+
 class RunFinished(msgspec.Struct, frozen=True, tag="run_finished"):
     run: str
     summary: Summary
@@ -64,5 +90,16 @@ class Notice(msgspec.Struct, frozen=True, tag="notice"):
     text: str
 
 
-Event: TypeAlias = RunStarted | CaseFinished | FindingMade | ToolFinished | RunFinished | RunStopped | Notice
+Event: TypeAlias = (
+    RunStarted
+    | CaseFinished
+    | FindingMade
+    | ToolFinished
+    | SetJudged
+    | ToolChecked
+    | GroupFinished
+    | RunFinished
+    | RunStopped
+    | Notice
+)
 Listener: TypeAlias = Callable[[Event], None]

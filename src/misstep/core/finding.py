@@ -1,10 +1,12 @@
 """Findings: defects of tools, and what a run of the fuzzer adds up to."""
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from misstep.core.passage import Passage
+from misstep.core.ruling import Ruling
+from misstep.core.settings import ToolMethod
 from misstep.core.tool import Frame, Invocation
 from misstep.core.transcript import Usage
 from misstep.core.trial import Trial
@@ -18,7 +20,15 @@ FindingKind = Literal[
     "schema",  # a result that is not what the tool promised, or fitting arguments that were refused
     "protocol",
     "acceptance",  # arguments that the documentation forbids were taken without a word
+    "refusal",  # arguments that the documentation lets an agent ask for were refused
 ]
+
+# Rulings and kinds of findings that are about a call that went wrong at run time.
+RUNTIME_ERRORS: tuple[FindingKind, ...] = ("crash", "hang", "blow-up", "protocol")
+
+BY_REQUEST = "a natural request"  # the origin of findings that no fuzzer has made
+
+Fuzzed: TypeAlias = Literal["time", "calls", "exhausted"]
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -47,6 +57,11 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     spec: str = ""  # where the tool was found
     request: str = ""  # in natural language, with which an agent got there
     version: int = FINDING_VERSION
+
+    @property
+    def ruling(self) -> Ruling:
+        """What the last of its calls comes to."""
+        return "refused" if self.kind == "refusal" else self.kind
 
 
 class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -86,9 +101,13 @@ class Reach(msgspec.Struct, frozen=True, omit_defaults=True):
 class Journey(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came of a tool's defects when they were put to an agent; `usage` is by the role of the model.
 
-    `richness` is about the defects that natural requests can lead to.
+    `richness` is about the defects that natural requests can lead to. `fuzzed` is how fuzzing had ended, and
+    `left` counts what was never put to the agent for want of time.
     """
 
+    method: ToolMethod = "toolfuzz"
+    fuzzed: Fuzzed = "calls"
+    left: int = 0
     passages: tuple[Passage, ...] = ()
     usage: dict[str, Usage] = {}
     richness: Richness | None = None
@@ -99,9 +118,24 @@ class Journey(msgspec.Struct, frozen=True, omit_defaults=True):
         return [trial for passage in self.passages for trial in passage.trials]
 
     @property
+    def unclear(self) -> int:
+        """How much of what was put to the agent could not be judged."""
+        return sum(passage.fate == "inconclusive" for passage in self.passages)
+
+    @property
     def calls(self) -> int:
         """Of the real tools."""
         return sum(len(trial.uses) for trial in self.trials)
+
+    @property
+    def unique_errors(self) -> int:
+        """Errors at run time that natural requests have led to, each once."""
+        uses = (use for trial in self.trials for use in trial.uses)
+        return len({(use.tool, use.judged.signature) for use in uses if use.judged.ruling in RUNTIME_ERRORS})
+
+    @property
+    def calls_per_error(self) -> float | None:
+        return self.calls / self.unique_errors if self.unique_errors else None
 
 
 class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):

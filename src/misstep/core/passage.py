@@ -1,6 +1,6 @@
 """The way of a tool's defect through an agent: whether a natural request leads there."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -9,22 +9,29 @@ from misstep.core.trial import Trial
 Fate = Literal[
     "undocumented",  # the agent, told to make the call, would not: its documentation does not allow it
     "unmet",  # natural requests were made, and none led to an error
+    "expected",  # one led to a refusal, as whoever has read the documentation would expect
     "reached",
     "inconclusive",  # a model or the agent gave nothing that could be judged
 ]
 
-FATES: tuple[Fate, ...] = ("undocumented", "unmet", "reached", "inconclusive")
+FATES: tuple[Fate, ...] = get_args(Fate)
+
+# What was put to the agent: a defect that fuzzing found, a refusal, or a request that began with neither.
+Matter = Literal["defect", "refusal", "request"]
 
 
 class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
     """How far one defect got; `finding` is the id of the fuzzer's, empty for requests that began with none.
 
-    `rehearsal` is the agent told to make the very calls, `trials` are the requests with the real tools.
+    `is_documented` says that the agent would make the calls, or that nobody asked. `rehearsal` is the agent
+    told to make the very calls, `trials` are the requests with the real tools.
     """
 
     finding: str
     fate: Fate
     why: str = ""
+    matter: Matter = "defect"
+    is_documented: bool = False
     rehearsal: Trial | None = None
     requests: tuple[str, ...] = ()
     trials: tuple[Trial, ...] = ()

@@ -4,7 +4,9 @@ from typing import Literal
 
 import msgspec
 
-Verb = Literal["test", "capability", "dissect", "shrink", "paper", "fuzz", "consistency"]
+Verb = Literal["test", "capability", "dissect", "shrink", "paper", "fuzz", "consistency", "crosstalk"]
+
+ON_TOOLS: tuple[Verb, ...] = ("fuzz", "consistency", "crosstalk")  # which test tools
 
 
 class Purpose(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -21,7 +23,7 @@ class Purpose(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def command(self) -> str:
         """The words by which it is given."""
-        return f"{'tool' if self.verb in ('fuzz', 'consistency') else 'plan'} {self.verb}"
+        return f"{'tool' if self.verb in ON_TOOLS else 'plan'} {self.verb}"
 
 
 TESTING = Purpose()

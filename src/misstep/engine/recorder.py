@@ -11,13 +11,14 @@ from misstep.core.agent import Answer, StepsExhausted, Tool
 from misstep.core.secrets import Redactor
 from misstep.core.spending import AGENT, UNCOUNTED, Account
 from misstep.core.transcript import Call, Transcript, Usage
-from misstep.core.words import ANSWER, MESSAGE, NAME, Keeper, error_in_words
+from misstep.core.words import ANSWER, MESSAGE, NAME, TEXT, Keeper, error_in_words
 from misstep.engine.deadline import Deadline
 
 NOTHING_SECRET = Redactor()
 CALLS_PER_STEP = 20  # bounds an agent that calls for ever within one turn
 MOST_TOKENS = 1 << 48  # nobody spends more, whatever an agent says
 MOST_MESSAGES = 10_000
+MOST_WARNINGS = 20
 LEFT_OUT = "the rest of the messages is left out: they are too many"
 
 
@@ -86,6 +87,7 @@ class Recorder:
         self.usage = Usage()
         self.misread_turns = 0
         self.messages = list[Any]()
+        self.warnings = list[str]()
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -158,6 +160,12 @@ class Recorder:
                 self.messages.append(kept)
             else:
                 self.messages[-1] = LEFT_OUT
+
+    def warn(self, text: str) -> None:
+        text = self._words.text(text, TEXT)
+        with self._lock:
+            if text not in self.warnings and len(self.warnings) < MOST_WARNINGS:
+                self.warnings.append(text)
 
     def close(self) -> None:
         """Take no more calls: whoever still holds on to the toolbox belongs to a case that is over."""

@@ -9,11 +9,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.finding import Finding, FuzzReport, ToolReport
+from misstep.core.finding import BY_REQUEST, Finding, FuzzReport, ToolReport
 from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
 from misstep.report.call import written
-from misstep.report.journey import journey_as_json, journeys_view
+from misstep.report.journey import estimate, journey_as_json, journeys_view
 from misstep.report.layout import bare_table, section
 from misstep.report.terminal import counted
 from misstep.report.text import plain
@@ -46,7 +46,9 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
     for finding in report.findings:
         parts += [Text(), finding_view(finding), Text(f"  again: {again}/{finding.id}{place}", style="dim")]
     if not report.findings:
-        parts.append(Text("\nno defects were found", style="green"))
+        unclear = sum(tool.journey.unclear for tool in report.tools if tool.journey)
+        rest = f"; {unclear} could not be judged" if unclear else ""
+        parts.append(Text(f"\nno defects were found{rest}", style="yellow" if unclear else "green"))
     if any(tool.journey for tool in report.tools):
         parts += [Text(), journeys_view(report.tools)]
     return Group(*parts)
@@ -123,8 +125,7 @@ def found(tool: ToolReport) -> Text:
 
 def in_all(tool: ToolReport) -> str:
     """How many defects there are by the estimate, with its interval."""
-    richness = tool.richness
-    return f"{richness.estimate:.1f} ({richness.low:.0f}–{richness.high:.0f})" if richness else "–"
+    return estimate(tool.richness)
 
 
 def calls_each(tool: ToolReport) -> str:
@@ -146,6 +147,8 @@ def remarks(tool: ToolReport) -> list[str]:
 
 def history(finding: Finding) -> str:
     often = f"seen {counted(finding.seen, 'time')}" if finding.seen > 1 else "seen once"
+    if finding.origin == BY_REQUEST:
+        return f"found by {BY_REQUEST}, {often}"
     return f"found after {counted(finding.found_after, 'call')}, {often}{_certainty(finding)}"
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from misstep.core.breakdown import Breakdown
 from misstep.core.capability import Capability
+from misstep.core.consistency import ConsistencyRun
 from misstep.core.diagnosis import Dissection
 from misstep.core.finding import FuzzReport
 from misstep.core.outcome import Outcome
@@ -15,6 +16,7 @@ from misstep.core.summary import Summary
 from misstep.report.web import sections
 from misstep.report.web.defects import defects
 from misstep.report.web.failures import failures
+from misstep.report.web.faulty_sets import faulty_sets
 from misstep.report.web.markup import Markup, element, text
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # no scripts, nothing from elsewhere
@@ -33,6 +35,7 @@ class Findings(msgspec.Struct, frozen=True):
     place: str = ""
     reduction: Reduction | None = None
     tools: FuzzReport | None = None
+    answers: ConsistencyRun | None = None
 
 
 def run_page(findings: Findings) -> str:
@@ -64,6 +67,9 @@ def _parts(findings: Findings) -> Iterator[Markup]:
     summary = findings.summary
     if findings.tools:
         yield from defects(findings.tools, findings.place)
+        return
+    if findings.answers:
+        yield from faulty_sets(findings.answers, findings.place)
         return
     if findings.dissections or findings.reduction:
         # How often changed cases pass says nothing about the agent.

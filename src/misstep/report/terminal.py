@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import TESTING, Purpose
+from misstep.core.purpose import ON_TOOLS, TESTING, Purpose
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
 from misstep.report.layout import bare_table
@@ -85,7 +85,7 @@ def runs_table(rows: Iterable[RunRow]) -> Table:
 
 def _size(row: RunRow) -> str:
     """How many actions its cases have."""
-    if row.purpose.verb == "fuzz":
+    if row.purpose.verb in ON_TOOLS:
         return "tools"
     return str(row.settings.actions) if not row.settings.cases else "file"
 
@@ -109,7 +109,7 @@ def _when(started: float) -> str:
 def _agent(row: RunRow) -> Text:
     """The agent, below it its model if it has one, and the command if it was no mere test."""
     model, purpose = row.settings.model, row.purpose
-    text = Text(plain(", ".join(purpose.tools) if purpose.verb == "fuzz" else row.settings.agent))
+    text = Text(plain(", ".join(purpose.tools) if purpose.verb in ON_TOOLS else row.settings.agent))
     if model:
         text.append(f"\n{plain(model)}", style="dim")
     if purpose.verb != "test":

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from misstep.core.consistency import ConsistencyReport
+from misstep.core.crosstalk import GroupReport
 from misstep.core.finding import ToolReport
 from misstep.core.outcome import Outcome
 from misstep.core.spending import Spent
@@ -44,7 +45,7 @@ class Seat:
 
         return self._transactions.insist(self._hold, write)
 
-    def keep_report(self, report: ToolReport | ConsistencyReport, spent: Spent) -> None:
+    def keep_report(self, report: ToolReport | ConsistencyReport | GroupReport, spent: Spent) -> None:
         """Commit what was found out about a tool, in the place of what was there before."""
         row = {"run": self._run, "tool": key_of(report.name), "document": encode(report)}
         same = sa.and_(tool_reports.c.run == row["run"], tool_reports.c.tool == row["tool"])

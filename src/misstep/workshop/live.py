@@ -10,20 +10,27 @@ from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.core.trial import Use
 from misstep.core.words import ANSWER, cut
 from misstep.tooling.judging.court import judge_calls_of
-from misstep.workshop.process import Process
+from misstep.tooling.workbench import Workbench
 
 NOT_AN_OBJECT = "Error: the arguments of a call are a JSON object."
 STOPPED = "Error: the tool is not available any more."
 
 
 class LiveTools:
-    """Tools of a process, called where they are safe; it is a `World`. `uses` are the calls made so far."""
+    """Tools of a process, called where they are safe; it is a `World`. `uses` are the calls made so far.
 
-    def __init__(self, process: Process, names: Sequence[str] = ()) -> None:
+    `grant` is asked before each call whether it may be made. Once one was not made, it `is_stopped`.
+    """
+
+    def __init__(
+        self, process: Workbench, names: Sequence[str] = (), grant: Callable[[], bool] = lambda: True
+    ) -> None:
         self._process = process
         self._offered = [each for each in process.tools if not names or each.name in names]
         self._judge: Callable[[Invocation, Reaction], Judged] = judge_calls_of(self._offered)
+        self._grant = grant
         self.uses = list[Use]()
+        self.is_stopped = False
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -40,9 +47,11 @@ class LiveTools:
         if not isinstance(arguments, dict):
             return NOT_AN_OBJECT
         invocation = Invocation(name, json.dumps(arguments))
-        reaction = next(iter(list(self._process.run([Probe(invocation)]))), None)
-        if reaction is None:
+        reactions = list(self._process.run([Probe(invocation)])) if self._grant() else []
+        if not reactions:
+            self.is_stopped = True
             return STOPPED
+        reaction = reactions[0]
         said = cut(_told(reaction), ANSWER)
         self.uses.append(Use(name, invocation.arguments, said, self._judge(invocation, reaction)))
         return said

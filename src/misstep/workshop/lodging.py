@@ -24,9 +24,9 @@ class Lodging:
     """
 
     def __init__(self, spec: str, conditions: Conditions) -> None:
-        self._spec = anchored(spec)
+        self.spec = anchored(spec)
         self._conditions = conditions
-        self.sandbox: Sandbox = sandbox_for(self._spec, conditions)
+        self.sandbox: Sandbox = sandbox_for(self.spec, conditions)
         self._is_server = self.is_apart = is_server(spec)
         self.is_over: Callable[[], bool] = never
         self.housing: Housing | None = None
@@ -42,7 +42,7 @@ class Lodging:
         """Load the tools, and open them to calls."""
         try:
             self._open()
-            refuse_destruction(self.tools, self.sandbox, self._conditions, is_remote(self._spec))
+            refuse_destruction(self.tools, self.sandbox, self._conditions, is_remote(self.spec))
         except BaseException:
             self.close()
             raise
@@ -95,11 +95,9 @@ class Lodging:
 
     def _open(self) -> None:
         if self.sandbox.holds:  # what there is to hide may have changed
-            self.sandbox = sandbox_for(self._spec, self._conditions)
+            self.sandbox = sandbox_for(self.spec, self._conditions)
         self.sandbox.prepare()
-        self.housing = Housing(
-            self._spec, self._conditions, self.sandbox, self.is_apart, is_over=self.is_over
-        )
+        self.housing = Housing(self.spec, self._conditions, self.sandbox, self.is_apart, is_over=self.is_over)
         loaded = self.housing.load()
         if not loaded.forkable and not self.is_apart:
             self.is_apart = True

@@ -45,6 +45,10 @@ class Process:
         self._heard_at = 0.0
         self._patience = 1.0
 
+    def spec_of(self, tool: str) -> str:  # noqa: ARG002
+        """What means a tool, wherever it is read."""
+        return self._lodging.spec
+
     @property
     def tools(self) -> Sequence[Described]:
         return self._lodging.tools

@@ -1,6 +1,7 @@
 """Agents of Google's Agent Development Kit as agents under test."""
 
 import copy
+import inspect
 from contextlib import aclosing
 from functools import cache
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import msgspec
 
 from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import Unroutable, furnish, stand_in
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -24,7 +26,8 @@ class AdkAgent:
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         adk = _adk()
-        native = self._build([adk.MockTool(described, toolbox) for described in toolbox.tools])
+        tools = furnish(assignment, toolbox, "adk", adk.MockTool, _rerouted)
+        native = self._build(tools)
         runner = adk.InMemoryRunner(app=_watched(native, adk.Watch(toolbox)))
         session = await runner.session_service.create_session(app_name=runner.app_name, user_id=USER)
         events = runner.run_async(
@@ -61,6 +64,22 @@ def retool(value: Any) -> Build:
         return value.model_copy(update={"root_agent": copy}) if isinstance(value, adk.App) else copy
 
     return build
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that declares what the tool itself does."""
+    if not hasattr(native, "run_async"):
+        raise Unroutable("it has no 'run_async'")
+
+    async def run_async(*, args: dict[str, Any], tool_context: Any) -> str:  # noqa: ARG001
+        return toolbox.call(described.name, args)
+
+    routed = copy.copy(native)
+    routed.run_async = run_async
+    routed._get_declaration = native._get_declaration  # which looks at the function
+    if callable(function := getattr(native, "func", None)):
+        routed.func = stand_in(function, described, toolbox.call, inspect.iscoroutinefunction(function))
+    return routed
 
 
 def _described(root: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import Unroutable, check_unchanged, furnish, stand_in
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -22,7 +23,7 @@ class Ag2Agent:
         self._build = build
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build([_tool(described, toolbox) for described in toolbox.tools])
+        native = self._build(furnish(assignment, toolbox, "ag2", _tool, _rerouted))
         said = _Said(toolbox)
         watch = _ag2().Middleware(_watch_class(), said=said)
         try:
@@ -115,6 +116,17 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
 
     schema = copy.deepcopy(described.parameters)  # the framework writes into it
     return _ag2().tool(carry_out, name=described.name, description=described.description, schema=schema)
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that checks and converts arguments as the tool does."""
+    check_unchanged(native, "ag2", "__call__", "register", "schemas")
+    if native.model.is_generator:
+        raise Unroutable("it gives its result in pieces")
+    routed = copy.copy(native)
+    routed.model = copy.copy(native.model)
+    routed.model.call = stand_in(native.model.call, described, toolbox.call, awaited=True)
+    return routed
 
 
 def _usage(counts: Any, provider: str | None) -> Usage:

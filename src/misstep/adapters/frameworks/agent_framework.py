@@ -6,6 +6,7 @@ from typing import Any
 
 from misstep.adapters.arguments import open_model, read_arguments
 from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import check_unchanged, furnish, stand_in
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -19,7 +20,7 @@ class AgentFrameworkAgent:
         self._build = build
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build([_tool(described, toolbox) for described in toolbox.tools])
+        native = self._build(furnish(assignment, toolbox, "agent-framework", _tool, _rerouted))
         watch = _Watch(toolbox)
         options = _watching(native, watch)
         reply = await native.run(assignment.request, **options)
@@ -101,6 +102,16 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
         func=carry_out,
         input_model=open_model(described.parameters),
     )
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that checks arguments as the tool does; results have been put into words already."""
+    check_unchanged(native, "agent_framework", "invoke", "__call__", "parameters")
+    routed = copy.copy(native)
+    routed.func = stand_in(native.func, described, toolbox.call, awaited=True)
+    routed._instance = None
+    routed.result_parser = None
+    return routed
 
 
 def _usage(details: Any) -> Usage:

@@ -8,6 +8,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import Unroutable, check_unchanged, furnish, stand_in
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -23,7 +24,7 @@ class AutoGenAgent:
         self._build = build
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build([_mock_tool()(described, toolbox) for described in toolbox.tools])
+        native = self._build(furnish(assignment, toolbox, "autogen", _mock_tool(), _rerouted))
         watched = _watch(native, toolbox)
         result = await _finished(native, assignment.request)
         if not watched:
@@ -158,6 +159,23 @@ def _mock_tool() -> Any:
             return self._toolbox.call(self.name, args)
 
     return MockTool
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that checks arguments as the tool does; results have been put into words already."""
+    check_unchanged(native, "autogen_core", "run_json")
+    if hasattr(native, "run_json_stream"):
+        raise Unroutable("it gives its result in pieces")
+
+    async def run(args: Any, cancellation_token: Any) -> str:  # noqa: ARG001
+        return toolbox.call(described.name, args.model_dump(mode="json", exclude_unset=True))
+
+    routed = copy.copy(native)
+    routed.run = run
+    routed.return_value_as_string = str
+    if callable(function := getattr(native, "_func", None)):
+        routed._func = stand_in(function, described, toolbox.call, asyncio.iscoroutinefunction(function))
+    return routed
 
 
 def _usage(counts: Any) -> Usage:

@@ -7,6 +7,7 @@ from typing import Any
 
 from misstep.adapters.arguments import open_model, read_arguments
 from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import check_unchanged, furnish, stand_in
 from misstep.adapters.references import merge_references
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Tool, Toolbox
@@ -27,7 +28,7 @@ class CrewAgent:
         self._build = build
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        return await in_thread(lambda: _kick_off(self._build, assignment.request, _Watch(toolbox)))
+        return await in_thread(lambda: _kick_off(self._build, assignment, _Watch(toolbox)))
 
 
 def agent(build: Build, name: str) -> CrewAgent:
@@ -71,16 +72,23 @@ def _check_place(crew: Any) -> None:
         raise UsageError("no task of the crew says where the request goes", CREW_HINT)
 
 
-def _kick_off(build: Build, request: str, watch: "_Watch") -> Answer:
+def _kick_off(build: Build, assignment: Assignment, watch: "_Watch") -> Answer:
     """One case, in a thread and a context of its own."""
-    native = build([_mock_tool(described, watch) for described in watch.toolbox.tools])
+    tools = furnish(
+        assignment,
+        watch.toolbox,
+        "crewai",
+        lambda described, _: _mock_tool(described, watch),
+        lambda native, described, _: _rerouted(native, described, watch),
+    )
+    native = build(tools)
     _hear_replies()
     _watch_here.set(watch)
     dispatch = _part("hooks.dispatch")
     hooks = {dispatch.InterceptionPoint.PRE_MODEL_CALL: [watch.begin_turn]}
     try:
         with dispatch.scoped_hooks(hooks):
-            output = _started(native, request, watch.toolbox.max_steps)
+            output = _started(native, assignment.request, watch.toolbox.max_steps)
     except Exception as error:
         if watch.exhausted or _goes_round_in_circles(error):
             raise StepsExhausted from error
@@ -130,6 +138,10 @@ class _Watch:
     def catch_up(self) -> None:
         """Wait until all that the models have said so far is recorded."""
         _part("events").crewai_event_bus.flush()
+
+    def call(self, name: str, arguments: Any) -> str:
+        self.catch_up()
+        return self.toolbox.call(name, arguments)
 
     def begin_turn(self, context: Any) -> None:
         self.catch_up()
@@ -182,15 +194,32 @@ def _mock_tool(described: Tool, watch: _Watch) -> Any:
 
     class Mock(tools.BaseTool):  # type: ignore[name-defined]
         def _run(self, /, **arguments: Any) -> str:
-            watch.catch_up()
-            return watch.toolbox.call(described.name, arguments)
+            return watch.call(described.name, arguments)
 
     return Mock(
         name=described.name,
         description=described.description,
         args_schema=open_model(merge_references(described.parameters)),
-        cache_function=lambda *_: False,  # a call that is answered from a cache would not be carried out
+        cache_function=_never,
     )
+
+
+def _never(*_: Any) -> bool:
+    """Whether to keep a result: a call that is answered from a cache would not be carried out."""
+    return False
+
+
+def _rerouted(native: Any, described: Tool, watch: _Watch) -> Any:
+    """A copy of a tool that checks arguments as the tool does; results have been put into words already."""
+    check_unchanged(native, "crewai", "run", "arun")
+    routed = native.model_copy()
+    own = {"cache_function": _never, "result_schema": None}
+    for name, awaited in (("_run", False), ("_arun", True), ("func", False)):
+        if callable(function := getattr(native, name, None)):
+            own[name] = stand_in(function, described, watch.call, awaited)
+    for name, part in own.items():
+        object.__setattr__(routed, name, part)
+    return routed
 
 
 def _spoken(name: str) -> str:

@@ -3,13 +3,14 @@
 import copy
 import logging
 import uuid
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache, partial, wraps
 from types import new_class
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import check_unchanged, furnish, stand_in
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Tool, Toolbox
 from misstep.core.transcript import Usage
@@ -29,9 +30,11 @@ class LangChainAgent:
         self._build = build
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build([_mock_tool()(described, toolbox) for described in toolbox.tools])
+        tools = furnish(assignment, toolbox, "langchain", _mock_tool(), _rerouted)
+        native = self._build(tools)
         given = _input(native, assignment.request)
-        listener = _listener()(toolbox, native.tools if _is_a(native, "AgentExecutor") else ())
+        own = {tool.name for tool in tools if not isinstance(tool, _mock_tool())}
+        listener = _listener()(toolbox, native.tools if _is_a(native, "AgentExecutor") else (), own)
         try:
             result = await _invoke(native, given, _config(native, listener))
         except Exception as error:
@@ -138,12 +141,13 @@ class _Listener:
     raise_error = True  # StepsExhausted has to get out
     run_inline = True  # in order, before anything else happens
 
-    def __init__(self, toolbox: Toolbox, tools: Iterable[Any]) -> None:
+    def __init__(self, toolbox: Toolbox, tools: Iterable[Any], own: Collection[str]) -> None:
         self._toolbox = toolbox
-        self._mocks = {described.name for described in toolbox.tools}
-        self._private = {tool.name for tool in tools} - self._mocks
+        self._mocks = {described.name: described for described in toolbox.tools}
+        self._private = {tool.name for tool in tools} - self._mocks.keys()
         self._turns = dict[uuid.UUID, int]()
         self._chunks = dict[uuid.UUID, list[Any]]()
+        self._own = own  # tools that are LangChain's own objects
         self._in_words = False  # the last reply had no calls but those in its text
         self.was_stopped = False
 
@@ -151,7 +155,7 @@ class _Listener:
         self, _serialized: Any, messages: Sequence[Sequence[Any]], *, run_id: uuid.UUID, **info: Any
     ) -> None:
         self._turns[run_id] = self._toolbox.begin_turn()
-        self._private |= _names_of((info.get("invocation_params") or {}).get("tools")) - self._mocks
+        self._private |= _names_of((info.get("invocation_params") or {}).get("tools")) - self._mocks.keys()
         for message in _since_last_reply(messages[0]):
             self._toolbox.note(message.model_dump())
 
@@ -185,7 +189,8 @@ class _Listener:
     def on_agent_action(self, action: Any, **_info: Any) -> None:
         """An `AgentExecutor` has read a call, perhaps out of the text of a reply."""
         if self._in_words:
-            self._ask(action.tool, read_arguments(action.tool_input))
+            read = partial(_given, self._mocks[action.tool]) if action.tool in self._own else read_arguments
+            self._ask(action.tool, read(action.tool_input))
 
     def on_agent_finish(self, finish: Any, **_info: Any) -> None:
         """An `AgentExecutor` ends; if it does so without a word of the model, it has run into a limit."""
@@ -228,6 +233,40 @@ def _mock_tool() -> Any:
             return self._run(given)
 
     return MockTool
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that checks its input as the tool does, then hands it on as it came."""
+    check_unchanged(native, "langchain_core", "invoke", "ainvoke", "run", "arun")
+
+    def checked(tool_input: Any, call_id: str | None) -> tuple[Any, dict[str, Any]]:
+        type(native)._to_args_and_kwargs(routed, copy.deepcopy(tool_input), call_id)
+        return (tool_input,), {}
+
+    @wraps(native._run)
+    def carry_out(given: Any, **_info: Any) -> Any:
+        text = toolbox.call(described.name, _given(described, given))
+        return (text, None) if native.response_format == "content_and_artifact" else text
+
+    @wraps(native._arun)
+    async def carry_out_later(given: Any, **_info: Any) -> Any:
+        return carry_out(given)
+
+    routed = native.model_copy()
+    own = {"_to_args_and_kwargs": checked, "_run": carry_out, "_arun": carry_out_later}
+    own["get_input_schema"] = native.get_input_schema  # which may look at `_run`
+    for name, awaited in (("func", False), ("coroutine", True)):
+        if callable(function := getattr(native, name, None)):
+            own[name] = stand_in(function, described, toolbox.call, awaited)
+    for name, part in own.items():
+        object.__setattr__(routed, name, part)
+    return routed
+
+
+def _given(described: Tool, tool_input: Any) -> Any:
+    """The arguments of a call; LangChain takes a text for the first of them."""
+    first = next(iter(described.parameters.get("properties", ())), "")
+    return {first: tool_input} if first and isinstance(tool_input, str) else read_arguments(tool_input)
 
 
 def _names_of(tools: Any) -> set[str]:

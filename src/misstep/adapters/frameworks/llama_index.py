@@ -10,6 +10,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import check_unchanged, furnish, stand_in
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -27,7 +28,7 @@ class LlamaIndexAgent:
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         watch = _Watch(toolbox)
-        native = _watched(self._build(_mock_tools(toolbox, watch.names)), watch)
+        native = _watched(self._build(_tools(assignment, toolbox)), watch)
         _count_tokens()
         _watch_here.set(watch)
         # A limit that strikes spoils even an answer, so ours has to be the one that does.
@@ -137,13 +138,14 @@ def _watched(native: Any, watch: _Watch) -> Any:
     return copied
 
 
-def _mock_tools(toolbox: Toolbox, names: dict[str, str]) -> list[Any]:
-    described = {tool.name: tool for tool in toolbox.tools}
-    return [_mock_tool(spoken, described[name], toolbox) for spoken, name in names.items()]
+def _tools(assignment: Assignment, toolbox: Toolbox) -> list[Any]:
+    """One tool for each name that the model sees."""
+    tools = furnish(assignment, toolbox, "llama-index", _mock_tool, _rerouted)
+    return list({tool.metadata.name: tool for tool in tools}.values())
 
 
-def _mock_tool(spoken: str, described: Tool, toolbox: Toolbox) -> Any:
-    library = _part("tools")
+def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
+    library, spoken = _part("tools"), _spoken(described.name)
 
     class Metadata(library.ToolMetadata):  # type: ignore[name-defined]
         def get_parameters_dict(self) -> dict[str, Any]:
@@ -160,6 +162,26 @@ def _mock_tool(spoken: str, described: Tool, toolbox: Toolbox) -> Any:
             return self.call(**arguments)
 
     return Mock()
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool with the metadata of the tool itself."""
+    check_unchanged(native, "llama_index", "__call__")
+    mock, routed = _mock_tool(described, toolbox), copy.copy(native)
+    known = described.parameters.get("properties", {})
+
+    def call(*_: Any, **arguments: Any) -> Any:
+        """Without the context that the framework adds where the function wants one."""
+        return mock.call(**{name: value for name, value in arguments.items() if name in known})
+
+    async def acall(*_: Any, **arguments: Any) -> Any:
+        return call(**arguments)
+
+    routed.call, routed.acall = call, acall
+    for name, awaited in (("_fn", False), ("_async_fn", True), ("_real_fn", False)):
+        if callable(function := getattr(native, name, None)):
+            setattr(routed, name, stand_in(function, described, toolbox.call, awaited))
+    return routed
 
 
 def _spoken(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import Unroutable, furnish
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -25,7 +26,7 @@ class OpenAIAgent:
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         sdk = _sdk()
-        native = self._build([_mock_tool(described, toolbox) for described in toolbox.tools])
+        native = self._build(furnish(assignment, toolbox, "openai-agents", _mock_tool, _rerouted))
         if not isinstance(native, sdk.Agent):
             message = f"a {type(native).__name__} is no Agent of the OpenAI Agents SDK"
             raise UsageError(message, f"expected: {FACTORY}")
@@ -136,6 +137,16 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
         on_invoke_tool=carry_out,
         strict_json_schema=False,  # would rewrite the schema
     )
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool; wherever it is carried out its arguments are checked and its result is written."""
+    if getattr(native, "_is_agent_tool", False):
+        raise Unroutable("it is an agent")
+    routed = copy.copy(native)
+    routed.on_invoke_tool = _mock_tool(described, toolbox).on_invoke_tool
+    routed._output_type_adapter = None
+    return routed
 
 
 def _usage(counts: Any) -> Usage:

@@ -7,6 +7,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import Unroutable, furnish, stand_in
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -22,7 +23,7 @@ class PydanticAgent:
         self._build = build
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build([_mock_tool(described, toolbox) for described in toolbox.tools])
+        native = self._build(furnish(assignment, toolbox, "pydantic-ai", _mock_tool, _rerouted))
         if not isinstance(native, _Retooled | _library().agent.AbstractAgent):
             raise UsageError(f"a {type(native).__name__} is no agent of Pydantic AI", f"expected: {FACTORY}")
         limits = _library().UsageLimits(request_limit=toolbox.max_steps)
@@ -124,6 +125,24 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
     # By itself it lets anything through; what is no object is refused by tools made of functions.
     tool.function_schema.validator = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
     return tool
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that checks and converts arguments as the tool does."""
+    from pydantic_core import to_jsonable_python
+
+    if not isinstance(native, _library().Tool):
+        raise Unroutable(f"a {type(native).__name__} has no function of its own")
+
+    async def call(arguments: dict[str, Any], _context: Any) -> str:
+        return toolbox.call(described.name, to_jsonable_python(arguments, serialize_unknown=True))
+
+    routed = copy.copy(native)
+    routed.function_schema = copy.copy(native.function_schema)
+    routed.function_schema.call = call
+    for holder in (routed, routed.function_schema):
+        holder.function = stand_in(native.function, described, toolbox.call, native.function_schema.is_async)
+    return routed
 
 
 def _library() -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments, takes_arguments
 from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import Unroutable, check_unchanged, furnish
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.transcript import Usage
@@ -33,7 +34,15 @@ class SmolAgent:
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         names = _identifiers(tool.name for tool in toolbox.tools)
-        native = self._build([_mock_tool()(names[tool.name], tool, toolbox) for tool in toolbox.tools])
+        make = _mock_tool()
+        tools = furnish(
+            assignment,
+            toolbox,
+            "smolagents",
+            lambda described, toolbox: make(names[described.name], described, toolbox),
+            _rerouted,
+        )
+        native = self._build(tools)
         _check_place(native)
         _watch(native, toolbox, {own: name for name, own in names.items()})
         try:
@@ -235,6 +244,19 @@ def _forward(described: Tool, toolbox: Toolbox) -> Callable[..., str]:
         return toolbox.call(described.name, {**named, **arguments})
 
     return forward
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that is never set up, since it does nothing."""
+    check_unchanged(native, "smolagents", "__call__")
+    if native.output_type in ("image", "audio"):
+        raise Unroutable(f"what it gives is no text but {native.output_type}")
+    if [native.name] != [*_identifiers([native.name]).values()]:
+        raise Unroutable("no agent can have a tool of this name")
+    routed = copy.copy(native)
+    routed.forward = _forward(described, toolbox)
+    routed.is_initialized = True
+    return routed
 
 
 class _Open(dict[str, Any]):

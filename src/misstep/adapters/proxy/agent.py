@@ -140,6 +140,9 @@ class _Watched:
         if self._link.turns == 0:
             self._toolbox.note(message)
 
+    def warn(self, text: str) -> None:
+        self._toolbox.warn(text)
+
     @property
     def _is_believed(self) -> bool:
         return self._link.turns == 0 or self._link.speaks_plainly

@@ -135,7 +135,7 @@ class Worker:
         match message:
             case say.BeginTurn() | say.Ask() | say.Call():
                 self._link.send(self._reply(message, toolbox))
-            case say.Misread() | say.Spend() | say.Wait() | say.Note():
+            case say.Misread() | say.Spend() | say.Wait() | say.Note() | say.Warn():
                 if message.case == self._case:
                     _remark(message, toolbox)
             case say.Finished() | say.Exhausted() | say.Broken():
@@ -217,6 +217,8 @@ def _remark(message: say.Remark, toolbox: Toolbox) -> None:
             toolbox.wait(message.seconds)
         case say.Note():
             toolbox.note(message.message)
+        case say.Warn():
+            toolbox.warn(message.text)
 
 
 def _cause(status: int | None) -> str:

@@ -108,6 +108,10 @@ class Note(_OfCase, frozen=True):
     message: Any
 
 
+class Warn(_OfCase, frozen=True):
+    text: str
+
+
 class Finished(_OfCase, frozen=True):
     answer: Answer
 
@@ -123,7 +127,7 @@ class Broken(_OfCase, frozen=True):
 
 
 Question: TypeAlias = BeginTurn | Ask | Call
-Remark: TypeAlias = Misread | Spend | Wait | Note
+Remark: TypeAlias = Misread | Spend | Wait | Note | Warn
 Ending: TypeAlias = Finished | Exhausted | Broken
 FromWorker: TypeAlias = Unfit | Unloadable | Loaded | Question | Remark | Ending
 ToWorker: TypeAlias = Load | Work | Reply

@@ -165,6 +165,9 @@ class RemoteToolbox:
     def note(self, message: Any) -> None:
         self._exchange.tell(say.Note(self._case, sayable(message)))
 
+    def warn(self, text: str) -> None:
+        self._exchange.tell(say.Warn(self._case, storable(text)[:LONGEST_ERROR]))
+
 
 def sayable(value: Any) -> Any:
     """The value if it is JSON of a bearable length, else a text that says what it was."""

@@ -4,21 +4,49 @@ from collections.abc import Iterator, Sequence
 
 from misstep.core.finding import Finding, FuzzReport, ToolReport
 from misstep.report.findings import calls_each, history, in_all, lines_run, remarks, written_call
+from misstep.report.journey import (
+    EFFORT,
+    STAGES,
+    effort_cells,
+    fate_in_words,
+    stage_cells,
+    survival_in_words,
+)
 from misstep.report.text import plain
 from misstep.report.web.markup import Markup, element, lines, text
 from misstep.report.web.sections import section
 from misstep.report.web.tables import Row, grid
 
 HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated in all", "environment", "lines run")
+PUT = ("put to the agent", *STAGES, "unclear")
 CALLS = 20_000  # characters
+MOST_PASSAGES = 200
 
 
 def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
     """A row for each tool, then each finding; `place` is what a command needs to find the store."""
     yield section("Tools", grid(HEADINGS, [_row(tool) for tool in report.tools]), *_remarks(report.tools))
+    if any(tool.journey for tool in report.tools):
+        yield _through_agent(report.tools)
     if report.findings:
         found = [_finding(finding, report.run, place) for finding in report.findings]
         yield section("Findings", *found)
+
+
+def _through_agent(tools: Sequence[ToolReport]) -> Markup:
+    """What survived each stage, what it took, and what stood in the way of the others."""
+    own = [(tool.name, tool.journey) for tool in tools if tool.journey is not None]
+    parts = list[Markup]()
+    if told := survival_in_words(tools):
+        stages = [Row((text(name, 100), *stage_cells(journey))) for name, journey in own]
+        parts += [grid(("tool", *PUT), stages), element("p", text(told), class_="caption")]
+    parts.append(grid(("tool", *EFFORT), [Row((text(name, 100), *effort_cells(one))) for name, one in own]))
+    passages = [each for _, journey in own for each in journey.passages if each.fate != "reached"]
+    if passages:
+        lists = [element("li", text(fate_in_words(each))) for each in passages[:MOST_PASSAGES]]
+        parts.append(element("details", element("summary", "What was not reached"), element("ul", *lists)))
+    methods = ", ".join(dict.fromkeys(journey.method for _, journey in own))
+    return section(f"Through the agent ({methods})", *parts)
 
 
 def _row(tool: ToolReport) -> Row:
@@ -38,6 +66,8 @@ def _finding(finding: Finding, run: str, place: str) -> Markup:
     where = element("span", f" · {plain(finding.where, 200)}", class_="dim") if finding.where else ""
     head = element("summary", kind, " ", text(finding.error, 100), " · ", text(finding.tool, 100), where)
     calls = "\n".join(map(written_call, finding.calls))
+    asked = [element("p", element("b", "asked for with: "), text(finding.request))] if finding.request else []
     said = [element("p", text(each)) for each in (finding.message, finding.why, history(finding)) if each]
     again = f"misstep replay {run}/{finding.id}{plain(place)}"
-    return element("details", head, element("pre", lines(calls, CALLS)), *said, element("pre", lines(again)))
+    shown = element("pre", lines(calls, CALLS))
+    return element("details", head, *asked, shown, *said, element("pre", lines(again)))

@@ -1,55 +1,67 @@
 """The defects that trials have shown, each of them once."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from msgspec import structs
 
-from misstep.core.finding import Finding, FindingKind, Richness
+from misstep.core.finding import BY_REQUEST, Finding, FindingKind, Journey, Richness, ToolReport
+from misstep.core.passage import Passage
 from misstep.core.tool import Invocation
 from misstep.core.trial import Trial, Use
-from misstep.tooling.asking.passage import RUNTIME_ERRORS
+from misstep.tooling.asking.confirming import shows_defect
+from misstep.tooling.asking.refusals import SAID, candidates_of, stuck_at
 from misstep.tooling.judging.signatures import finding_id
 from misstep.tooling.triage.richness import chao1
 
 
-def with_requests(findings: Sequence[Finding], trials: Sequence[Trial], spec: str) -> list[Finding]:
-    """The findings, those with a request to which one led, then those that only requests have shown."""
-    shown = dict[tuple[str, str], Finding]()
-    for each in _sightings(trials, spec):
-        shown.setdefault((each.tool, each.signature), each)
+def harvest(report: ToolReport, journey: Journey, spec: str, titles: Mapping[str, str]) -> list[Finding]:
+    """The fuzzer's findings, those with a request to which one led, then those that only requests have shown.
+
+    The last of these are refusals that nobody would have expected.
+    """
+    sightings = list(_sightings(journey.trials, spec, titles))
+    often = Counter(_mark(finding) for finding in sightings)
+    shown = {_mark(finding): finding for finding in reversed(sightings)}
     known = list[Finding]()
-    for finding in findings:
-        met = shown.pop((finding.tool, finding.signature), None)
-        known.append(structs.replace(finding, request=met.request) if met else finding)
-    return [*known, *shown.values()]
+    for finding in report.findings:
+        if finding.origin != BY_REQUEST:
+            met = shown.pop(_mark(finding), None)
+            known.append(structs.replace(finding, request=met.request) if met else finding)
+    fresh = [structs.replace(each, seen=often[mark]) for mark, each in reversed(shown.items())]
+    candidates = {each.id: each for each in candidates_of(report.refusals, spec, titles)}
+    return [*known, *fresh, *_refusals(journey.passages, candidates)]
 
 
 def richness_of(trials: Iterable[Trial]) -> Richness | None:
     """How many defects natural requests lead to in all, by how often each has been seen."""
-    seen = Counter((finding.tool, finding.signature) for finding in _sightings(trials, ""))
+    seen = Counter(map(_mark, _sightings(trials, "", {})))
     return chao1(list(seen.values())) if seen else None
 
 
-def _sightings(trials: Iterable[Trial], spec: str) -> Iterator[Finding]:
+def _mark(finding: Finding) -> tuple[str, str]:
+    return finding.tool, finding.signature
+
+
+def _sightings(trials: Iterable[Trial], spec: str, titles: Mapping[str, str]) -> Iterator[Finding]:
     """A finding for every call that shows a defect, as if it were the first."""
     made = 0
     for trial in trials:
-        for place, use in enumerate(trial.uses, 1):
+        for place, use in enumerate(trial.uses):
             made += 1
-            kind = use.judged.ruling
-            if kind in RUNTIME_ERRORS:
-                calls = tuple(Invocation(each.tool, each.arguments) for each in trial.uses[:place])
-                yield _finding(use, cast("FindingKind", kind), calls, made, trial.request, spec)
+            if shows_defect(use):
+                calls = _calls_up_to(trial, place)
+                title = titles.get(use.tool, use.tool)
+                yield _finding(use, title, calls, made, trial.request, spec)
 
 
 def _finding(
-    use: Use, kind: FindingKind, calls: tuple[Invocation, ...], found_after: int, request: str, spec: str
+    use: Use, title: str, calls: tuple[Invocation, ...], found_after: int, request: str, spec: str
 ) -> Finding:
-    judged = use.judged
+    judged, kind = use.judged, cast("FindingKind", use.judged.ruling)
     return Finding(
-        id=finding_id(use.tool, kind, judged.signature),
+        id=finding_id(title, kind, judged.signature),
         tool=use.tool,
         kind=kind,
         error=judged.error,
@@ -60,7 +72,35 @@ def _finding(
         calls=calls,
         original=calls,
         found_after=found_after,
-        origin="a natural request",
+        replayed=1,
+        reproduced=1,
+        origin=BY_REQUEST,
         spec=spec,
         request=request,
     )
+
+
+def _refusals(passages: Sequence[Passage], candidates: Mapping[str, Finding]) -> Iterator[Finding]:
+    """Those that a judge was surprised by, with the calls that the agent made."""
+    for passage in passages:
+        candidate = candidates.get(passage.finding)
+        if candidate is None or passage.fate != "reached":
+            continue
+        trial = passage.trials[-1]
+        place = stuck_at(trial, candidate.tool)
+        calls = _calls_up_to(trial, place) if place is not None else candidate.calls
+        why = f"{SAID}: {passage.why}"
+        yield structs.replace(
+            candidate,
+            calls=calls,
+            why=why,
+            request=trial.request,
+            replayed=1,
+            reproduced=1,
+            origin=BY_REQUEST,
+            found_after=len(calls),
+        )
+
+
+def _calls_up_to(trial: Trial, place: int) -> tuple[Invocation, ...]:
+    return tuple(Invocation(use.tool, use.arguments) for use in trial.uses[: place + 1])

@@ -1,28 +1,32 @@
 """Puts a defect that was found by fuzzing to the agent: would anybody ever run into it?"""
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import aclosing
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, structs
 
-from misstep.core.finding import Finding
+from misstep.core.finding import RUNTIME_ERRORS, Finding
 from misstep.core.forms import Complaint, read_form
 from misstep.core.model import Unusable
-from misstep.core.passage import Passage
+from misstep.core.passage import Matter, Passage
 from misstep.core.ruling import Judged
-from misstep.core.tool import Described, Invocation
+from misstep.core.template import fenced
+from misstep.core.tool import Invocation
 from misstep.core.trial import Trial, Use
 from misstep.core.words import cut
 from misstep.schemas.equality import same
+from misstep.tooling.asking.confirming import confirmed, shows_defect
 from misstep.tooling.asking.documentation import calls_in_words, documentation_of, error_in_words
 from misstep.tooling.asking.parties import Models, Trials
 from misstep.tooling.asking.prompts import Prompts
+from misstep.tooling.asking.refusals import fits, stuck_at
 
-RUNTIME_ERRORS = ("crash", "hang", "blow-up", "protocol")
 SHOWN = 500  # characters of what an agent says
 NATURAL = 3  # ways to show a defect that a model is asked for
+MOST_ARGUMENTS = 20_000  # characters of a way that a model proposes
 
 Request: TypeAlias = Annotated[str, Meta(min_length=1, max_length=20_000)]
 Calls: TypeAlias = tuple[Invocation, ...]
@@ -36,48 +40,74 @@ class _Arguments(msgspec.Struct, frozen=True):
     arguments: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1)]
 
 
+class _Opinion(msgspec.Struct, frozen=True):
+    reason: str
+    surprising: bool
+
+
 class Passing:
-    """Leads defects through the stages; each model and trial is asked for no more than it takes."""
+    """Leads defects through the stages; each model and trial is asked for no more than it takes.
+
+    `count` requests are tried for each. Where it `is_trusting`, nobody asks whether the documentation allows
+    the calls.
+    """
 
     def __init__(
-        self, tools: Sequence[Described], models: Models, trials: Trials, prompts: Prompts, count: int
+        self, models: Models, trials: Trials, prompts: Prompts, count: int, is_trusting: bool = False
     ) -> None:
-        self._tools = tools
         self._models = models
         self._trials = trials
         self._prompts = prompts
         self._count = count
+        self._is_trusting = is_trusting
 
     async def lead(self, finding: Finding) -> Passage:
-        """How far a defect gets: past the documentation, into a natural request, there through the agent."""
+        """How far a defect gets: past the documentation, into a natural request, there through the agent.
+
+        A refusal gets there only if a judge would not have expected it.
+        """
+        matter: Matter = "refusal" if finding.kind == "refusal" else "defect"
+        passage, calls = await self._rehearsed(finding, Passage(finding.id, "inconclusive", matter=matter))
+        if not calls:
+            return passage
         try:
-            return await self._lead(finding)
+            requests = await self._requests_for(finding, calls)
         except Unusable as error:
-            return Passage(finding.id, "inconclusive", "; ".join((error.message, *error.hints)))
+            return structs.replace(passage, why=f"no requests were made: {told(error)}")
+        return await self._tried(finding, calls, structs.replace(passage, requests=requests))
 
-    async def _lead(self, finding: Finding) -> Passage:
+    async def _rehearsed(self, finding: Finding, passage: Passage) -> tuple[Passage, Calls]:
+        """The calls that the agent makes when it is told to; none if there are no such ones."""
+        if self._is_trusting:
+            return structs.replace(passage, is_documented=True), finding.calls
         first: Trial | None = None
-        async for calls in self._forms(finding):
-            rehearsal = await self._rehearse(calls)
-            first = first or rehearsal
-            if not rehearsal.is_usable:
-                why = f"the agent did not answer: {_ending(rehearsal)}"
-                return Passage(finding.id, "inconclusive", why, rehearsal)
-            if _made(rehearsal.uses, calls):
-                return await self._ask_for(finding, calls, rehearsal)
+        async with aclosing(self._forms(finding)) as forms:
+            async for calls in forms:
+                rehearsal = await self._rehearse(calls)
+                first = first or rehearsal
+                if _made(rehearsal.uses, calls):
+                    return structs.replace(passage, is_documented=True, rehearsal=rehearsal), calls
+                if not rehearsal.is_usable:
+                    return structs.replace(passage, why=trouble_with(rehearsal), rehearsal=rehearsal), ()
         assert first is not None
-        return Passage(finding.id, "undocumented", _refusal(first), first)
+        return structs.replace(passage, fate="undocumented", why=_declined(first), rehearsal=first), ()
 
-    async def _forms(self, finding: Finding) -> AsyncIterator[Calls]:
+    async def _forms(self, finding: Finding) -> AsyncGenerator[Calls]:
         """Calls that show the defect: the smallest, those that showed it first, then natural ones."""
-        known = list(dict.fromkeys([finding.calls, finding.original]))
-        for calls in known:
+        for calls in dict.fromkeys([finding.calls, finding.original]):
             yield calls
         for arguments in await self._propose(finding):
             calls = (*finding.calls[:-1], Invocation(finding.calls[-1].tool, arguments))
-            judged = await self._trials.make(calls)
-            if judged.signature == finding.signature and judged.ruling in RUNTIME_ERRORS:
+            if self._is_same(await self._trials.make(calls), calls[-1], finding):
                 yield calls
+
+    def _is_same(self, judged: Judged, call: Invocation, finding: Finding) -> bool:
+        if finding.kind == "refusal":
+            return judged.ruling == "refused" and self._fits(call)
+        return judged.ruling in RUNTIME_ERRORS and judged.signature == finding.signature
+
+    def _fits(self, call: Invocation) -> bool:
+        return any(fits(call.arguments, tool) for tool in self._trials.tools if tool.name == call.tool)
 
     async def _propose(self, finding: Finding) -> Sequence[str]:
         """Arguments that people might use and that could show the defect; none if the model has no idea."""
@@ -95,46 +125,82 @@ class Passing:
         exactly = self._prompts.fill("exactly", calls=calls_in_words(calls))
         return await self._trials.rehearse(exactly, _names(calls))
 
-    async def _ask_for(self, finding: Finding, calls: Calls, rehearsal: Trial) -> Passage:
+    async def _requests_for(self, finding: Finding, calls: Calls) -> tuple[str, ...]:
+        reader, about = requests_reader(self._count), self._about(finding, calls)
+        return await self._models.ask("generator", "request", reader, **about, count=str(self._count))
+
+    async def _tried(self, finding: Finding, calls: Calls, passage: Passage) -> Passage:
         """Whether natural requests lead to an error; the first that does is enough."""
-        reader = requests_reader(self._count)
-        about = self._about(finding, calls)
-        requests = await self._models.ask("generator", "request", reader, **about, count=str(self._count))
-        tried = list[Trial]()
-        for request in requests:
-            tried.append(await self._trials.run(request, _names(calls)))
-            if any(shows_defect(use) for use in tried[-1].uses):
-                return Passage(finding.id, "reached", "", rehearsal, requests, tuple(tried))
-        if not any(trial.is_usable for trial in tried):
-            why = f"the agent did not answer: {_ending(tried[-1])}"
-            return Passage(finding.id, "inconclusive", why, rehearsal, requests, tuple(tried))
-        return Passage(finding.id, "unmet", "", rehearsal, requests, tuple(tried))
+        for request in passage.requests:
+            trial = await confirmed(await self._trials.run(request, _names(calls)), self._trials)
+            passage = structs.replace(passage, trials=(*passage.trials, trial))
+            if finding.kind == "refusal":
+                place = stuck_at(trial, finding.tool)
+                if place is not None and self._fits(_call(trial.uses[place])):
+                    return await self._judged(passage, trial, place)
+            elif any(shows_defect(use) for use in trial.uses):
+                return structs.replace(passage, fate="reached")
+        troubles = [trouble_with(trial) for trial in passage.trials]
+        if all(troubles):
+            return structs.replace(passage, why=troubles[-1])
+        return structs.replace(passage, fate="unmet")
+
+    async def _judged(self, passage: Passage, trial: Trial, place: int) -> Passage:
+        """Whether a refusal would surprise somebody who has read the documentation."""
+        calls = tuple(map(_call, trial.uses[: place + 1]))
+        try:
+            opinion = await self._models.ask(
+                "judge",
+                "refusal",
+                _read_opinion,
+                tools=self._documentation(calls),
+                request=fenced(trial.request),
+                calls=calls_in_words(calls),
+                error=fenced(cut(trial.uses[place].result, SHOWN)),
+            )
+        except Unusable as error:
+            return structs.replace(passage, why=f"the refusal was not judged: {told(error)}")
+        fate = "reached" if opinion.surprising else "expected"
+        return structs.replace(passage, fate=fate, why=cut(opinion.reason, SHOWN))
 
     def _about(self, finding: Finding, calls: Calls) -> dict[str, str]:
-        names = _names(calls)
-        told = Judged(finding.kind, finding.why, error=finding.error, message=finding.message)
+        judged = Judged(finding.ruling, finding.why, error=finding.error, message=finding.message)
         return {
-            "tools": documentation_of(tool for tool in self._tools if tool.name in names),
+            "tools": self._documentation(calls),
             "calls": calls_in_words(calls),
-            "error": error_in_words(told),
+            "error": error_in_words(judged),
         }
 
+    def _documentation(self, calls: Calls) -> str:
+        names = _names(calls)
+        return documentation_of(tool for tool in self._trials.tools if tool.name in names)
 
-def shows_defect(use: Use) -> bool:
-    """Whether what came of a call is an error of the tool's at run time."""
-    return use.judged.ruling in RUNTIME_ERRORS
+
+def trouble_with(trial: Trial) -> str:
+    """Why a trial that shows no error tells nothing about its tools; empty if it does."""
+    if not trial.is_usable:
+        return f"the agent did not answer: {cut(trial.error or trial.ended, SHOWN)}"
+    for use in trial.uses:
+        if use.judged.ruling == "environment":
+            return f"the tool can't work here: {cut(use.judged.why, SHOWN)}"
+    return ""
 
 
-def requests_reader(count: int) -> Callable[[str], tuple[str, ...] | Complaint]:
-    """Reads up to so many requests out of an answer, each once."""
+def told(error: Unusable) -> str:
+    return "; ".join((error.message, *error.hints))
+
+
+def requests_reader(count: int, used: Collection[str] = ()) -> Callable[[str], tuple[str, ...] | Complaint]:
+    """Reads up to so many requests out of an answer, each once, and none that has been used."""
 
     def read(text: str) -> tuple[str, ...] | Complaint:
         form = read_form(text, _Requests)
         if isinstance(form, Complaint):
             return form
         plain = (each.replace("\0", "\ufffd").strip() for each in form.requests)
-        requests = tuple(dict.fromkeys(filter(None, plain)))[:count]
-        return requests or Complaint("The messages are empty.")
+        requests = tuple(dict.fromkeys(filter(None, plain)))
+        fresh = tuple(each for each in requests if each not in used)[:count]
+        return fresh or Complaint("All of these were used before." if requests else "The messages are empty.")
 
     return read
 
@@ -143,7 +209,16 @@ def _read_arguments(text: str) -> tuple[str, ...] | Complaint:
     form = read_form(text, _Arguments)
     if isinstance(form, Complaint):
         return form
-    return tuple(dict.fromkeys(json.dumps(each) for each in form.arguments))
+    written = dict.fromkeys(json.dumps(each) for each in form.arguments)
+    return tuple(each for each in written if len(each) <= MOST_ARGUMENTS)
+
+
+def _read_opinion(text: str) -> _Opinion | Complaint:
+    return read_form(text, _Opinion)
+
+
+def _call(use: Use) -> Invocation:
+    return Invocation(use.tool, use.arguments)
 
 
 def _names(calls: Calls) -> list[str]:
@@ -166,12 +241,8 @@ def _alike(one: str, other: str) -> bool:
         return False
 
 
-def _refusal(rehearsal: Trial) -> str:
+def _declined(rehearsal: Trial) -> str:
     if rehearsal.uses:
         last = rehearsal.uses[-1]
         return f"the agent made another call: {last.tool}({cut(last.arguments, SHOWN)})"
     return f"the agent would not make the call: {cut(rehearsal.answer, SHOWN)}"
-
-
-def _ending(trial: Trial) -> str:
-    return cut(trial.error or trial.ended, SHOWN)

@@ -22,6 +22,9 @@ Stage: TypeAlias = Literal[
     "answers-whitebox",
     "crashes-greybox",
     "crashes-whitebox",
+    "refusal",
+    "groups",
+    "crosstalk",
 ]
 
 # What each stage tells, all of which a template has to make use of.
@@ -38,8 +41,11 @@ PLACES: dict[Stage, tuple[str, ...]] = {
     "correct": ("request", "answer"),
     "answers-greybox": ("tools", "count"),
     "answers-whitebox": ("tools", "count"),
-    "crashes-greybox": ("tools", "count"),
-    "crashes-whitebox": ("tools", "count"),
+    "crashes-greybox": ("tools", "used", "count"),
+    "crashes-whitebox": ("tools", "used", "count"),
+    "refusal": ("tools", "request", "calls", "error"),
+    "groups": ("tools",),
+    "crosstalk": ("tools", "count"),
 }
 
 STAGES: tuple[Stage, ...] = get_args(Stage)

@@ -5,8 +5,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from msgspec.structs import replace
 
-from misstep.core.finding import FindingKind
-from misstep.core.ruling import Judged
+from misstep.core.ruling import Judged, Ruling
 from misstep.core.tool import Reaction
 from misstep.tooling.judging.exceptions.raised import judge_raised
 from misstep.tooling.judging.words.given import Given
@@ -59,7 +58,7 @@ def _judge_death(reaction: Reaction) -> Judged:
     return _ended("crash", "process died", why, reaction)
 
 
-def _ended(ruling: FindingKind, error: str, why: str, reaction: Reaction) -> Judged:
+def _ended(ruling: Ruling, error: str, why: str, reaction: Reaction) -> Judged:
     """A ruling in which the place where the call was, if that is known, tells one defect from another."""
     message = in_short(reaction.detail)
     if reaction.raised is not None and any(frame.own for frame in reaction.raised.frames):

@@ -96,7 +96,7 @@ class Book:
     def recall(self, finding: Finding) -> None:
         """Note a defect of an earlier sitting, as if it had been added."""
         ruling = Judged(
-            finding.kind, finding.why, finding.signature, finding.error, finding.where, finding.message
+            finding.ruling, finding.why, finding.signature, finding.error, finding.where, finding.message
         )
         self._entries[finding.tool, finding.kind, finding.signature] = Entry(
             tool=finding.tool,

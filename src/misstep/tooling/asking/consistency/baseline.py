@@ -1,6 +1,6 @@
 """Asks a model outright for requests that a tool answers wrongly, for sets to be measured against."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Literal
 
 from misstep.core.consistency import Buckets, PromptSet, set_id
@@ -26,25 +26,46 @@ _STAGES: dict[Baseline, Stage] = {"greybox": "answers-greybox", "whitebox": "ans
 
 
 async def ask_for_wrong_answers(
-    means: Baseline, tool: Described, models: Models, trials: Trials, count: int
-) -> AsyncIterator[PromptSet]:
-    """Up to so many requests, each a set of its own, which has failed if a model finds the answer wrong."""
+    means: Baseline,
+    tool: Described,
+    models: Models,
+    trials: Trials,
+    count: int,
+    before: Sequence[PromptSet] = (),
+    ideas: list[str] | None = None,
+) -> AsyncGenerator[PromptSet]:
+    """Up to so many requests, each a set of its own, which has failed if a model finds the answer wrong.
+
+    `ideas` are requests that it has thought of already, those that were put `before` among them; otherwise
+    they are added to the list.
+    """
     if means == "whitebox" and tool.source is None:
         yield _unmade(tool, "the source of the tool is not known")
         return
+    requests = ideas if ideas is not None else []
     try:
-        requests = await models.ask(
-            "generator",
-            _STAGES[means],
-            requests_reader(count),
-            tools=documentation_of([tool], with_source=means == "whitebox"),
-            count=str(count),
-        )
+        requests += () if requests else await _thought_of(means, tool, models, count)
     except Unusable as error:
         yield _unmade(tool, f"no requests were made: {told(error)}")
         return
-    for request in requests:
-        yield await _examined(await trials.run(request, [tool.name]), tool.name, models)
+    put = {request for each in before for request in each.requests}
+    for request in [each for each in requests if each not in put]:
+        yield await examine_request(request, tool, models, trials)
+
+
+async def examine_request(request: str, tool: Described, models: Models, trials: Trials) -> PromptSet:
+    """The verdict on a request that has no equals."""
+    return await _examined(await trials.run(request, [tool.name]), tool.name, models)
+
+
+async def _thought_of(means: Baseline, tool: Described, models: Models, count: int) -> tuple[str, ...]:
+    return await models.ask(
+        "generator",
+        _STAGES[means],
+        requests_reader(count),
+        tools=documentation_of([tool], with_source=means == "whitebox"),
+        count=str(count),
+    )
 
 
 def _unmade(tool: Described, why: str) -> PromptSet:

@@ -17,6 +17,7 @@ from misstep.tooling.asking.consistency.verdict import consistency_says, judge_s
 from misstep.tooling.asking.parties import Models, Trials
 
 SHOWN = 500  # characters of what broke
+ENDINGS = ("process died", "memory", "CPU")  # errors after which there is nothing to compare
 
 
 async def examine_set(
@@ -39,6 +40,8 @@ def trouble_with(trial: Trial, tool: str) -> str:
     for use in calls_of(trial, tool):
         if use.judged.ruling == "environment":
             return f"the tool can't work here: {cut(use.judged.why, SHOWN)}"
+        if use.judged.ruling in ("hang", "protocol") or use.judged.error in ENDINGS:
+            return f"the tool gave no answer: {cut(use.judged.why, SHOWN)}"
     return ""
 
 

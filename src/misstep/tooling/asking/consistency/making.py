@@ -1,7 +1,7 @@
 """Makes sets of requests that mean the same, with a model's help."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import msgspec
 
@@ -34,29 +34,40 @@ class Draft(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 async def make_sets(
-    tool: Described, models: Models, approach: Approach, count: int, before: Sequence[PromptSet] = ()
-) -> AsyncIterator[Draft]:
+    tool: Described,
+    models: Models,
+    approach: Approach,
+    count: int,
+    before: Sequence[PromptSet] = (),
+    ideas: list[str] | None = None,
+) -> AsyncGenerator[Draft]:
     """So many sets for a tool, each as soon as it is made. None repeats what was used `before`.
 
-    There are fewer if the model runs out of templates.
+    There are fewer if the model runs out of templates. `ideas` are those that it has thought of already, used
+    or not; new ones are added to the list, so that whoever keeps it can go on with them later.
     """
     used = [value for each in before for values in each.infills.values() for value in values]
-    templates = [each.template for each in before if each.template]
+    spoilt = [each.template for each in before if each.template]
+    templates = ideas if ideas is not None else []
+    templates += [each for each in spoilt if each not in templates]
+    new = tuple(each for each in templates if each not in spoilt)[:count]
     made = 0
     for _ in range(ROUNDS):
         if made >= count:
             return
-        try:
-            new = await _templates(tool, models, approach, count - made, templates)
-        except Unusable as error:
-            yield Draft(why=f"no templates were made: {told(error)}")
-            return
-        templates += new
+        if not new:
+            try:
+                new = await _templates(tool, models, approach, count - made, templates)
+            except Unusable as error:
+                yield Draft(why=f"no templates were made: {told(error)}")
+                return
+            templates += new
         for template in new:
             draft = await _draft(template, tool, models, approach, used)
             used += [value for values in draft.infills.values() for value in values]
             made += 1
             yield draft
+        new = ()
 
 
 async def _templates(

@@ -2,6 +2,7 @@
 
 from hashlib import shake_128
 from pathlib import Path
+from threading import RLock
 from typing import TypeVar
 
 from hypothesis import HealthCheck, Verbosity, given, settings
@@ -15,6 +16,9 @@ TRIES = 3  # for every value wanted
 
 # Hypothesis leaves tables of characters in a directory where it can make one; in a file it can't.
 NOWHERE = Path(__file__) / "nowhere"
+
+# The directory is the same for all threads, and so is the state of chance that Hypothesis sets and puts back.
+_TURN = RLock()
 
 
 def draw_values(strategy: SearchStrategy[T], seed: int, count: int) -> list[T]:
@@ -32,13 +36,14 @@ def draw_values(strategy: SearchStrategy[T], seed: int, count: int) -> list[T]:
     def keep(value: T) -> None:
         found.append(value)
 
-    set_hypothesis_home_dir(NOWHERE)
-    try:
-        target = keep.hypothesis.fuzz_one_input  # type: ignore[attr-defined]
-        for attempt in range(count * TRIES):
-            if len(found) >= count or (attempt >= 2 * TRIES and not found):
-                break
-            target(shake_128(f"{seed}:{attempt}".encode()).digest(BYTES))
-    finally:
-        set_hypothesis_home_dir(None)
+    with _TURN:
+        set_hypothesis_home_dir(NOWHERE)
+        try:
+            target = keep.hypothesis.fuzz_one_input  # type: ignore[attr-defined]
+            for attempt in range(count * TRIES):
+                if len(found) >= count or (attempt >= 2 * TRIES and not found):
+                    break
+                target(shake_128(f"{seed}:{attempt}".encode()).digest(BYTES))
+        finally:
+            set_hypothesis_home_dir(None)
     return found[:count]

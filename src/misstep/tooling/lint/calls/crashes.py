@@ -38,9 +38,11 @@ def want_of(answer: Answer) -> Want | None:
 
 
 def _nought(answer: Answer) -> Iterator[Want]:
-    if answer.error == "ZeroDivisionError" and (
-        names := _named(answer, lambda value: value == 0 and value is not False)
-    ):
+    """A 0 that something is divided by: the only number there is, or seen to stand there."""
+    noughts = _named(answer, lambda value: value == 0 and value is not False)
+    divisors = tuple(name for name in noughts if re.search(rf"[/%]\s*\(?{re.escape(name)}\b", answer.code))
+    names = divisors or (noughts if len(_named(answer, _is_number)) == 1 else ())
+    if answer.error == "ZeroDivisionError" and names:
         yield Want("can't be 0", _LIMITS, names)
 
 

@@ -32,4 +32,4 @@ def look_at(bench: Workbench, tool: Described, seed: int, most: int, over: Calla
 
 def _shows(replayer: Replayer, finding: Finding, bench: Workbench) -> bool:
     judged = replayer.last_of(finding.calls[-1:], fresh=bench.starts_quickly)
-    return judged is not None and is_same(judged, Judged(finding.kind, signature=finding.signature))
+    return judged is not None and is_same(judged, Judged(finding.ruling, signature=finding.signature))

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.tooling.lint.code.tables import constants_of, tables_in, values_of
+from misstep.tooling.lint.code.tables import constants_of, dicts_in, tables_in, values_of
 from misstep.tooling.lint.subject import Function, arguments_of
 
 _PLAIN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
@@ -34,6 +34,7 @@ class _Reader:
         self._body = function.body
         self._nodes = list(ast.walk(function))
         self._tables = {**tables_in(module), **tables_in(function)}
+        self._dicts = dicts_in(module) | dicts_in(function)
         self._name = name
 
     def read(self) -> Compared:
@@ -121,7 +122,7 @@ class _Reader:
         asked = any(isinstance(each, ast.Try) for each in self._nodes) or any(
             isinstance(each, ast.Compare) and self._is_it(each.left) for each in self._nodes
         )
-        is_dict = isinstance(table, ast.Dict) or (isinstance(table, ast.Name) and table.id in self._tables)
+        is_dict = isinstance(table, ast.Dict) or (isinstance(table, ast.Name) and table.id in self._dicts)
         return self._table(table) if is_dict and not asked else None
 
     def _table(self, node: ast.expr) -> list[Any] | None:

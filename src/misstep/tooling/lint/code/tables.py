@@ -37,6 +37,12 @@ def tables_in(tree: ast.Module | Function | None) -> dict[str, list[Any]]:
     return {name: values for name, values in found.items() if changed.count(name) == 1}
 
 
+def dicts_in(tree: ast.Module | Function | None) -> frozenset[str]:
+    """Names that a dict is given to, of which the values of other collections are no keys."""
+    given = [_assigned(node) for node in tree.body] if tree is not None else []
+    return frozenset(name for name, value in given if isinstance(value, ast.Dict))
+
+
 def _assigned(node: ast.stmt) -> tuple[str, ast.expr | None]:
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
         return node.targets[0].id, node.value

@@ -1,0 +1,143 @@
+"""Whom a test of tools through an agent needs beside the tools: the agent, and models to be asked."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from misstep.api.agents import PARADIGMS, check_agent, find_agent
+from misstep.api.allowance import Allowance
+from misstep.api.budgets import pricing
+from misstep.api.counsel import Counsel
+from misstep.api.execution import at_work
+from misstep.api.models import Tell, open_model
+from misstep.api.trying import Trier
+from misstep.core.settings import Settings
+from misstep.core.spending import AGENT
+from misstep.core.transcript import Usage
+from misstep.errors import UsageError
+from misstep.tooling.asking.prompts import Prompts
+from misstep.workshop.joined import JoinedBench
+from misstep.workshop.process import Process
+
+MARK = "over the mark of"
+NAP = 0.2  # seconds between two looks whether to stop
+
+T = TypeVar("T")
+
+
+class Over(Exception):
+    """There is no time, or nothing left of the budget, for another request."""
+
+
+def agent_settings(settings: Settings) -> Settings:
+    """The settings for the agent: an interpreter is for the tools, unless the agent is code as well."""
+    kind, _, rest = settings.agent.partition(":")
+    if kind == "sim":
+        raise UsageError(f"'{settings.agent}' can only plan", "tests of tools need an agent that can read")
+    return settings if rest and kind != "mcp" else settings.overlay({"python": ""})
+
+
+def shared_out(settings: Settings) -> Settings:
+    """The settings of one of several workers: what may be asked of models in a minute is shared evenly."""
+    most = settings.requests_per_minute
+    return settings.overlay({"requests_per_minute": most and max(1, most // settings.jobs)})
+
+
+def refuse_missing(settings: Settings) -> None:
+    """See that the agent and all models are to be had, before anything is done."""
+    check_agent(agent_settings(settings))
+    roles = ("generator", "judge", *([AGENT] if settings.agent in PARADIGMS else []))
+
+    async def look() -> None:
+        for role in roles:
+            await open_model(settings, lambda _: None, role).close()
+
+    asyncio.run(look())
+
+
+class Bill:
+    """What the tests of one tool use, told to the run as well; it is an `Account`."""
+
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
+        self._usage = dict[str, Usage]()
+
+    def spend(self, role: str, usage: Usage) -> None:
+        self._usage[role] = self._usage.get(role, Usage()) + usage
+        self._allowance.spend(role, usage)
+
+    def call(self) -> None:
+        self._allowance.call()
+
+    def grant(self) -> bool:
+        """Whether one more call of a tool may be made; it counts as made."""
+        return self._allowance.admit(1) == 1
+
+    def added_to(self, before: Mapping[str, Usage]) -> dict[str, Usage]:
+        roles = {**before, **self._usage}
+        return {role: before.get(role, Usage()) + self._usage.get(role, Usage()) for role in sorted(roles)}
+
+
+class Company:
+    """Brings agent and models together for one tool after the other, within what is allowed."""
+
+    def __init__(self, settings: Settings, allowance: Allowance, tell: Tell) -> None:
+        self._settings = settings
+        self._allowance = allowance
+        self._prompts = Prompts(settings.prompts)
+        self._price = pricing(settings)
+        self._tell = tell
+
+    @asynccontextmanager
+    async def gathered(
+        self, bench: Process | JoinedBench, bill: Bill
+    ) -> AsyncIterator[tuple[Counsel, Trier]]:
+        """Models and an agent of this event loop's own. They raise `Over` rather than begin another thing."""
+        settings = shared_out(self._settings)
+        agent = find_agent(agent_settings(settings), self._tell)
+        counsel = Counsel(settings, self._prompts, bill, lambda _: self.go_on(), self._tell)
+        try:
+            async with at_work(agent):
+                yield counsel, Trier(agent, bench, settings, bill, self.go_on, bill.grant)
+        finally:
+            await counsel.close()
+
+    def is_over(self) -> bool:
+        return self._allowance.is_over() or bool(self._allowance.lacking)
+
+    def go_on(self) -> None:
+        if self.is_over():
+            raise Over
+
+    def marks_passed(self, usage: Mapping[str, Usage]) -> list[str]:
+        """What is beyond the marks for one tool, which stop nobody."""
+        tokens = sum(each.input + each.output for each in usage.values())
+        usd = sum(self._price(role, each) for role, each in usage.items())
+        notes = list[str]()
+        if tokens > self._settings.tokens_per_tool:
+            notes.append(f"{tokens:,} tokens were used, {MARK} {self._settings.tokens_per_tool:,}")
+        if usd > self._settings.usd_per_tool:
+            notes.append(f"{usd:.4f} USD were spent, {MARK} {self._settings.usd_per_tool:g}")
+        return notes
+
+
+async def unless(over: Callable[[], bool], work: Coroutine[Any, Any, T], until: float) -> T:
+    """What comes of work. Raises `Over` as soon as it is over, a TimeoutError at that moment of the clock."""
+    task = asyncio.create_task(work)
+    try:
+        while not task.done():
+            if over():
+                raise Over
+            left = until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            await asyncio.wait([task], timeout=min(NAP, left))
+        if time.monotonic() >= until:
+            raise TimeoutError  # what came in the end may have been done without tools
+        return task.result()
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        task.cancelled() or task.exception()  # nobody else will ask

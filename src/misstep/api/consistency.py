@@ -1,0 +1,115 @@
+"""Consistency: whether tools serve people alike who mean the same, kept as a run of the store."""
+
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
+
+import msgspec
+
+from misstep.api.company import refuse_missing
+from misstep.api.models import refuse_blind_budget, refuse_secrets
+from misstep.api.places import lasting_places
+from misstep.api.questioning import News, Questioner, approach_of
+from misstep.api.resumption import find_resumable, new_means
+from misstep.api.summaries import summarise_sets
+from misstep.api.targets import Target, find_targets
+from misstep.api.tool_sitting import ToolSitting
+from misstep.api.workbenches import Workbenches
+from misstep.api.workers import Workers, stopping
+from misstep.core.consistency import ConsistencyReport, ConsistencyRun, PromptSet
+from misstep.core.event import Event, Listener, Notice, SetJudged, ToolChecked
+from misstep.core.purpose import Purpose
+from misstep.core.settings import Settings, check_settings
+from misstep.errors import UsageError
+from misstep.store.runs import Run, Store
+from misstep.tooling.asking.prompts import Prompts
+from misstep.workshop.sandbox.places import anchored
+
+
+def check_consistency(settings: Settings, specs: Sequence[str], *listeners: Listener) -> ConsistencyRun:
+    """Put requests for each tool of the specs to the agent, and keep what comes of it."""
+    settings = lasting_places(check_settings(settings))
+    _refuse_early(settings)
+    own = tuple(dict.fromkeys(anchored(spec) for spec in specs))
+    with Workbenches(settings) as benches:
+        targets = find_tools(benches, own, settings)
+        with Store(settings.store, create=True) as store:
+            purpose = Purpose("consistency", tools=own)
+            run = store.add_run(settings, len(targets), time.time(), purpose=purpose)
+            return _hold(store, run, targets, benches, listeners)
+
+
+def resume_consistency(settings: Settings, *listeners: Listener) -> ConsistencyRun:
+    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        run = find_resumable(store, settings.resume, "consistency")
+        run = msgspec.structs.replace(run, settings=run.settings.overlay(new_means(settings)))
+        _refuse_early(run.settings)
+        with Workbenches(run.settings) as benches:
+            targets = find_tools(benches, run.purpose.tools, run.settings)
+            return _hold(store, run, targets, benches, listeners)
+
+
+def view_consistency(settings: Settings, name: str) -> ConsistencyRun:
+    """What a stored run has found out so far."""
+    with Store(settings.store) as store:
+        return _view(store, store.find_run(name))
+
+
+def find_set(settings: Settings, name: str, wanted: str) -> tuple[Run, ConsistencyReport, PromptSet]:
+    """The set of a run with this id, or whose id begins so, with the report on its tool."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        known = [(tool, each) for tool in _view(store, run).tools for each in tool.sets]
+        found = [(tool, each) for tool, each in known if wanted and each.id.startswith(wanted)]
+        if len(found) != 1:
+            problem = "could be any of several sets" if found else "is no set"
+            hint = f"misstep show {run.id} lists them"
+            raise UsageError(f"'{wanted}' {problem} of run {run.id}", hint, where=store.location)
+        return run, *found[0]
+
+
+def find_tools(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:
+    """The tools that the specs mean, each by itself."""
+    found = find_targets({spec: benches.tools_of(spec) for spec in specs}, settings.only)
+    return [target for target in found if len(target.tools) == 1]
+
+
+def _refuse_early(settings: Settings) -> None:
+    """Tell what would keep the run from its end before it begins."""
+    refuse_blind_budget(settings)
+    refuse_secrets(settings)
+    refuse_missing(settings)
+    Prompts(settings.prompts)
+    approach_of(settings)
+
+
+def _view(store: Store, run: Run) -> ConsistencyRun:
+    reports = sorted(store.tool_documents(run.id, ConsistencyReport), key=lambda report: report.place)
+    return ConsistencyRun(run.id, run.purpose.tools, tuple(reports), store.spent(run.id).seconds)
+
+
+def _hold(
+    store: Store, run: Run, targets: Sequence[Target], benches: Workbenches, listeners: Sequence[Listener]
+) -> ConsistencyRun:
+    sitting = ToolSitting(store, run, listeners, ConsistencyReport, summarise_sets)
+    sitting.hold(lambda: _work(sitting, targets, benches), lambda report: ToolChecked(run.id, report))
+    return _view(store, run)
+
+
+def _work(
+    sitting: ToolSitting[ConsistencyReport], targets: Sequence[Target], benches: Workbenches
+) -> Generator[ConsistencyReport | Event]:
+    """Test what is not done; what had begun before goes on."""
+    settings, allowance = sitting.run.settings, sitting.allowance
+    done = {report.name for report in sitting.done}
+    left = [(target, sitting.kept.get(target.name)) for target in targets if target.name not in done]
+    questioner = Questioner(benches, settings, allowance, lambda text: sitting.emit(Notice(text)))
+    sitting.lost = questioner.lost
+    workers = Workers[tuple[Target, ConsistencyReport | None], News](
+        lambda each, tell: questioner.examine(*each, tell), allowance, settings.jobs
+    )
+    with stopping(allowance), closing(workers.work(left)) as work:
+        for news in work:
+            yield SetJudged(sitting.run.id, *news) if isinstance(news, tuple) else news

@@ -1,0 +1,48 @@
+"""A set of requests, put to the same agent once more."""
+
+import asyncio
+
+from misstep.api.allowance import Allowance
+from misstep.api.company import Bill, Company
+from misstep.api.consistency import find_set, find_tools
+from misstep.api.models import Tell
+from misstep.api.questioning import approach_of, find_tool
+from misstep.api.workbenches import Workbenches
+from misstep.core.consistency import PromptSet
+from misstep.core.settings import Settings
+from misstep.core.spending import Budget, Spent
+from misstep.core.tool import Described
+from misstep.errors import UsageError
+from misstep.tooling.asking.consistency.baseline import examine_request
+from misstep.tooling.asking.consistency.inquiry import examine_set
+from misstep.tooling.asking.consistency.making import Draft
+from misstep.workshop.process import Process
+
+
+def replay_set(
+    settings: Settings, run: str, name: str, tell: Tell = lambda _: None
+) -> tuple[PromptSet, PromptSet]:
+    """A set of a run, and what comes of its requests when they are put and judged once more."""
+    stored, report, before = find_set(settings, run, name)
+    if not before.requests:
+        raise UsageError(f"set {before.id} has no requests", before.why)
+    own = stored.settings
+    with Workbenches(own) as benches:
+        for target in find_tools(benches, stored.purpose.tools, own):
+            if target.name == report.name:
+                with benches.lend(target.spec) as bench:
+                    again = _replay(bench, find_tool(bench, target), before, own, tell)
+                    return before, asyncio.run(again)
+    raise UsageError(f"there is no tool '{report.name}' now", where=", ".join(stored.purpose.tools))
+
+
+async def _replay(
+    bench: Process, tool: Described, before: PromptSet, settings: Settings, tell: Tell
+) -> PromptSet:
+    allowance = Allowance(Budget(), Spent())
+    company = Company(settings.overlay({"jobs": 1}), allowance, tell)
+    async with company.gathered(bench, Bill(allowance)) as (models, trials):
+        if settings.tool_method != "toolfuzz":
+            return await examine_request(before.requests[0], tool, models, trials)
+        draft = Draft(before.template, before.infills, before.requests)
+        return await examine_set(draft, tool, models, trials, approach_of(settings))

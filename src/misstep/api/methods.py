@@ -1,0 +1,171 @@
+"""The comparison of the ToolFuzz paper's Table 1, with any tools, agent and model."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from misstep.api.company import refuse_missing
+from misstep.api.consistency import check_consistency, view_consistency
+from misstep.api.fuzzing import fuzz_tools, view_fuzzing
+from misstep.api.targets import TOGETHER
+from misstep.core.alikeness import group_sets
+from misstep.core.consistency import CHECKS, Check, ConsistencyReport, ConsistencyRun, PromptSet
+from misstep.core.event import Listener
+from misstep.core.finding import RUNTIME_ERRORS, FuzzReport
+from misstep.core.label import Rate
+from misstep.core.methods import Method, MethodComparison, MethodResult
+from misstep.core.purpose import Verb
+from misstep.core.settings import Settings, check_settings
+from misstep.core.statistics import wilson
+from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
+from misstep.store.runs import Run, Store
+from misstep.tooling.asking.consistency.ablation import judge_again
+from misstep.tooling.asking.harvest import richness_of
+from misstep.tooling.triage.richness import chao1
+
+Layer: TypeAlias = Mapping[str, Any]
+
+# The settings that make each run what it is.
+RUNTIME: Mapping[Method, Layer] = {
+    "whitebox": {"tool_method": "whitebox", "skip_sanity": False},
+    "greybox": {"tool_method": "greybox", "skip_sanity": False},
+    "no-sanity": {"tool_method": "toolfuzz", "skip_sanity": True},
+    "toolfuzz": {"tool_method": "toolfuzz", "skip_sanity": False},
+}
+# The judge alone has a say in the last run, so that it is asked about every set: all variants follow from it.
+CORRECTNESS: Mapping[Method, Layer] = {
+    "whitebox": {"tool_method": "whitebox", "checks": CHECKS},
+    "greybox": {"tool_method": "greybox", "checks": CHECKS},
+    "toolfuzz": {"tool_method": "toolfuzz", "checks": ("judge",)},
+}
+VARIANTS: Mapping[Method, tuple[Check, ...]] = {
+    "consistency": ("inputs", "outputs"),
+    "judge": ("judge",),
+    "toolfuzz": CHECKS,
+}
+COMMAND = "misstep paper toolfuzz"
+
+
+def compare_methods(
+    settings: Settings, specs: Sequence[str], used: Sequence[str], *listeners: Listener
+) -> MethodComparison:
+    """Try each method on the tools, one after the other, each within the same limits.
+
+    `used` are finished runs that stand for those that would be made; without specs, no others are.
+    """
+    if specs:
+        refuse_missing(check_settings(settings))
+    found = _Runs(settings, used)
+    fuzzed, checked = dict[Method, FuzzReport](), dict[Method, ConsistencyRun]()
+    try:
+        for method, layer in RUNTIME.items():
+            if run := found.take("fuzz", layer):
+                fuzzed[method] = view_fuzzing(settings, run.id)
+            elif specs:
+                fuzzed[method] = fuzz_tools(settings.overlay(layer), specs, *listeners)
+        for method, layer in CORRECTNESS.items():
+            if run := found.take("consistency", layer):
+                checked[method] = view_consistency(settings, run.id)
+            elif specs:
+                checked[method] = check_consistency(settings.overlay(layer), specs, *listeners)
+    except (Interrupted, BudgetExceeded) as error:
+        raise _with_way_back(error, [run for run, _ in _parts(fuzzed, checked)]) from error
+    found.refuse_rest()
+    with Store(settings.store) as store:
+        return _compared(store, fuzzed, checked)
+
+
+class _Runs:
+    """Finished runs that the user names, each to be taken once."""
+
+    def __init__(self, settings: Settings, names: Sequence[str]) -> None:
+        self._left = list[Run]()
+        if names:
+            with Store(settings.store) as store:
+                self._left = [store.find_run(name) for name in dict.fromkeys(names)]
+        for run in self._left:
+            if run.purpose.verb not in ("fuzz", "consistency") or not run.summary or not run.settings.agent:
+                hint = "expected runs of misstep tool fuzz --agent and misstep tool consistency"
+                raise UsageError(
+                    f"run {run.id} is no finished test of tools through an agent", hint, where="--use"
+                )
+
+    def take(self, verb: Verb, layer: Layer) -> Run | None:
+        for run in self._left:
+            same = all([getattr(run.settings, name) == value for name, value in layer.items()])
+            if run.purpose.verb == verb and same:
+                self._left.remove(run)
+                return run
+        return None
+
+    def refuse_rest(self) -> None:
+        for run in self._left:
+            hint = "one run for each method will do; sets have to be judged with --checks judge"
+            raise UsageError(f"run {run.id} has no place in the comparison", hint, where="--use")
+
+
+def _compared(
+    store: Store, fuzzed: Mapping[Method, FuzzReport], checked: Mapping[Method, ConsistencyRun]
+) -> MethodComparison:
+    right = list[MethodResult]()
+    for method, run in checked.items():
+        variants = VARIANTS if method == "toolfuzz" else {method: None}
+        right += [_on_answers(store, each, run, checks) for each, checks in variants.items()]
+    specs = [spec for report in fuzzed.values() for spec in report.specs]
+    specs += [spec for run in checked.values() for spec in run.specs]
+    return MethodComparison(
+        tuple(dict.fromkeys(specs)),
+        max((len(names) for _, names in _parts(fuzzed, checked)), default=0),
+        tuple(_at_run_time(method, report) for method, report in fuzzed.items()),
+        tuple(right),
+        {each.run: sum(tool.calls + tool.triage_calls for tool in each.tools) for each in fuzzed.values()},
+    )
+
+
+def _at_run_time(method: Method, report: FuzzReport) -> MethodResult:
+    trials = [trial for tool in report.tools if tool.journey for trial in tool.journey.trials]
+    uses = [use for trial in trials for use in trial.uses]
+    errors = {(use.tool, use.judged.signature) for use in uses if use.judged.ruling in RUNTIME_ERRORS}
+    return MethodResult(method, report.run, len(errors), len(uses), richness_of(trials))
+
+
+def _on_answers(
+    store: Store, method: Method, run: ConsistencyRun, checks: tuple[Check, ...] | None
+) -> MethodResult:
+    judged = [_judged(tool, checks) for tool in run.tools]
+    sizes = [len(group.sets) for sets in judged for group in group_sets(sets)]
+    failed = {each.id for sets in judged for each in sets if each.verdict == "failed"}
+    calls = sum(tool.calls for tool in run.tools)
+    return MethodResult(
+        method,
+        run.run,
+        len(sizes),
+        calls,
+        chao1(sizes) if sizes else None,
+        _false_discoveries(store, run.run, failed),
+    )
+
+
+def _judged(tool: ConsistencyReport, checks: tuple[Check, ...] | None) -> Sequence[PromptSet]:
+    return tool.sets if checks is None else [judge_again(each, checks) for each in tool.sets]
+
+
+def _false_discoveries(store: Store, run: str, failed: set[str]) -> Rate | None:
+    """Of what people have labelled among the discoveries, the share that they don't find erroneous."""
+    said = [label.erroneous for label in store.labels(run) if label.item in failed]
+    wrong = said.count(False)
+    return Rate(wrong, len(said), wrong / len(said), wilson(wrong, len(said))) if said else None
+
+
+def _parts(
+    fuzzed: Mapping[Method, FuzzReport], checked: Mapping[Method, ConsistencyRun]
+) -> list[tuple[str, list[str]]]:
+    """Every run with its tools, those apart that are fuzzed together."""
+    parts = [(report.run, [tool.name for tool in report.tools]) for report in fuzzed.values()]
+    parts += [(run.run, [tool.name for tool in run.tools]) for run in checked.values()]
+    return [(run, [name for name in names if not name.startswith(TOGETHER)]) for run, names in parts]
+
+
+def _with_way_back(error: Interrupted | BudgetExceeded, runs: Sequence[str]) -> MisstepError:
+    """The same error, saying how what has been done can be used."""
+    uses = "".join(f" --use {run}" for run in runs)
+    return type(error)(error.message, *error.hints, f"then, with the rest: {COMMAND} SPEC …{uses} --use RUN")

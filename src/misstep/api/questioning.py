@@ -1,0 +1,183 @@
+"""The answers of one tool after the other, tested through an agent."""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from datetime import date
+from typing import Literal, TypeAlias
+
+from msgspec import structs
+
+from misstep.api.allowance import Allowance
+from misstep.api.company import MARK, Bill, Company, Over, unless
+from misstep.api.models import Tell
+from misstep.api.targets import Target
+from misstep.api.workbenches import Workbenches
+from misstep.core.consistency import ConsistencyReport, Means, PromptSet
+from misstep.core.settings import Settings
+from misstep.core.tool import Described
+from misstep.core.words import cut
+from misstep.errors import UsageError
+from misstep.tooling.asking.consistency.approach import Approach
+from misstep.tooling.asking.consistency.baseline import ask_for_wrong_answers
+from misstep.tooling.asking.consistency.inquiry import examine_set
+from misstep.tooling.asking.consistency.making import make_sets
+from misstep.tooling.asking.consistency.normalising import normaliser
+from misstep.tooling.asking.parties import Models, Trials
+from misstep.tooling.judging.endings import UNREACHABLE
+from misstep.workshop.process import Process
+
+SETS = 5  # for each tool, unless somebody says otherwise
+MOST_CONTEXT = 20_000  # characters
+LOST = "could not be tested any further"
+
+Ended: TypeAlias = Literal["done", "time", "stopped"]
+News: TypeAlias = ConsistencyReport | tuple[str, PromptSet]  # a set comes with the name of its tool
+
+
+def means_of(settings: Settings) -> Means:
+    return "sets" if settings.tool_method == "toolfuzz" else settings.tool_method
+
+
+def approach_of(settings: Settings) -> Approach:
+    """How these settings want sets to be made and judged; a file with context is read now."""
+    normalise = normaliser(date.today()) if settings.normalise else None
+    return Approach(settings.checks, settings.variants, _read_context(settings.context), normalise)
+
+
+class Questioner:
+    """Tests tools, several at a time if asked from several threads, and tells what comes of it.
+
+    `lost` are specs whose tools could not be had any more, and why: what is left to do of these stays undone.
+    """
+
+    def __init__(self, benches: Workbenches, settings: Settings, allowance: Allowance, tell: Tell) -> None:
+        self._benches = benches
+        self._settings = settings
+        self._allowance = allowance
+        self._company = Company(settings, allowance, tell)
+        self._approach = approach_of(settings)
+        self._lock = threading.Lock()
+        self.lost = dict[str, str]()
+
+    def examine(self, target: Target, before: ConsistencyReport | None, tell: Callable[[News], None]) -> None:
+        """Test a tool as far as it goes, from where it was stopped `before`."""
+        report = _begun(target, before, self._settings)
+        progress = _Progress(report, Bill(self._allowance), self._company)
+        if target.spec not in self.lost:
+            try:
+                with self._benches.lend(target.spec) as bench:
+                    asyncio.run(self._examine(bench, target, progress, tell))
+                return
+            except UsageError as error:  # its tools are not there any more, or others
+                with self._lock:
+                    self.lost.setdefault(target.spec, f"{LOST}: {error.message}")
+        report = progress.report("stopped")
+        tell(structs.replace(report, notes=(*report.notes, self.lost[target.spec])))
+
+    async def _examine(
+        self, bench: Process, target: Target, progress: "_Progress", tell: Callable[[News], None]
+    ) -> None:
+        tool = find_tool(bench, target)
+        progress.sandbox = bench.sandbox.words
+        until = time.monotonic() + self._settings.time_per_tool - progress.before.seconds
+        bench.heed(lambda: self._company.is_over() or time.monotonic() >= until)
+        ended: Ended = "stopped"
+        try:
+            async with (
+                self._company.gathered(bench, progress.bill) as (models, trier),
+                aclosing(self._sets(tool, models, trier, progress)) as sets,
+            ):
+                progress.oddities = trier.notes
+                while found := await unless(self._company.is_over, _next(sets), until):
+                    _refuse_unreachable(found)
+                    progress.sets.append(found)
+                    tell(progress.report("stopped"))
+                    tell((target.name, found))
+            ended = "done"
+        except Over:
+            pass
+        except TimeoutError:
+            ended = "time"
+        finally:
+            tell(progress.report(ended))
+
+    async def _sets(
+        self, tool: Described, models: Models, trials: Trials, progress: "_Progress"
+    ) -> AsyncGenerator[PromptSet]:
+        means, before, ideas = means_of(self._settings), list(progress.sets), progress.ideas
+        count = (self._settings.count or SETS) - len(before)
+        if means == "sets":
+            made = make_sets(tool, models, self._approach, count, before, ideas)
+            async with aclosing(made) as drafts:
+                async for draft in drafts:
+                    yield await examine_set(draft, tool, models, trials, self._approach)
+            return
+        asked = ask_for_wrong_answers(means, tool, models, trials, count, before, ideas)
+        async with aclosing(asked) as found:
+            async for each in found:
+                yield each
+
+
+class _Progress:
+    """How far the tests of one tool have got."""
+
+    def __init__(self, before: ConsistencyReport, bill: Bill, company: Company) -> None:
+        self.before = before
+        self.bill = bill
+        self.sets = list(before.sets)
+        self.ideas = list(before.ideas)
+        self.sandbox = before.sandbox
+        self.oddities = list[str]()
+        self._company = company
+        self._began = time.monotonic()
+
+    def report(self, ended: Ended) -> ConsistencyReport:
+        usage = self.bill.added_to(self.before.usage)
+        notes = [note for note in self.before.notes if MARK not in note and not note.startswith(LOST)]
+        return structs.replace(
+            self.before,
+            sets=tuple(self.sets),
+            ended=ended,
+            usage=usage,
+            seconds=round(self.before.seconds + time.monotonic() - self._began, 3),
+            notes=tuple(dict.fromkeys((*notes, *self._company.marks_passed(usage), *self.oddities))),
+            sandbox=self.sandbox,
+            ideas=tuple(self.ideas),
+        )
+
+
+def _begun(target: Target, before: ConsistencyReport | None, settings: Settings) -> ConsistencyReport:
+    return before or ConsistencyReport(
+        target.name, means=means_of(settings), checks=settings.checks, place=target.place
+    )
+
+
+def find_tool(bench: Process, target: Target) -> Described:
+    for tool in bench.tools:
+        if tool.name == target.tools[0]:
+            return tool
+    raise UsageError("its tools are not the same each time it is started", where=target.spec)
+
+
+async def _next(sets: AsyncGenerator[PromptSet]) -> PromptSet | None:
+    return await anext(sets, None)
+
+
+def _refuse_unreachable(found: PromptSet) -> None:
+    """A server that is gone has said nothing about its tools; the set is made again once it is back."""
+    for use in [use for trial in found.trials for use in trial.uses][-1:]:
+        if use.judged.ruling == "environment" and use.judged.why.startswith(UNREACHABLE):
+            raise UsageError(use.judged.why)
+
+
+def _read_context(path: str) -> str:
+    if not path:
+        return ""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return cut(file.read().strip(), MOST_CONTEXT)
+    except (OSError, ValueError) as error:
+        raise UsageError("can't be read as text", str(error), where=f"--context {path}") from error

@@ -1,0 +1,124 @@
+"""One stretch of a run on tools, from its start or resumption to its end or interruption."""
+
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, suppress
+from typing import Generic, TypeAlias, TypeVar
+
+from misstep.api.allowance import Allowance
+from misstep.api.budgets import FLAGS, pricing, spent_of
+from misstep.core.consistency import ConsistencyReport
+from misstep.core.crosstalk import GroupReport
+from misstep.core.event import Event, Listener, RunFinished, RunStarted, RunStopped, Unit
+from misstep.core.finding import ToolReport
+from misstep.core.model import ModelError
+from misstep.core.settings import store_flag
+from misstep.core.summary import Summary
+from misstep.core.verdict import JUDGEMENTS, Judgement
+from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
+from misstep.store.runs import Run, Seat, Store
+
+R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport)
+
+Summarise: TypeAlias = Callable[[Run, Sequence[R]], Summary]
+
+
+class ToolSitting(Generic[R]):
+    """Keeps what comes of each tool, tells it to whoever listens, and closes the run when all is done.
+
+    `kept` are the reports so far by the names of the tools. `lost` are specs whose tools can't be had any
+    more, and why, for whoever does the work to fill.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        run: Run,
+        listeners: Sequence[Listener],
+        kind: type[R],
+        summarise: Summarise[R],
+    ) -> None:
+        self.run = run
+        self.allowance = Allowance(run.settings.budget, store.spent(run.id), pricing(run.settings))
+        self.kept: dict[str, R] = {report.name: report for report in store.tool_documents(run.id, kind)}
+        self.lost: Mapping[str, str] = {}
+        self._store = store
+        self._listeners = listeners
+        self._summarise: Summarise[R] = summarise
+
+    @property
+    def done(self) -> list[R]:
+        return [report for report in self.kept.values() if report.ended != "stopped"]
+
+    def hold(
+        self, work: Callable[[], Generator[R | Event]], finished: Callable[[R], Event], unit: Unit = "tool"
+    ) -> None:
+        """Take in what comes of work: reports to be kept, and events. `finished` tells of a last report.
+
+        Raises what says how to go on, if there is more to do.
+        """
+        run = self.run
+        with self._store.sit(run.id, time.time()) as seat:
+            self._store.change_run(run.id, run.settings)  # a larger budget is the run's own from now on
+            before = self._summarise(run, self.done)
+            verdicts: dict[Judgement, int] = {name: getattr(before, name) for name in JUDGEMENTS}
+            self.emit(RunStarted(run.id, run.total, verdicts, unit=unit))
+            try:
+                with closing(work()) as news:
+                    for each in news:
+                        self._hear(each, seat, finished)
+                self._finish()
+            except Exception as error:
+                self._tell_of(error)
+                raise
+
+    def emit(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener(event)
+
+    def _hear(self, news: R | Event, seat: Seat, finished: Callable[[R], Event]) -> None:
+        if not isinstance(news, ToolReport | ConsistencyReport | GroupReport):
+            self.emit(news)
+            return
+        self.kept[news.name] = news
+        seat.keep_report(news, self.allowance.spent)
+        if news.ended != "stopped":
+            self.emit(finished(news))
+
+    def _tell_of(self, error: Exception) -> None:
+        """Tell what has ended the run, and how to go on where that was no doing of the user's."""
+        _add_hints(error, self._ways_on())
+        with suppress(MisstepError):  # of a listener, perhaps the very one that ended the run
+            self.emit(RunStopped(self.run.id, _reason(error)))
+
+    def _finish(self) -> None:
+        run = self.run
+        if len(self.done) < (run.total or len(self.kept) or 1):
+            raise self._stopped()
+        summary = self._summarise(run, sorted(self.kept.values(), key=lambda report: report.place))
+        self._store.finish_run(run.id, summary)
+        self.emit(RunFinished(run.id, summary))
+
+    def _stopped(self) -> MisstepError:
+        run, lacking = self.run, self.allowance.lacking
+        show, way_on = self._ways_on()
+        for spec, why in {} if lacking else self.lost.items():
+            return UsageError(f"{why}; what was found is kept", show, way_on, where=spec)
+        if not lacking:
+            return Interrupted(f"run {run.id} was stopped; what was found is kept", show, way_on)
+        used = spent_of(lacking, run.settings, self._store.spent(run.id))
+        return BudgetExceeded(f"the budget is used up: {used}", show, f"{way_on} {FLAGS[lacking]} MORE")
+
+    def _ways_on(self) -> tuple[str, str]:
+        run, place = self.run, store_flag(self._store.location)
+        show = f"see what was found with: misstep show {run.id}{place}"
+        return show, f"go on with: misstep {run.purpose.command} --resume {run.id}{place}"
+
+
+def _add_hints(error: Exception, hints: tuple[str, ...]) -> None:
+    if isinstance(error, ModelError):
+        error.hints = (*error.hints, *hints)
+
+
+def _reason(error: Exception) -> str:
+    return error.message if isinstance(error, MisstepError) else type(error).__name__

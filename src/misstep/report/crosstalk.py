@@ -1,0 +1,206 @@
+"""Tools that were set off by requests for others."""
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.crosstalk import Activated, CrosstalkReport, GroupReport
+from misstep.core.statistics import wilson
+from misstep.core.transcript import Usage
+from misstep.core.trial import Trial
+from misstep.report.layout import bare_table, section
+from misstep.report.terminal import counted, percent
+from misstep.report.text import plain
+
+LONGEST_NAME = 100  # characters
+LONGEST_REQUEST = 500
+LONGEST_REASON = 300
+MOST_COLUMNS = 8  # groups of a matrix that a terminal has room for
+MOST_REQUESTS = 20  # of each group
+
+
+def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> RenderableType:
+    """The groups, which of them set off which, the tools that were called, the requests that led there."""
+    if not report.groups:
+        return Text("there are no groups yet", style="dim")
+    parts: list[RenderableType] = [_groups_table(report.groups), Text(), _outcome(report)]
+    called = [tool for tool in report.tools if tool.requests]
+    if called:
+        parts += [section("requests of each group that led to tools of others", _matrix(report))]
+        parts += [section("unplanned activations", _tools_table(called))]
+        parts += [
+            section(f"meant for {_name(group.name)}", _requests(group, most))
+            for group in report.groups
+            if group.activating
+        ]
+    parts += [Text(line, style="dim") for line in _remarks(report)]
+    return Group(*parts)
+
+
+def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
+    """What `--json` prints."""
+    return {
+        "run": report.run,
+        "specs": list(report.specs),
+        "seconds": round(report.seconds, 3),
+        "judged": report.judged,
+        "activating": report.activating,
+        **_rate_as_json(report.activating, report.judged),
+        "groups": [_group_as_json(group) for group in report.groups],
+        "tools": [_tool_as_json(tool) for tool in report.tools],
+        "matrix": report.matrix,
+        "tokens": _tokens_as_json(report.usage),
+    }
+
+
+def _group_as_json(group: GroupReport) -> dict[str, object]:
+    judged, activating = len(group.judged), len(group.activating)
+    return {
+        "name": group.name,
+        "tools": list(group.tools),
+        "offered": list(group.offered),
+        "verdict": group.verdict,
+        "ended": group.ended,
+        "why": group.why,
+        "judged": judged,
+        "activating": activating,
+        "inconclusive": len(group.trials) - judged,
+        **_rate_as_json(activating, judged),
+        "requests": [_trial_as_json(trial) for trial in group.trials],
+        "tokens": _tokens_as_json(group.usage),
+        "seconds": group.seconds,
+        "notes": list(group.notes),
+        "sandbox": group.sandbox,
+    }
+
+
+def _trial_as_json(trial: Trial) -> dict[str, object]:
+    calls = [{"tool": use.tool, "arguments": use.arguments, "result": use.result} for use in trial.uses]
+    return {
+        "request": trial.request,
+        "verdict": _verdict(trial),
+        "calls": calls,
+        "answer": trial.answer,
+        "error": trial.error,
+    }
+
+
+def _tool_as_json(tool: Activated) -> dict[str, object]:
+    return {
+        "name": tool.tool,
+        "calls": tool.calls,
+        "requests": tool.requests,
+        "judged": tool.judged,
+        **_rate_as_json(tool.requests, tool.judged),
+        "by_group": tool.by_group,
+    }
+
+
+def _rate_as_json(count: int, total: int) -> dict[str, object]:
+    return {"rate": count / total if total else None, "interval": list(wilson(count, total))}
+
+
+def _tokens_as_json(usage: dict[str, Usage]) -> dict[str, object]:
+    return {role: {"input": each.input, "output": each.output} for role, each in usage.items()}
+
+
+def _verdict(trial: Trial) -> str:
+    if not trial.is_usable:
+        return "inconclusive"
+    return "failed" if trial.uses else "passed"
+
+
+def _groups_table(groups: Sequence[GroupReport]) -> Table:
+    table = bare_table()
+    table.add_column("group", overflow="fold", min_width=8)
+    for heading in ("tools", "offered", "requests", "activating", "unclear"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for group in groups:
+        activating, tried, judged = len(group.activating), len(group.trials), len(group.judged)
+        table.add_row(
+            Text(_name(group.name)),
+            str(len(group.tools)),
+            str(len(group.offered)),
+            str(tried),
+            Text(str(activating), style="red" if activating else "green"),
+            str(tried - judged),
+        )
+    return table
+
+
+def _outcome(report: CrosstalkReport) -> Text:
+    if not report.judged:
+        return Text("no request could be judged", style="yellow")
+    low, high = wilson(report.activating, report.judged)
+    said = f"{report.activating} of {counted(report.judged, 'request')} led to tools that were not meant"
+    share = f"{percent(report.activating / report.judged)}, 95 % interval {percent(low)} to {percent(high)}"
+    return Text(f"{said}: {share}", style="red" if report.activating else "green")
+
+
+def _matrix(report: CrosstalkReport) -> Table:
+    """A row for each group of requests, a column for each group that has been set off."""
+    counts = report.matrix
+    totals = {name: sum(row[name] for row in counts.values()) for name in counts}
+    shown = sorted((name for name in totals if totals[name]), key=lambda name: -totals[name])[:MOST_COLUMNS]
+    table = bare_table()
+    table.add_column("meant for", overflow="fold", min_width=8)
+    for name in shown:
+        table.add_column(Text(_name(name)), justify="right", overflow="fold")
+    for group in report.groups:
+        cells = [counts[group.name][name] for name in shown]
+        table.add_row(Text(_name(group.name)), *[str(cell) if cell else "·" for cell in cells])
+    return table
+
+
+def _tools_table(tools: Sequence[Activated]) -> Table:
+    table = bare_table()
+    table.add_column("tool", overflow="fold", min_width=8)
+    for heading in ("calls", "requests", "of", "rate", "95 % interval"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("meant for", overflow="fold")
+    for tool in tools:
+        low, high = tool.interval
+        table.add_row(
+            Text(_name(tool.tool)),
+            str(tool.calls),
+            str(tool.requests),
+            str(tool.judged),
+            percent(tool.requests / tool.judged),
+            f"{percent(low)} to {percent(high)}",
+            Text(", ".join(f"{_name(group)} {count}" for group, count in tool.by_group.items())),
+        )
+    return table
+
+
+def _requests(group: GroupReport, most: int) -> RenderableType:
+    lines = list[Text]()
+    for trial in group.activating[:most]:
+        lines.append(Text(plain(trial.request, LONGEST_REQUEST)))
+        lines += [
+            Text(f"  {_name(use.tool)}({plain(use.arguments, LONGEST_REQUEST)})", style="bold")
+            for use in trial.uses
+        ]
+    if hidden := len(group.activating) - most:
+        lines += [Text(f"… and {hidden} more", style="dim")] if hidden > 0 else []
+    return Group(*lines)
+
+
+def _remarks(report: CrosstalkReport) -> list[str]:
+    """What could not be judged, and why, then what kept the tools from doing harm."""
+    told = list[str]()
+    for group in report.groups:
+        reasons = [group.why] if group.why else []
+        reasons += [trial.error or trial.ended for trial in group.trials if not trial.is_usable]
+        reasons += group.notes
+        reasons += ["stopped before its end"] if group.ended == "stopped" else []
+        if reasons:
+            said = "; ".join(plain(reason, LONGEST_REASON) for reason in dict.fromkeys(reasons))
+            told.append(f"{_name(group.name)}: {said}")
+    shelters = sorted({group.sandbox for group in report.groups if group.sandbox})
+    return ["", *told, *[f"sandbox: {plain(words)}" for words in shelters]]
+
+
+def _name(name: str) -> str:
+    return plain(name, LONGEST_NAME)

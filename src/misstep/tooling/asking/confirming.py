@@ -1,0 +1,36 @@
+"""Tells errors of tools that requests have led to from bad days of whatever the tools run on."""
+
+from msgspec import structs
+
+from misstep.core.finding import RUNTIME_ERRORS
+from misstep.core.ruling import Judged
+from misstep.core.tool import Invocation
+from misstep.core.trial import Trial, Use
+from misstep.tooling.asking.parties import Trials
+from misstep.tooling.triage.replay import is_same
+
+REPLAYS = 3  # from a fresh start, until an error shows itself again
+
+
+def shows_defect(use: Use) -> bool:
+    """Whether what came of a call is an error of the tool's at run time."""
+    return use.judged.ruling in RUNTIME_ERRORS
+
+
+async def confirmed(trial: Trial, trials: Trials) -> Trial:
+    """The trial, in which errors that can't be shown again from a fresh start are the environment's."""
+    uses = list(trial.uses)
+    for place, use in enumerate(uses):
+        if shows_defect(use):
+            calls = [Invocation(each.tool, each.arguments) for each in uses[: place + 1]]
+            if not await _shows_again(use.judged, calls, trials):
+                why = f"{use.judged.error} was seen, but not again from a fresh start"
+                uses[place] = structs.replace(use, judged=Judged("environment", why))
+    return structs.replace(trial, uses=tuple(uses))
+
+
+async def _shows_again(judged: Judged, calls: list[Invocation], trials: Trials) -> bool:
+    for _ in range(REPLAYS):
+        if is_same(await trials.make(calls), judged):
+            return True
+    return False

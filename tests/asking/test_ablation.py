@@ -1,0 +1,54 @@
+"""Sets that are judged again with fewer checks come out as if they had been judged so at once."""
+
+import pytest
+
+from misstep.core.consistency import CHECKS, Check
+from misstep.tooling.asking.consistency.ablation import judge_again
+from misstep.tooling.asking.consistency.approach import Approach
+from misstep.workshop.process import Process
+from tests.asking.performing import examine
+from tests.asking.roads import GOOD, as_said, with_country
+from tests.asking.scripted_roles import REFUSAL, Answer, Plan, always, fenced_in, plays
+from tests.scripted import calling
+
+
+def never(request: str, tools: list[str]) -> list[str]:
+    return []
+
+
+def now_and_then(request: str, tools: list[str]) -> list[object]:
+    """Breaks off in the middle: it never stops calling for one of the requests."""
+    if "Paris, France to Lyon, France" in request:
+        return [calling("road", start="a", end=str(number)) for number in range(9)]
+    return [*as_said(request, tools)]
+
+
+WRONG = always({"reason": "no", "score": 1})
+
+
+def torn(prompt: str) -> object:
+    """A judge who takes the other side as soon as the two expectations change places."""
+    *_, first, second = fenced_in(prompt)
+    return {"reason": "so so", "score": 1 if first < second else 9}
+
+
+@pytest.mark.parametrize(
+    ("plan", "judge"),
+    [
+        (as_said, GOOD["judge"]),
+        (as_said, always({"reason": "yes", "score": 9})),
+        (as_said, always(REFUSAL)),
+        (as_said, torn),
+        (with_country, WRONG),
+        (now_and_then, WRONG),
+        (never, WRONG),
+    ],
+)
+def test_fewer_checks(roads: Process, plan: Plan, judge: Answer) -> None:
+    script = plays({**GOOD, "judge": judge}, plan)
+    whole, _ = examine(roads, script, Approach(checks=("judge",), variants=4))
+    variants: list[tuple[Check, ...]] = [("inputs", "outputs"), ("judge",), CHECKS]
+    for checks in variants:
+        direct, _ = examine(roads, script, Approach(checks=checks, variants=4))
+        again = judge_again(whole, checks)
+        assert (again.verdict, again.evidence) == (direct.verdict, direct.evidence), checks

@@ -1,0 +1,91 @@
+"""Questions to a model that has to answer in a form."""
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from misstep.core.forms import Complaint, read_form
+from misstep.core.model import Chat, Message, ModelError, Unusable
+from misstep.core.transcript import Usage
+from misstep.engine.desk import TRIES, Desk
+from tests.asking.performing import Ledger
+
+
+class Form(msgspec.Struct, frozen=True):
+    number: int
+
+
+def read(text: str) -> Form | Complaint:
+    return read_form(text, Form)
+
+
+class Speaker:
+    """A model that says one thing after the other; it is no `LanguageModel` of ours."""
+
+    name = "test/speaker"
+
+    def __init__(self, *said: str) -> None:
+        self._said = list(said)
+        self.heard = list[Sequence[Message]]()
+        self.is_closed = False
+
+    async def chat(self, request: Chat, meter: "Desk") -> "Said":
+        self.heard.append(request.messages)
+        meter.spend(Usage(10, 1))
+        if not self._said:
+            await asyncio.sleep(60)
+        return Said(self._said.pop(0))
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+class Said(msgspec.Struct, frozen=True):
+    text: str
+
+
+def desk(speaker: Speaker, timeout: float = 5.0, ledger: Ledger | None = None) -> Desk:
+    return Desk(speaker, "judge", timeout, ledger or Ledger())  # type: ignore[arg-type]
+
+
+def test_a_good_answer_is_read_at_once() -> None:
+    speaker, ledger = Speaker('So: {"number": 4}'), Ledger()
+    own = desk(speaker, ledger=ledger)
+    assert asyncio.run(own.ask("How many?", read)) == Form(4)
+    assert (own.requests, own.usage, ledger.roles) == (1, Usage(10, 1), {"judge": 1})
+
+
+def test_a_bad_answer_goes_back_with_what_is_wrong() -> None:
+    speaker = Speaker("four", '{"number": "four"}', '{"number": 4}')
+    assert asyncio.run(desk(speaker).ask("How many?", read)) == Form(4)
+    last = [getattr(message, "text", "") for message in speaker.heard[-1]]
+    assert last[:2] == ["How many?", "four"]
+    assert last[2].startswith("There is no JSON object in the answer. Give the whole JSON object once more")
+    assert "Expected `int`" in last[4]
+
+
+def test_after_some_tries_there_is_no_usable_answer() -> None:
+    speaker = Speaker(*["never"] * TRIES)
+    with pytest.raises(Unusable, match=f"no usable answer in {TRIES} tries"):
+        asyncio.run(desk(speaker).ask("How many?", read))
+
+
+def test_a_model_that_takes_too_long() -> None:
+    with pytest.raises(ModelError, match=r"gave no answer in 0\.05 seconds"):
+        asyncio.run(desk(Speaker(), timeout=0.05).ask("How many?", read))
+
+
+def test_nothing_is_asked_that_is_not_admitted() -> None:
+    class Denied(Exception):
+        pass
+
+    def admit(_: Sequence[Message]) -> None:
+        raise Denied
+
+    speaker = Speaker('{"number": 4}')
+    own = Desk(speaker, "judge", 5.0, Ledger(), admit)  # type: ignore[arg-type]
+    with pytest.raises(Denied):
+        asyncio.run(own.ask("How many?", read))
+    assert speaker.heard == []

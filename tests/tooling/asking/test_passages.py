@@ -1,0 +1,97 @@
+"""What requests have shown, told apart, and put beside what the fuzzer has found."""
+
+import json
+from typing import Any
+
+from misstep.core.finding import BY_REQUEST, Finding, Journey, Refusal, ToolReport
+from misstep.core.forms import Complaint
+from misstep.core.passage import Passage
+from misstep.core.ruling import Judged, Ruling
+from misstep.core.tool import Invocation
+from misstep.core.trial import Trial, Use
+from misstep.tooling.asking.harvest import harvest, richness_of
+from misstep.tooling.asking.passage import requests_reader, trouble_with
+from misstep.tooling.asking.refusals import MOST, candidates_of, stuck_at
+
+
+def use(ruling: Ruling, signature: str = "", tool: str = "t", **arguments: Any) -> Use:
+    return Use(tool, json.dumps(arguments), "said", Judged(ruling, "why", signature, "Error"))
+
+
+def reached(request: str, *uses: Use) -> Passage:
+    return Passage("x", "reached", trials=(Trial(request, uses, "answer"),))
+
+
+def finding(signature: str) -> Finding:
+    call = Invocation("t", "{}")
+    return Finding("x", "t", "crash", "Error", "", "", "", signature, (call,), (call,), 1)
+
+
+def test_findings_get_their_requests_and_new_ones_are_added() -> None:
+    report = ToolReport("t", 1, (finding("a"), finding("b")))
+    journey = Journey(
+        passages=(
+            reached("one", use("fine"), use("crash", "a")),
+            reached("two", use("crash", "c", number=1)),
+            reached("three", use("fine"), use("crash", "c", number=2)),
+        )
+    )
+    a, b, c = harvest(report, journey, "spec", {"t": "t of spec"})
+    assert (a.request, b.request) == ("one", "")
+    assert (c.request, c.seen, c.origin, c.found_after, c.spec) == ("two", 2, BY_REQUEST, 3, "spec")
+    assert harvest(ToolReport("t", 1, (a, b, c)), journey, "spec", {"t": "t of spec"}) == [a, b, c]
+    assert harvest(report, journey, "spec", {})[2].id != c.id
+    richness = richness_of(journey.trials)
+    assert richness is not None
+    assert richness.estimate >= 2
+
+
+def test_only_refusals_that_surprise_are_findings() -> None:
+    refusals = (Refusal("t", "ValueError", "at most 3", "t.py:1 in t", '{"number": 4}', seen=2),)
+    report = ToolReport("t", 1, refusals=refusals)
+    (candidate,) = candidates_of(refusals, "spec", {})
+    trial = Trial("four", (use("fine", number=1), use("refused", number=4)), "no")
+
+    def harvested(fate: Any) -> list[Finding]:
+        passage = Passage(candidate.id, fate, "nobody says so", "refusal", trials=(trial,))
+        return harvest(report, Journey(passages=(passage,)), "spec", {})
+
+    assert harvested("expected") == harvested("unmet") == harvested("inconclusive") == []
+    (found,) = harvested("reached")
+    assert (found.kind, found.request, len(found.calls)) == ("refusal", "four", 2)
+    assert found.why.endswith("nobody says so")
+    assert found.ruling == "refused"
+
+
+def test_refusals_are_told_apart_by_their_words_and_the_most_frequent_come_first() -> None:
+    same = [Refusal("t", "ValueError", f"{n} is too much", "", f'{{"number": {n}}}') for n in (40, 50)]
+    assert len(candidates_of(same, "", {})) == 1
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "more", "most"]
+    many = [Refusal("t", "ValueError", f"no {word} here", "", "{}", seen=at) for at, word in enumerate(words)]
+    found = candidates_of(many, "", {})
+    assert len(found) == MOST
+    assert found[0].message == "no most here"
+
+
+def test_an_agent_that_recovers_is_not_stuck() -> None:
+    refused, fine, other = use("refused"), use("fine"), use("fine", tool="other")
+    assert stuck_at(Trial("", (fine, refused)), "t") == 1
+    assert stuck_at(Trial("", (refused, other)), "t") == 0
+    assert stuck_at(Trial("", (refused, fine)), "t") is None
+    assert stuck_at(Trial("", (other,)), "t") is None
+    assert stuck_at(Trial("", (refused,), ended="timeout"), "t") is None
+
+
+def test_trouble_is_no_news_of_the_tool() -> None:
+    assert trouble_with(Trial("", ended="timeout")) == "the agent did not answer: timeout"
+    assert trouble_with(Trial("", error="boom", ended="error")) == "the agent did not answer: boom"
+    assert trouble_with(Trial("", (use("environment"),))) == "the tool can't work here: why"
+    assert trouble_with(Trial("", (use("fine"),))) == ""
+
+
+def test_requests_are_read_each_once() -> None:
+    read = requests_reader(2)
+    assert read('{"requests": [" a ", "a", "b\\u0000", "c"]}') == ("a", "b\ufffd")
+    assert isinstance(read('{"requests": [" "]}'), Complaint)
+    assert isinstance(read('{"requests": []}'), Complaint)
+    assert isinstance(read("none"), Complaint)

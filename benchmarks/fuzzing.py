@@ -16,12 +16,13 @@ from misstep.api.fuzzing import fuzz_tools
 from misstep.api.targets import TOGETHER
 from misstep.core.finding import Finding, ToolReport
 from misstep.core.settings import Settings
+from tests.quality.planted_tools.labels import DEEP, Label
 from tests.quality.planted_tools.labels import PLANTED as LABELS
-from tests.quality.planted_tools.labels import Label
 
 ROOT = Path(__file__).parent.parent
 PYTHON = ROOT / ".venv-tools" / "bin" / "python"
 CALLS = 300  # for each tool; the peer has found all that it finds after ten
+MORE_CALLS = 1_000  # for defects that lie deeper
 SEEDS = 3
 SPEED_CALLS = 60_000
 PEER_SPEED = 2_147  # calls a second for a tool that does nothing, outside of any sandbox
@@ -42,6 +43,8 @@ PLANTED = tuple(
     f"tests/quality/planted_tools/{name}_tools.py:tools"
     for name in ("text", "number", "data", "file", "state", "limit")
 )
+DEEPER = tuple(dict.fromkeys(f"tests/quality/planted_tools/{each.module}.py:tools" for each in DEEP))
+_FAMILIES = tuple(dict.fromkeys(each.family for each in DEEP))
 LANGCHAIN = tuple(
     f"tests/third_party/langchain_{name}.py:tools" for name in ("files", "json", "requests", "shell")
 )
@@ -215,11 +218,18 @@ def found_table(effort: Effort) -> str:
     """After how many calls each planted defect was found, for the page of results."""
     if not PYTHON.exists() or not shutil.which("bwrap"):
         return ""
-    calls, seeds = effort.size(CALLS), effort.times(SEEDS)
-    runs = fuzzed(PLANTED, calls, seeds)
-    rows = [f"| {label.family} | {label.tool} | {_found_in(label, runs)} |" for label in LABELS]
-    title = f"Planted defects: after how many calls each was found, seed by seed; – is not within {calls:,}."
-    return "\n".join([title, "", "| class | tool | calls |", "|---|---|--:|", *rows])
+    calls, more, seeds = effort.size(CALLS), effort.size(MORE_CALLS), effort.times(SEEDS)
+    rows = [
+        *_found_rows(LABELS, fuzzed(PLANTED, calls, seeds)),
+        *_found_rows(DEEP, fuzzed(DEEPER, more, seeds)),
+    ]
+    title = "Planted defects: after how many calls each was found, seed by seed."
+    limit = f"– is not within {calls:,}; those of {', '.join(_FAMILIES)} had {more:,}."
+    return "\n".join([f"{title} {limit}", "", "| class | tool | calls |", "|---|---|--:|", *rows])
+
+
+def _found_rows(labels: Sequence[Label], runs: Sequence[Sequence[ToolReport]]) -> list[str]:
+    return [f"| {label.family} | {label.tool} | {_found_in(label, runs)} |" for label in labels]
 
 
 def _found_in(label: Label, runs: Sequence[Sequence[ToolReport]]) -> str:

@@ -233,6 +233,23 @@ def test_a_process_that_dies_is_a_crash_whatever_it_was_given() -> None:
     assert rule({"amount": "2"}, Reaction("died", detail="SIGSEGV")).ruling == "crash"
 
 
+@pytest.mark.parametrize(
+    ("kind", "structured", "ruling"),
+    [
+        ("function", "3", "schema"),
+        ("function", "null", "schema"),
+        ("function", '"3"', "fine"),
+        ("langchain", "3", "fine"),  # it makes a text of it
+        ("langchain", "null", "schema"),  # but not of nothing
+    ],
+)
+def test_a_text_that_was_promised(kind: ToolKind, structured: str, ruling: str) -> None:
+    described = Described(Tool("planted", "", SCHEMA), kind, output={"type": "string"})
+    call = Invocation("planted", '{"amount": 2}')
+    reaction = Reaction("returned", structured.strip('"'), 1, structured=structured)
+    assert judge(described, call, True, "", reaction).ruling == ruling
+
+
 def test_a_plain_function_promises_no_check_of_its_hints() -> None:
     assert rule({"amount": 0}, returned("ok"), kind="function").ruling == "fine"
 

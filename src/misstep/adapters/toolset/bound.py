@@ -66,10 +66,6 @@ class Toolset(Protocol):
         """What else was odd about them."""
         ...
 
-    def restart(self) -> None:
-        """Begin anew where that is possible, which is so for servers that we start or connect to."""
-        ...
-
     def close(self) -> None: ...
 
 
@@ -102,9 +98,6 @@ class InProcess:
         self.bounds = bounds
         self.skipped = skipped
         self._loop = loop
-
-    def restart(self) -> None:
-        """There is nothing that could be started again."""
 
     def close(self) -> None:
         self._loop.close()

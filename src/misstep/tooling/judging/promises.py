@@ -24,8 +24,14 @@ def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
         why = f"its structured result is no JSON: {in_short(str(error))}"
         return Judged("schema", why, "output: no JSON", "output schema")
     misfit = fits(described.output, value)
-    if misfit is None or misfit.endswith((TOO_DEEP.says, TOO_MUCH.says)):
+    if misfit is None or misfit.endswith((TOO_DEEP.says, TOO_MUCH.says)) or _is_worded(described, value):
         return None
     promise = "output schema" if described.kind == "mcp" else "type hint"
-    why = f"its structured result is not what its {promise} promises: {in_short(misfit)}"
+    why = f"its result is not what its {promise} promises: {in_short(misfit)}"
     return Judged("schema", why, f"output: {normalise(misfit)}", promise, message=in_short(misfit))
+
+
+def _is_worded(described: Described, value: object) -> bool:
+    """Whether a text was promised, and the framework makes one of the result; of nothing it can make none."""
+    made = described.kind not in ("function", "mcp") and value is not None
+    return made and fits(described.output or {}, "") is None

@@ -87,7 +87,22 @@ def open_sockets() -> list[str]:
     except OSError:
         return []
     paths = {line.partition(" /")[2] for line in lines}
-    return sorted(f"/{path}" for path in paths if path and os.path.exists(f"/{path}"))
+    return sorted(f"/{path}" for path in paths if path and _is_within_reach(f"/{path}"))
+
+
+def _is_within_reach(path: str) -> bool:
+    """Whether it is there, and the way to it is open to this user without the rights of root.
+
+    Nobody inside a sandbox has those, and to root itself such a place could not even be hidden.
+    """
+    try:
+        folders = [os.stat(folder) for folder in Path(path).parents]
+    except OSError:
+        return False
+    own = [0o100 if folder.st_uid == os.geteuid() else 0o011 for folder in folders]
+    return os.path.exists(path) and all(
+        folder.st_mode & bits for folder, bits in zip(folders, own, strict=True)
+    )
 
 
 def needed_places(spec: str, conditions: Conditions) -> list[str]:

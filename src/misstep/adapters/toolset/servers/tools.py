@@ -40,8 +40,7 @@ class Line:
         self._connection: Connection | None = None
 
     def open(self) -> list[Found]:
-        """Connect anew, and give the tools that there are."""
-        self.close()
+        """Connect, and give the tools that there are."""
         self._connection = self._loop.settle(_opened(self._server))
         try:
             return found_on(self._server, self._loop.settle(self._connection.tools()))
@@ -84,10 +83,6 @@ class Servers:
         lines = {id(each): line for each, line in found}
         self.bounds = [ServerTool(tool, lines[id(each)]) for tool, each in pairs]
         self.notes = [note for line in self._lines for note in line.notes]
-
-    def restart(self) -> None:
-        for line in self._lines:
-            line.open()
 
     def close(self) -> None:
         for line in self._lines:

@@ -1,11 +1,10 @@
 """Puts an exception that left a tool into a value that can leave the process too."""
 
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias
 
+from misstep.core.ours import is_ours
 from misstep.core.tool import Frame, Raised
 from misstep.core.transcript import storable
 from misstep.core.words import cut, in_words
@@ -18,7 +17,6 @@ DEEPEST = 20  # exceptions within exceptions, or because of them
 MOST_BASES = 12
 MOST_WALKED = 100_000  # frames; only a traceback that was tied into a knot has more
 
-_OURS = f"{Path(__file__).parents[3]}{os.sep}"
 
 # Whatever checks arguments on the way to a tool, by the names of its exceptions.
 _CHECKERS = frozenset({"ValidationError", "ArgumentsRefused", "RequestValidationError", "SchemaError"})
@@ -66,7 +64,7 @@ class _Files:
     def own(self, place: TracebackType) -> bool:
         file = place.tb_frame.f_code.co_filename
         if file not in self._known:
-            self._known[file] = not file.startswith(_OURS) and self._asked(file)
+            self._known[file] = not is_ours(file) and self._asked(file)
         return self._known[file]
 
     def _asked(self, file: str) -> bool:
@@ -83,7 +81,7 @@ def _frames(way: list[TracebackType], seen: _Files) -> list[Frame]:
 
 
 def _lead(way: Iterator[TracebackType], seen: _Files) -> list[Frame]:
-    return [_frame(place, seen) for place in way if not place.tb_frame.f_code.co_filename.startswith(_OURS)]
+    return [_frame(place, seen) for place in way if not is_ours(place.tb_frame.f_code.co_filename)]
 
 
 def _frame(place: TracebackType, seen: _Files) -> Frame:

@@ -5,7 +5,7 @@ from rich.console import Console
 
 from misstep.api import consistency as api
 from misstep.api.questioning import SETS
-from misstep.cli.options import CONSISTENCY, TRYING, settings_options
+from misstep.cli.options import ABOUT_TRYING, CONSISTENCY, TRYING, settings_options
 from misstep.cli.output import hint, ours_alone, print_json_text, to_report
 from misstep.cli.watching import Started, watched
 from misstep.core.consistency import ConsistencyRun, PromptSet
@@ -17,10 +17,10 @@ from misstep.store.location import shown
 
 USUAL = {"timeout": 10.0, "jobs": 2, "count": SETS}
 ABOUT = {
+    **ABOUT_TRYING,
     "only": "The name of a tool to test; may be repeated (default: all).",
     "count": "How many sets of requests for each tool.",
     "time_per_tool": "How long to test each tool, e.g. 90s or 5m.",
-    "timeout": "Seconds allowed for one call of a tool.",
     "jobs": "Tools tested at a time.",
 }
 

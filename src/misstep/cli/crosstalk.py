@@ -5,7 +5,7 @@ from rich.console import Console
 
 from misstep.api import crosstalk as api
 from misstep.cli.display import make_display
-from misstep.cli.options import FUZZING, TRYING, settings_options
+from misstep.cli.options import ABOUT_TRYING, FUZZING, TRYING, settings_options
 from misstep.cli.output import ours_alone, print_json_text
 from misstep.cli.watching import Started
 from misstep.core.crosstalk import CrosstalkReport
@@ -15,9 +15,9 @@ from misstep.report.crosstalk import MOST_REQUESTS, crosstalk_as_json, crosstalk
 
 USUAL = {"timeout": 10.0, "jobs": 2, "count": 5}
 ABOUT = {
+    **ABOUT_TRYING,
     "count": "How many requests for each group.",
     "from_run": "A run of tool consistency, or tool fuzz --agent, to take requests from.",
-    "timeout": "Seconds allowed for one call of a tool.",
     "jobs": "Groups tried at a time.",
 }
 WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_per_tool")

@@ -9,7 +9,7 @@ from rich.console import Console
 from misstep.api import fuzzing as api
 from misstep.api.interview import REQUESTS
 from misstep.api.runs import find_run
-from misstep.cli.options import FUZZING, TRYING, settings_options
+from misstep.cli.options import ABOUT_TRYING, FUZZING, TRYING, settings_options
 from misstep.cli.output import hint, print_json_text, to_report
 from misstep.cli.watching import Started, watched
 from misstep.core.finding import FuzzReport
@@ -21,6 +21,11 @@ from misstep.store.files import write_text
 from misstep.store.location import shown
 
 USUAL = {"timeout": 10.0, "jobs": 2}
+ABOUT = {
+    **ABOUT_TRYING,
+    "count": f"How many requests greybox and whitebox ask for, for each tool ({REQUESTS}).",
+    "jobs": "Tools tested at a time.",
+}
 
 
 @click.command("fuzz")
@@ -50,7 +55,7 @@ USUAL = {"timeout": 10.0, "jobs": 2}
     "display",
     "json",
     usual=USUAL,
-    about={"count": f"How many requests greybox and whitebox ask for, for each tool ({REQUESTS})."},
+    about=ABOUT,
 )
 def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     """Find inputs that break tools: crashes, hangs, breaches of their own schemas.

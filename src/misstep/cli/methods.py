@@ -5,7 +5,7 @@ from rich.console import Console
 
 from misstep.api.methods import compare_methods
 from misstep.cli.display import make_display
-from misstep.cli.options import TRYING, settings_options
+from misstep.cli.options import ABOUT_TRYING, TRYING, settings_options
 from misstep.cli.output import ours_alone, print_json_text
 from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
@@ -13,10 +13,10 @@ from misstep.report.methods import methods_as_json, methods_view
 
 USUAL = {"timeout": 10.0, "jobs": 2}
 ABOUT = {
+    **ABOUT_TRYING,
     "only": "The name of a tool to test; may be repeated (default: all).",
     "time_per_tool": "How long each method may take over a tool, e.g. 90s or 5m.",
     "count": "How many requests, or sets of them, for each tool and method.",
-    "timeout": "Seconds allowed for one call of a tool.",
     "jobs": "Tools tested at a time.",
 }
 

@@ -28,6 +28,7 @@ _METAVARS = {
     "beside": "RUN",
     "budget_time": "DURATION",
     "budget_usd": "DOLLARS",
+    "usd_per_tool": "DOLLARS",
     "cases": "FILE",
     "checks": "CHECK",
     "context": "FILE",
@@ -140,6 +141,13 @@ TRYING = (
 
 # What makes and judges sets of requests that mean the same.
 CONSISTENCY = ("tool_method", "variants", "checks", "normalise", "context")
+
+# What settings mean there.
+ABOUT_TRYING = {
+    "agent": "The agent that has the tools: tools, react, file.py:name, mcp:COMMAND, …",
+    "max_steps": "Turns the agent is allowed for one request.",
+    "timeout": "Seconds allowed for one call of a tool.",
+}
 
 _FIXED_BY_A_RUN = (
     *AGENTS,

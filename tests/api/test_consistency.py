@@ -270,6 +270,8 @@ def test_an_outage_is_told_and_the_run_goes_on(tmp_path: Path) -> None:
         with pytest.raises(ModelError):
             resumed(tmp_path, server)
         assert verdicts(resumed(tmp_path, server)) == ["failed", "failed"]
+        with Store(settings.store) as store:
+            assert store.spent(store.find_run("last").id).tokens == sum(server.tokens)
 
 
 SERVER = """

@@ -301,7 +301,7 @@ def test_templates_of_the_users_own(place: Path) -> None:
 
 
 def test_two_tools_at_once(place: Path) -> None:
-    refusals: dict[Stage, Any] = {**GOOD, "refusal": surprised(True)}
+    refusals: dict[Stage, Any] = {**GOOD, "refusal": surprised(True), "foretold": foreseen(False)}
     plan = agent(
         {
             REQUEST: [calling("split_bill", total=120, people=0)],
@@ -325,9 +325,19 @@ def surprised(yes: bool) -> Any:
     return always({"reason": "nothing is said about two weeks", "surprising": yes})
 
 
-def booked(place: Path, judge: Any, after: tuple[Call, ...] = (), **given: Any) -> tuple[Told, Passage]:
+def foreseen(yes: bool) -> Any:
+    return always({"reason": "one could have known", "foreseen": yes})
+
+
+def booked(
+    place: Path, judge: Any, after: tuple[Call, ...] = (), second: Any = None, **given: Any
+) -> tuple[Told, Passage]:
     plan = agent({"A room for 3 weeks": [calling("book_room", nights=21), *after]})
-    answers = {"request": always({"requests": ["A room for 3 weeks"]}), "refusal": judge}
+    answers: dict[Stage, Any] = {
+        "request": always({"requests": ["A room for 3 weeks"]}),
+        "refusal": judge,
+        "foretold": second or foreseen(False),
+    }
     told = interview(place, plays(answers, plan), "book_room", **given)
     (passage,) = told.journey.passages
     return told, passage
@@ -357,6 +367,9 @@ def test_refusals_that_are_no_findings(place: Path) -> None:
     told, passage = booked(place, always("maybe"))
     assert (passage.fate, told.stages["refusal"], told.tool.findings) == ("inconclusive", 3, ())
     assert passage.why.startswith("the refusal was not judged: ")
+    told, passage = booked(place, surprised(True), second=foreseen(True))
+    assert (passage.fate, told.stages["foretold"], told.tool.findings) == ("inconclusive", 1, ())
+    assert passage.why == "the judge contradicts itself about the refusal"
 
 
 def test_without_the_sanity_check(place: Path) -> None:

@@ -82,6 +82,7 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/tooling/asking/data/natural.txt",
         "misstep/tooling/asking/data/crosstalk.txt",
         "misstep/tooling/asking/data/groups.txt",
+        "misstep/tooling/asking/data/foretold.txt",
         "misstep/tooling/asking/data/refusal.txt",
     }
 

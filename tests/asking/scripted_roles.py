@@ -19,7 +19,8 @@ from tests.scripted import Call, Fault, Script
 MARKERS: dict[Stage, str] = {
     "natural": "You help to test an AI assistant that can use tools. A tool fails",
     "request": "You help to test an AI assistant that can use tools. Some call",
-    "refusal": "You judge the documentation of a tool",
+    "refusal": "You judge the documentation of a tool that an AI assistant uses. This is all",
+    "foretold": "You judge the documentation of a tool that an AI assistant uses. The tool has refused",
     "templates": "You think of things that people ask an AI assistant for",
     "infills": "You find several ways to say the same thing.",
     "humanise": "You turn stiff sentences into messages as people write them.",

@@ -33,6 +33,7 @@ ANSWERS = {
     **GOOD,
     "request": requests,
     "refusal": always({"reason": "nothing is said about two weeks", "surprising": True}),
+    "foretold": always({"reason": "nobody could know", "foreseen": False}),
     "crashes-greybox": always({"requests": [REQUEST]}),
 }
 

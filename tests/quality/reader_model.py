@@ -198,6 +198,7 @@ class ReaderModel:
             "majority": _agree,
             "judge": _judge,
             "refusal": _be_surprised,
+            "foretold": _foresee,
         }
         return plays(answers, self._act, self._conclude)
 
@@ -307,6 +308,16 @@ def _be_surprised(prompt: str) -> object:
     except Declined as error:
         return {"reason": f"it says so: {error}", "surprising": False}
     return {"reason": "nothing says so", "surprising": True}
+
+
+def _foresee(prompt: str) -> object:
+    """The same, asked the other way round."""
+    _, arguments = _dictated(fenced_in(prompt)[1].split("\n")[-1])
+    try:
+        _documented_in(prompt, at=3).check(arguments)
+    except Declined as error:
+        return {"reason": f"it says so: {error}", "foreseen": True}
+    return {"reason": "nothing says so", "foreseen": False}
 
 
 def _truth(request: str) -> str:

@@ -1,12 +1,14 @@
 """The real tools as an agent meets them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 
 from misstep.api.workbenches import Workbenches
 from misstep.core.settings import Settings
-from misstep.workshop.live import LiveTools
+from misstep.core.tool import Described, Probe, Reaction
+from misstep.errors import UsageError
+from misstep.workshop.live import STOPPED, LiveTools
 from misstep.workshop.process import Process
 
 SOURCE = '''
@@ -46,6 +48,32 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     path.write_text(SOURCE)
     with Workbenches(Settings(timeout=20.0)) as benches, benches.lend(f"{path}:tools") as bench:
         yield bench
+
+
+class Unloadable:
+    """A workbench whose code has gone since it was loaded."""
+
+    files = ()
+    starts_quickly = True
+
+    def __init__(self, tools: Sequence[Described]) -> None:
+        self.tools = tools
+
+    def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
+        raise UsageError("can't be loaded", str(list(probes)), str(patience))
+
+    def reset(self) -> None:
+        """It has no state."""
+
+    def reach(self, tool: str) -> None:
+        """Nothing of any tool."""
+
+
+def test_what_breaks_on_our_side_is_no_result_of_a_tool(bench: Process) -> None:
+    live = LiveTools(Unloadable(bench.tools))
+    assert live.answer("remember", {"word": "one"}) == STOPPED
+    assert (live.is_stopped, live.uses) == (True, [])
+    assert isinstance(live.failure, UsageError)
 
 
 def test_results_and_errors_are_told_as_frameworks_do(bench: Process) -> None:

@@ -1,6 +1,7 @@
 """Whom a test of tools through an agent needs beside the tools: the agent, and models to be asked."""
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -63,9 +64,11 @@ class Bill:
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
         self._usage = dict[str, Usage]()
+        self._lock = threading.Lock()
 
     def spend(self, role: str, usage: Usage) -> None:
-        self._usage[role] = self._usage.get(role, Usage()) + usage
+        with self._lock:  # agents may have threads of their own
+            self._usage[role] = self._usage.get(role, Usage()) + usage
         self._allowance.spend(role, usage)
 
     def call(self) -> None:

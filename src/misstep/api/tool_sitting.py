@@ -64,9 +64,7 @@ class ToolSitting(Generic[R]):
             verdicts: dict[Judgement, int] = {name: getattr(before, name) for name in JUDGEMENTS}
             self.emit(RunStarted(run.id, run.total, verdicts, unit=unit))
             try:
-                with closing(work()) as news:
-                    for each in news:
-                        self._hear(each, seat, finished)
+                self._take_in(work, seat, finished)
                 self._finish()
             except Exception as error:
                 self._tell_of(error)
@@ -75,6 +73,16 @@ class ToolSitting(Generic[R]):
     def emit(self, event: Event) -> None:
         for listener in self._listeners:
             listener(event)
+
+    def _take_in(
+        self, work: Callable[[], Generator[R | Event]], seat: Seat, finished: Callable[[R], Event]
+    ) -> None:
+        try:
+            with closing(work()) as news:
+                for each in news:
+                    self._hear(each, seat, finished)
+        finally:
+            seat.keep([], self.allowance.spent)  # also on what came to nothing
 
     def _hear(self, news: R | Event, seat: Seat, finished: Callable[[R], Event]) -> None:
         if not isinstance(news, ToolReport | ConsistencyReport | GroupReport):

@@ -66,6 +66,8 @@ class Trier:
                 self._bench.reset()
                 world = LiveTools(self._bench, tools, self._grant)
                 trial = await self._try(request, world)
+                if world.failure is not None:
+                    raise world.failure
                 if world.is_stopped:
                     self._admit()  # what the agent did without its tools is no answer to anything
                 return trial

@@ -122,7 +122,10 @@ async def _form(request: Request) -> dict[str, str]:
         body += chunk
         if len(body) > LONGEST_FORM:
             raise HTTPException(413, "that is more than a form of ours holds")
-    given = parse_qs(body.decode(errors="replace"), max_num_fields=10)
+    try:
+        given = parse_qs(body.decode(errors="replace"), max_num_fields=10)
+    except ValueError:
+        raise HTTPException(400, "that is more than a form of ours holds") from None
     return {name: values[0] for name, values in given.items()}
 
 

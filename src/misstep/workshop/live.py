@@ -6,7 +6,7 @@ from typing import Any
 
 from misstep.core.agent import Tool
 from misstep.core.ruling import Judged
-from misstep.core.tool import Described, Invocation, Probe, Reaction
+from misstep.core.tool import Invocation, Probe, Reaction
 from misstep.core.trial import Use
 from misstep.core.words import ANSWER, cut
 from misstep.tooling.judging.court import judge_calls_of
@@ -19,7 +19,8 @@ STOPPED = "Error: the tool is not available any more."
 class LiveTools:
     """Tools of a process, called where they are safe; it is a `World`. `uses` are the calls made so far.
 
-    `grant` is asked before each call whether it may be made. Once one was not made, it `is_stopped`.
+    `grant` is asked before each call whether it may be made. Once one was not made, it `is_stopped`; if that
+    was because something broke on our side, it is the `failure`.
     """
 
     def __init__(
@@ -31,14 +32,11 @@ class LiveTools:
         self._grant = grant
         self.uses = list[Use]()
         self.is_stopped = False
+        self.failure: Exception | None = None
 
     @property
     def tools(self) -> Sequence[Tool]:
         return [described.tool for described in self._offered]
-
-    @property
-    def described(self) -> Sequence[Described]:
-        return self._offered
 
     def answer(self, name: str, arguments: Any) -> str:
         """What an agent is told: the result, or the error by its name, as frameworks do."""
@@ -46,15 +44,23 @@ class LiveTools:
             return f"Error: there is no tool '{name}'."
         if not isinstance(arguments, dict):
             return NOT_AN_OBJECT
-        invocation = Invocation(name, json.dumps(arguments))
-        reactions = list(self._process.run([Probe(invocation)])) if self._grant() else []
-        if not reactions:
+        try:
+            use = self._use(Invocation(name, json.dumps(arguments)))
+        except Exception as error:  # not to be told to an agent, as if the tool had said so
+            use, self.failure = None, error
+        if use is None:
             self.is_stopped = True
             return STOPPED
-        reaction = reactions[0]
-        said = cut(_told(reaction), ANSWER)
-        self.uses.append(Use(name, invocation.arguments, said, self._judge(invocation, reaction)))
-        return said
+        self.uses.append(use)
+        return use.result
+
+    def _use(self, invocation: Invocation) -> Use | None:
+        """A call that is made; None if it may not be, or nobody takes it any more."""
+        reactions = list(self._process.run([Probe(invocation)])) if self._grant() else []
+        if not reactions:
+            return None
+        said = cut(_told(reactions[0]), ANSWER)
+        return Use(invocation.tool, invocation.arguments, said, self._judge(invocation, reactions[0]))
 
     def renewed(self) -> "LiveTools":
         """The same tools from a fresh start; what was used before is forgotten."""

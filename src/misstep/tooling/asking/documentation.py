@@ -41,5 +41,8 @@ def _documented(tool: Described, with_source: bool) -> str:
 
 def _readable(arguments: str) -> str:
     """JSON without escapes for what can be read, so that it takes fewer tokens."""
-    text = json.dumps(json.loads(arguments), ensure_ascii=False)
+    try:
+        text = json.dumps(json.loads(arguments), ensure_ascii=False)
+    except ValueError:  # a secret in it has been masked
+        text = arguments
     return text.encode("utf-8", "replace").decode()

@@ -11,7 +11,7 @@ from misstep.core.passage import Passage
 from misstep.core.tool import Invocation
 from misstep.core.trial import Trial, Use
 from misstep.tooling.asking.confirming import shows_defect
-from misstep.tooling.asking.refusals import SAID, candidates_of, stuck_at
+from misstep.tooling.asking.refusals import SAID, candidates_of, met_instead, stuck_at
 from misstep.tooling.judging.signatures import finding_id
 from misstep.tooling.triage.richness import chao1
 
@@ -88,12 +88,14 @@ def _refusals(passages: Sequence[Passage], candidates: Mapping[str, Finding]) ->
             continue
         trial = passage.trials[-1]
         place = stuck_at(trial, candidate.tool)
-        calls = _calls_up_to(trial, place) if place is not None else candidate.calls
-        why = f"{SAID}: {passage.why}"
+        if place is None:
+            continue
+        calls = _calls_up_to(trial, place)
         yield structs.replace(
-            candidate,
+            met_instead(candidate, trial.uses[place]),
             calls=calls,
-            why=why,
+            original=calls,
+            why=f"{SAID}: {passage.why}",
             request=trial.request,
             replayed=1,
             reproduced=1,

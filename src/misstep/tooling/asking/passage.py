@@ -18,11 +18,12 @@ from misstep.core.tool import Invocation
 from misstep.core.trial import Trial, Use
 from misstep.core.words import cut
 from misstep.schemas.equality import same
-from misstep.tooling.asking.confirming import confirmed, shows_defect
+from misstep.tooling.asking.confirming import confirmed
 from misstep.tooling.asking.documentation import calls_in_words, documentation_of, error_in_words
 from misstep.tooling.asking.parties import Models, Trials
 from misstep.tooling.asking.prompts import Prompts
 from misstep.tooling.asking.refusals import fits, stuck_at
+from misstep.tooling.triage.replay import is_same
 
 SHOWN = 500  # characters of what an agent says
 NATURAL = 3  # ways to show a defect that a model is asked for
@@ -43,6 +44,11 @@ class _Arguments(msgspec.Struct, frozen=True):
 class _Opinion(msgspec.Struct, frozen=True):
     reason: str
     surprising: bool
+
+
+class _Second(msgspec.Struct, frozen=True):
+    reason: str
+    foreseen: bool
 
 
 class Passing:
@@ -130,7 +136,8 @@ class Passing:
         return await self._models.ask("generator", "request", reader, **about, count=str(self._count))
 
     async def _tried(self, finding: Finding, calls: Calls, passage: Passage) -> Passage:
-        """Whether natural requests lead to an error; the first that does is enough."""
+        """Whether natural requests lead there; the first that does is enough. Other errors are not it."""
+        looked_for = Judged(finding.ruling, signature=finding.signature)
         for request in passage.requests:
             trial = await confirmed(await self._trials.run(request, _names(calls)), self._trials)
             passage = structs.replace(passage, trials=(*passage.trials, trial))
@@ -138,7 +145,7 @@ class Passing:
                 place = stuck_at(trial, finding.tool)
                 if place is not None and self._fits(_call(trial.uses[place])):
                     return await self._judged(passage, trial, place)
-            elif any(shows_defect(use) for use in trial.uses):
+            elif any(use.tool == finding.tool and is_same(use.judged, looked_for) for use in trial.uses):
                 return structs.replace(passage, fate="reached")
         troubles = [trouble_with(trial) for trial in passage.trials]
         if all(troubles):
@@ -146,22 +153,29 @@ class Passing:
         return structs.replace(passage, fate="unmet")
 
     async def _judged(self, passage: Passage, trial: Trial, place: int) -> Passage:
-        """Whether a refusal would surprise somebody who has read the documentation."""
+        """Whether a refusal would surprise somebody who has read the documentation.
+
+        It has to come again from a fresh start, and a judge that is surprised is asked the other way round.
+        """
         calls = tuple(map(_call, trial.uses[: place + 1]))
+        if (await self._trials.make(calls)).ruling != "refused":
+            return structs.replace(passage, why="it was refused, but not again from a fresh start")
+        about = {
+            "tools": self._documentation(calls),
+            "request": fenced(trial.request),
+            "calls": calls_in_words(calls),
+            "error": fenced(cut(trial.uses[place].result, SHOWN)),
+        }
         try:
-            opinion = await self._models.ask(
-                "judge",
-                "refusal",
-                _read_opinion,
-                tools=self._documentation(calls),
-                request=fenced(trial.request),
-                calls=calls_in_words(calls),
-                error=fenced(cut(trial.uses[place].result, SHOWN)),
-            )
+            opinion = await self._models.ask("judge", "refusal", _read_opinion, **about)
+            if not opinion.surprising:
+                return structs.replace(passage, fate="expected", why=cut(opinion.reason, SHOWN))
+            second = await self._models.ask("judge", "foretold", _read_second, **about)
         except Unusable as error:
             return structs.replace(passage, why=f"the refusal was not judged: {told(error)}")
-        fate = "reached" if opinion.surprising else "expected"
-        return structs.replace(passage, fate=fate, why=cut(opinion.reason, SHOWN))
+        if second.foreseen:
+            return structs.replace(passage, why="the judge contradicts itself about the refusal")
+        return structs.replace(passage, fate="reached", why=cut(opinion.reason, SHOWN))
 
     def _about(self, finding: Finding, calls: Calls) -> dict[str, str]:
         judged = Judged(finding.ruling, finding.why, error=finding.error, message=finding.message)
@@ -215,6 +229,10 @@ def _read_arguments(text: str) -> tuple[str, ...] | Complaint:
 
 def _read_opinion(text: str) -> _Opinion | Complaint:
     return read_form(text, _Opinion)
+
+
+def _read_second(text: str) -> _Second | Complaint:
+    return read_form(text, _Second)
 
 
 def _call(use: Use) -> Invocation:

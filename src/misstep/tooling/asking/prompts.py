@@ -23,6 +23,7 @@ Stage: TypeAlias = Literal[
     "crashes-greybox",
     "crashes-whitebox",
     "refusal",
+    "foretold",
     "groups",
     "crosstalk",
 ]
@@ -44,6 +45,7 @@ PLACES: dict[Stage, tuple[str, ...]] = {
     "crashes-greybox": ("tools", "used", "count"),
     "crashes-whitebox": ("tools", "used", "count"),
     "refusal": ("tools", "request", "calls", "error"),
+    "foretold": ("tools", "request", "calls", "error"),
     "groups": ("tools",),
     "crosstalk": ("tools", "count"),
 }

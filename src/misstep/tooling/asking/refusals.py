@@ -4,9 +4,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
+from msgspec import structs
+
 from misstep.core.finding import Finding, Refusal
 from misstep.core.tool import Described, Invocation
-from misstep.core.trial import Trial
+from misstep.core.trial import Trial, Use
 from misstep.tooling.judging.demands import broken_demand
 from misstep.tooling.judging.signatures import finding_id
 from misstep.tooling.judging.words.echoes import normalise_for
@@ -41,7 +43,27 @@ def stuck_at(trial: Trial, tool: str) -> int | None:
 
 def fits(arguments: str, tool: Described) -> bool:
     """Whether the tool's own schema allows arguments: what it forbids may well be refused."""
-    return not broken_demand(tool.tool.parameters, json.loads(arguments))
+    try:
+        return not broken_demand(tool.tool.parameters, json.loads(arguments))
+    except ValueError:  # a secret in it has been masked
+        return False
+
+
+def met_instead(candidate: Finding, use: Use) -> Finding:
+    """The refusal that a call has met: the candidate, or another one of the same tool."""
+    call = Invocation(use.tool, use.arguments)
+    words = normalise_for(use.result, Given.of(call))
+    if normalise_for(candidate.message, Given.of(candidate.calls[-1])) in words:
+        return candidate
+    signature = f"refused: {words}"
+    return structs.replace(
+        candidate,
+        id=finding_id(use.tool, "refusal", signature),
+        error=use.judged.error or "refused",
+        where=use.judged.where,
+        message=use.result,
+        signature=signature,
+    )
 
 
 def _is_another_of(one: Finding, other: Finding) -> bool:

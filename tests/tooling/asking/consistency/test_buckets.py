@@ -77,6 +77,12 @@ def test_what_is_long_is_cut_but_compared_as_a_whole() -> None:
     assert all(len(bucket.value) < 3_000 for bucket in found)
 
 
+def test_whoever_judges_sees_more() -> None:
+    (trial,) = numbered([use("x" * 5_000, start="Paris")]).values()
+    assert outputs_in_words(trial, TOOL, 8_000) == "x" * 5_000
+    assert len(outputs_in_words(trial, TOOL)) < 2_100
+
+
 def test_with_a_normaliser() -> None:
     trials = numbered(
         [use("It is 465.31 km", place="Lyon", near=1.0)],

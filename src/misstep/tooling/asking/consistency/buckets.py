@@ -40,17 +40,17 @@ def inputs_in_words(trial: Trial, tool: str) -> str:
     return _in_words([_canonical(use.arguments) for use in calls_of(trial, tool)])
 
 
-def outputs_in_words(trial: Trial, tool: str) -> str:
+def outputs_in_words(trial: Trial, tool: str, most: int = MOST_SHOWN) -> str:
     """What the tool gave back to each call."""
-    return _in_words([use.result for use in calls_of(trial, tool)])
+    return _in_words([use.result for use in calls_of(trial, tool)], most)
 
 
 def _named(found: Mapping[_Key, Sequence[int]]) -> tuple[Bucket, ...]:
     return tuple(Bucket(tuple(numbers), _in_words(key)) for key, numbers in found.items())
 
 
-def _in_words(lines: Sequence[str]) -> str:
-    return cut(storable("\n".join(lines)), MOST_SHOWN) if lines else NO_CALL
+def _in_words(lines: Sequence[str], most: int = MOST_SHOWN) -> str:
+    return cut(storable("\n".join(lines)), most) if lines else NO_CALL
 
 
 def _canonical(arguments: str) -> str:

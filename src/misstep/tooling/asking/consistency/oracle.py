@@ -42,7 +42,7 @@ async def judge_answer(number: int, trial: Trial, tool: str, expected: Expectati
     A judge that finds it wrong has to find so whichever of the two comes first. Raises `Unusable`.
     """
     known = (
-        f"What the tool gave back:\n{fenced(cut(outputs_in_words(trial, tool), MOST_SHOWN))}",
+        f"What the tool gave back:\n{fenced(outputs_in_words(trial, tool, MOST_SHOWN))}",
         f"What is to be expected, by the documentation of the tool:\n{fenced(expected.statement)}",
     )
     first = await _score(trial, known[0], known[1], models)

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -17,8 +17,10 @@ from misstep.api.trying import Trier
 from misstep.core.settings import Settings
 from misstep.core.spending import AGENT
 from misstep.core.transcript import Usage
+from misstep.core.trial import Trial
 from misstep.errors import UsageError
 from misstep.tooling.asking.prompts import Prompts
+from misstep.tooling.judging.endings import UNREACHABLE
 from misstep.workshop.joined import JoinedBench
 from misstep.workshop.process import Process
 
@@ -124,6 +126,13 @@ class Company:
         if usd > self._settings.usd_per_tool:
             notes.append(f"{usd:.4f} USD were spent, {MARK} {self._settings.usd_per_tool:g}")
         return notes
+
+
+def refuse_unreachable(trials: Sequence[Trial]) -> None:
+    """A server that is gone has said nothing about its tools: it is asked again once it is back."""
+    for use in [use for trial in trials for use in trial.uses][-1:]:
+        if use.judged.ruling == "environment" and use.judged.why.startswith(UNREACHABLE):
+            raise UsageError(use.judged.why)
 
 
 async def unless(over: Callable[[], bool], work: Coroutine[Any, Any, T], until: float) -> T:

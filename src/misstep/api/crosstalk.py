@@ -54,6 +54,7 @@ def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkRepor
     with Store(settings.store) as store:
         run = find_resumable(store, settings.resume, "crosstalk")
         run = msgspec.structs.replace(run, settings=run.settings.overlay(new_means(settings)))
+        _check(run.settings)
         with Workbenches(run.settings) as benches:
             return _Sitting(store, run, listeners).hold(_Tools(benches, run.purpose.tools), benches)
 

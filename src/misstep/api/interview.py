@@ -8,7 +8,7 @@ from contextlib import aclosing
 from msgspec import structs
 
 from misstep.api.allowance import Allowance
-from misstep.api.company import MARK, Bill, Company, Over, unless
+from misstep.api.company import MARK, Bill, Company, Over, refuse_unreachable, unless
 from misstep.api.counsel import Counsel
 from misstep.api.models import Tell
 from misstep.api.targets import Target
@@ -50,11 +50,13 @@ class Interviewer:
         until = progress.began + self._settings.time_per_tool - progress.seconds_before
         if not self._left(progress):
             return progress.report()
+        bench.heed(lambda: self._company.is_over() or time.monotonic() >= until)
         try:
             async with self._company.gathered(bench, progress.bill) as (counsel, trier):
                 progress.notes = trier.notes
                 async with aclosing(self._passages(progress, counsel, trier)) as passages:
                     while passage := await unless(self._company.is_over, _next(passages), until):
+                        refuse_unreachable(passage.trials)
                         progress.passages.append(passage)
                         keep(structs.replace(progress.report(), ended="stopped"))
         except Over:

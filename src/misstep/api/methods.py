@@ -89,6 +89,10 @@ class _Runs:
                     f"run {run.id} is no finished test of tools through an agent", hint, where="--use"
                 )
 
+        if len({(run.purpose.tools, run.settings.agent, run.settings.model) for run in self._left}) > 1:
+            hint = "methods are compared on the same tools, with the same agent and the same model"
+            raise UsageError("these runs have not the same in common", hint, where="--use")
+
     def take(self, verb: Verb, layer: Layer) -> Run | None:
         for run in self._left:
             same = all([getattr(run.settings, name) == value for name, value in layer.items()])
@@ -151,9 +155,14 @@ def _judged(tool: ConsistencyReport, checks: tuple[Check, ...] | None) -> Sequen
 
 def _false_discoveries(store: Store, run: str, failed: set[str]) -> Rate | None:
     """Of what people have labelled among the discoveries, the share that they don't find erroneous."""
-    said = [label.erroneous for label in store.labels(run) if label.item in failed]
-    wrong = said.count(False)
-    return Rate(wrong, len(said), wrong / len(said), wilson(wrong, len(said))) if said else None
+    said = dict[str, list[bool]]()
+    for label in store.labels(run):
+        if label.item in failed:
+            said.setdefault(label.item, []).append(label.erroneous)
+    # One opinion for each, that of most people; where there is none, it says nothing.
+    most = [2 * sum(each) - len(each) for each in said.values()]
+    wrong, decided = sum(each < 0 for each in most), sum(each != 0 for each in most)
+    return Rate(wrong, decided, wrong / decided, wilson(wrong, decided)) if decided else None
 
 
 def _parts(

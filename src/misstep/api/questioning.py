@@ -11,11 +11,11 @@ from typing import Literal, TypeAlias
 from msgspec import structs
 
 from misstep.api.allowance import Allowance
-from misstep.api.company import MARK, Bill, Company, Over, unless
+from misstep.api.company import MARK, Bill, Company, Over, refuse_unreachable, unless
 from misstep.api.models import Tell
 from misstep.api.targets import Target
 from misstep.api.workbenches import Workbenches
-from misstep.core.consistency import ConsistencyReport, Means, PromptSet
+from misstep.core.consistency import ConsistencyReport, Means, PromptSet, set_id
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.core.words import cut
@@ -26,7 +26,6 @@ from misstep.tooling.asking.consistency.inquiry import examine_set
 from misstep.tooling.asking.consistency.making import make_sets
 from misstep.tooling.asking.consistency.normalising import normaliser
 from misstep.tooling.asking.parties import Models, Trials
-from misstep.tooling.judging.endings import UNREACHABLE
 from misstep.workshop.process import Process
 
 SETS = 5  # for each tool, unless somebody says otherwise
@@ -92,7 +91,8 @@ class Questioner:
             ):
                 progress.oddities = trier.notes
                 while found := await unless(self._company.is_over, _next(sets), until):
-                    _refuse_unreachable(found)
+                    refuse_unreachable(found.trials)
+                    found = _titled(found, target)
                     progress.sets.append(found)
                     tell(progress.report("stopped"))
                     tell((target.name, found))
@@ -166,11 +166,11 @@ async def _next(sets: AsyncGenerator[PromptSet]) -> PromptSet | None:
     return await anext(sets, None)
 
 
-def _refuse_unreachable(found: PromptSet) -> None:
-    """A server that is gone has said nothing about its tools; the set is made again once it is back."""
-    for use in [use for trial in found.trials for use in trial.uses][-1:]:
-        if use.judged.ruling == "environment" and use.judged.why.startswith(UNREACHABLE):
-            raise UsageError(use.judged.why)
+def _titled(found: PromptSet, target: Target) -> PromptSet:
+    """The set under an id that no other tool's has, should one of another spec be called the same."""
+    if target.name == target.tools[0]:
+        return found
+    return structs.replace(found, id=set_id(target.name, found.requests or (found.template,)))
 
 
 def _read_context(path: str) -> str:

@@ -18,8 +18,8 @@ FEWEST_OTHERS = 2  # for each tool that has so many
 class Item(msgspec.Struct, frozen=True):
     """Requests with what came of them, to be labelled.
 
-    Whoever labels never sees which `tool` they were made for, nor whether the run calls them erroneous, which
-    is what `discovered` says.
+    Whoever labels sees the calls and not what they were made for, which is to test `tool`; nor whether the
+    run calls them erroneous, which is what `discovered` says.
     """
 
     id: str

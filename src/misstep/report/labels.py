@@ -82,6 +82,8 @@ def rate_in_words(rate: Rate) -> str:
 
 def kappa_in_words(agreement: Agreement) -> str:
     """Cohen's kappa, and where it may be."""
+    if not agreement.equal.total:
+        return "not known: no item has a label of both"
     if agreement.kappa is None:
         return "not known: both gave one and the same label only"
     low, high = agreement.interval

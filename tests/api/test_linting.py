@@ -9,7 +9,7 @@ from misstep.api.fuzzing import fuzz_tools
 from misstep.api.linting import lint_tools
 from misstep.core.remark import LintReport, Remark
 from misstep.core.settings import Settings
-from tests.tooling.lint import planted
+from tests.tooling.lint import planted, planted_seen
 
 SPEC = f"{planted.__file__}:tools"
 SETTINGS = Settings(calls_per_tool=40, timeout=5.0, jobs=2, sandbox="none")
@@ -68,3 +68,21 @@ def test_a_run_of_the_fuzzer_will_do(tmp_path: Path) -> None:
     assert report.notes == ()
     other = lint_tools(only.overlay({"only": ("tip_faulty",)}), [spec], run)
     assert other.notes == (f"tip_faulty: run {run} knows nothing of it",)
+
+
+@pytest.fixture(scope="module")
+def seen() -> LintReport:
+    return lint_tools(SETTINGS, [f"{planted_seen.__file__}:tools"])
+
+
+@pytest.mark.parametrize("name", planted_seen.FAULTY)
+def test_what_no_source_shows_is_seen(seen: LintReport, name: str) -> None:
+    (remark,) = remarks(seen, name)
+    assert (remark.rule, remark.fault, remark.where) == ("choices", "under", planted_seen.FAULTY[name])
+    assert remark.evidence.endswith(", seen while it was called")
+
+
+def test_what_is_told_or_no_choice_is_not_remarked_on(seen: LintReport) -> None:
+    loud = {tool.name: tool.remarks for tool in seen.tools if tool.name not in planted_seen.FAULTY}
+    assert {name: remarks for name, remarks in loud.items() if remarks} == {}
+    assert len(loud) > len(planted_seen.FAULTY)

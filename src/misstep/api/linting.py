@@ -125,7 +125,7 @@ def _subject(look: _Look) -> Subject:
     if look.report is None:
         return Subject(look.tool, module)
     certain = tuple(finding for finding in look.report.findings if finding.reproduced)
-    return Subject(look.tool, module, look.report.refusals, certain)
+    return Subject(look.tool, module, look.report.refusals, certain, look.report.compared)
 
 
 def _read_module(tool: Described) -> str:

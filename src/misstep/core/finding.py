@@ -28,6 +28,7 @@ RUNTIME_ERRORS: tuple[FindingKind, ...] = ("crash", "hang", "blow-up", "protocol
 
 BY_REQUEST = "a natural request"  # the origin of findings that no fuzzer has made
 
+Constant: TypeAlias = str | int
 Fuzzed: TypeAlias = Literal["time", "calls", "exhausted"]
 
 
@@ -77,6 +78,25 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
     where: str
     arguments: str
     seen: int = 1
+
+
+class Comparisons(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the code of a tool was seen to compare a parameter with, none of which came out of arguments.
+
+    `alone` are constants that it was compared with one by one, `collections` those it was looked up in. With
+    those `taken` some call went well, with those `refused` none did; `others` are some values beside them.
+    `more` if the code did something else with it as well, such as to read a number, before a call failed.
+    """
+
+    tool: str
+    path: tuple[str, ...]  # without places in lists
+    alone: tuple[Constant, ...] = ()
+    collections: tuple[tuple[Constant, ...], ...] = ()
+    taken: tuple[Constant, ...] = ()
+    refused: tuple[Constant, ...] = ()
+    others_taken: tuple[Constant, ...] = ()
+    others_refused: tuple[Constant, ...] = ()
+    more: bool = False
 
 
 class Richness(msgspec.Struct, frozen=True):
@@ -161,6 +181,7 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     place: int = 0  # among the tools of its run
     journey: Journey | None = None  # where there was an agent
     refusals: tuple[Refusal, ...] = ()  # of arguments that fit the schema, each sort once
+    compared: tuple[Comparisons, ...] = ()
 
     @property
     def unique_errors(self) -> int:

@@ -12,6 +12,7 @@ from msgspec import structs
 from misstep.core.finding import Finding, FindingKind, Reach, Richness, ToolReport
 from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation, Reaction
+from misstep.tooling.comparisons import SeenComparisons
 from misstep.tooling.fuzzing.attempt import Attempt
 from misstep.tooling.fuzzing.fuzzer import Fuzzer
 from misstep.tooling.judging.court import judge_calls_of
@@ -76,6 +77,7 @@ class Examination:
         self._notes = dict.fromkeys(self._before.notes)
         self._refused, self._environment = self._before.refused, self._before.environment
         self._refusals = Refusals(self._before.refusals)
+        self._compared = SeenComparisons(self._tools, self._before.compared)
         self._triage = self._before.triage_calls
         self.calls, self.seconds = self._before.calls, self._before.seconds
         self.unreachable = ""  # why there is nobody to call any more, when that was the last thing heard
@@ -129,6 +131,7 @@ class Examination:
             ended=ended,
             notes=tuple(self._notes),
             refusals=tuple(self._refusals),
+            compared=tuple(self._compared),
         )
 
     def _until(self, over: Callable[[], bool]) -> Callable[[], bool]:
@@ -144,6 +147,7 @@ class Examination:
             self.calls += 1
             calls = attempt.calls[:place]
             self._note(calls[-1].tool, ruling)
+            self._compared.add(calls[-1], reaction.observations, ruling.ruling)
             frames = reaction.raised.frames if reaction.raised else ()
             new = self._book.add(calls, ruling, self.calls, attempt.origin, frames)
             if new and not self._is_trouble(new):

@@ -150,12 +150,12 @@ def fetch_repaired(page: int) -> str:
     return f"page {page}"
 
 
-def price_faulty(currency: Literal["euro", "yen"]) -> float:
+def price_faulty(currency: Literal["euro", "dollar", "yen"]) -> float:
     """Tell the price in this currency."""
     return RATES[currency]
 
 
-def price_repaired(currency: Literal["euro"]) -> float:
+def price_repaired(currency: Literal["euro", "dollar"]) -> float:
     """Say what it costs in this currency."""
     return RATES[currency]
 

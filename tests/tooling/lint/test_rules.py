@@ -1,12 +1,14 @@
 """Each rule on a faulty tool and on its repaired twin, and nothing else about either."""
 
+import json
 import textwrap
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from misstep.core.agent import Tool
-from misstep.core.finding import Finding
+from misstep.core.finding import Comparisons, Finding, Refusal
 from misstep.core.remark import Remark
 from misstep.core.tool import Described, Invocation, Source
 from misstep.tooling.lint.linter import lint
@@ -229,6 +231,65 @@ def test_ways_to_take_only_certain_values(code: str) -> None:
     ]
     assert marks(subject({**TEXT, "enum": ["c", "f"]})) == []
     assert marks(subject(described("Either c or f.", type="string"))) == []
+
+
+def seen(
+    schema: dict[str, Any], code: str = "", refusal: str = "no", name: str = "u", **more: Any
+) -> Subject:
+    """A tool that takes c and f and nothing else, by what was seen when it was called."""
+    shown: dict[str, Any] = {
+        "collections": (("c", "f"),),
+        "taken": ("c", "f"),
+        "others_refused": ("x", "y", "z"),
+    }
+    compared = Comparisons("act", (name,), **{**shown, **more})
+    subject = tool({name: schema}, code=code)
+    refusals = (Refusal("act", "ValueError", refusal, "", json.dumps({name: "x"})),)
+    return Subject(subject.described, code, refusals, (), (compared,))
+
+
+def test_what_was_seen_is_said_as_what_was_read() -> None:
+    code = 'def act(u):\n    if u not in {"c", "f"}:\n        raise ValueError("no")'
+    for schema in (TEXT, {**TEXT, "enum": ["c"]}):
+        (read,) = remarks(seen(schema, code))
+        (watched,) = remarks(seen(schema))
+        assert watched == structs.replace(read, evidence=f"{read.evidence}, seen while it was called")
+    assert marks(seen({**TEXT, "enum": ["c", "f"]})) == []
+    assert marks(seen(described("Either c or f.", type="string"))) == []
+
+
+def test_constants_that_stand_alone_are_known_if_nothing_else_is_taken() -> None:
+    alone: dict[str, Any] = {"collections": (), "alone": ("c", "f", "g")}
+    for schema in (TEXT, {**TEXT, "enum": ["c"]}):
+        (remark,) = remarks(seen(schema, **alone))
+        assert '"f"' in remark.message
+        assert '"g"' not in remark.message
+        assert marks(seen(schema, **alone, others_taken=("x",))) == []
+
+
+@pytest.mark.parametrize(
+    "doubt",
+    [
+        {"others_taken": ("w",)},
+        {"others_refused": ("x", "y")},
+        {"taken": ("c",)},
+        {"more": True},
+        {"name": "guest_id"},
+        {"refusal": "x was not found"},
+        {"refusal": "Invalid isoformat string: 'x'"},
+    ],
+    ids=str,
+)
+def test_where_there_is_doubt_whether_others_are_taken_nothing_is_said(doubt: dict[str, Any]) -> None:
+    assert "choices" not in [remark.rule for remark in remarks(seen(TEXT, **doubt))]
+
+
+def test_values_that_only_look_hidden_are_left_alone() -> None:
+    offered = {**TEXT, "enum": ["C", "F"]}
+    assert marks(seen(offered)) == []
+    assert marks(seen({**TEXT, "enum": ["a", "b"]}, taken=("a",), collections=(("c", "f"),))) == []
+    assert marks(seen({**TEXT, "enum": ["c"]}, taken=("c",), refused=("f",))) == []
+    assert marks(seen({"description": "Any of them.", "enum": [["c"], {"f": 1}]})) == []
 
 
 def test_few_words_may_be_enough() -> None:

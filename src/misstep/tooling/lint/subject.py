@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import PurePath
 
 from misstep.core.docstring import Documented, parse_docstring
-from misstep.core.finding import Finding, Refusal
+from misstep.core.finding import Comparisons, Finding, Refusal
 from misstep.core.tool import Described
 from misstep.tooling.lint.parts import Part, parts_of
 
@@ -19,7 +19,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Subject:
     """A tool under the rules. `module` is the text of the file it stands in, empty where nobody has that.
 
-    `refusals` and `findings` are what fuzzing has shown of this tool.
+    `refusals`, `findings` and `compared` are what fuzzing has shown of this tool.
     """
 
     def __init__(
@@ -28,10 +28,12 @@ class Subject:
         module: str = "",
         refusals: tuple[Refusal, ...] = (),
         findings: tuple[Finding, ...] = (),
+        compared: tuple[Comparisons, ...] = (),
     ) -> None:
         self.described = described
         self.refusals = refusals
         self.findings = findings
+        self.compared = compared
         self._module = module
 
     @property

@@ -43,7 +43,10 @@ def agent_settings(settings: Settings) -> Settings:
 
 
 def shared_out(settings: Settings) -> Settings:
-    """The settings of one of several workers: what may be asked of models in a minute is shared evenly."""
+    """The settings of one of several workers, each of which has an even share of the requests in a minute.
+
+    Roles count by themselves, and everybody has one at the least.
+    """
     most = settings.requests_per_minute
     return settings.overlay({"requests_per_minute": most and max(1, most // settings.jobs)})
 

@@ -88,11 +88,12 @@ def again(misstep: Command, folder: Path, runs: list[str]) -> None:
     with Store(str(folder / ".misstep" / "store.db")) as store:
         store.keep_label(runs[-1], Label(failed, "ann", False, 0.0))
         store.keep_label(runs[-1], Label(failed, "bob", True, 0.0))
+        store.keep_label(runs[-1], Label(failed, "cem", False, 0.0))
     uses = [word for run in reversed(runs) for word in ("--use", run)]
     shown = misstep("paper", "toolfuzz", *uses)
     assert shown.code == 0
     lines = [line.split() for line in shown.out.splitlines()]
-    assert ["toolfuzz,", "judge", "only", runs[-1], "1", "0.50"] == lines_of(lines, runs[-1])[1][:6]
+    assert ["toolfuzz,", "judge", "only", runs[-1], "1", "1.00"] == lines_of(lines, runs[-1])[1][:6]
     assert ["whitebox", "paper:", "LangChain", "35", "496", "[35,", "42]"] in lines
     assert "1 tool of" in shown.out
     some = misstep("paper", "toolfuzz", "--use", runs[0])

@@ -89,7 +89,7 @@ async def _hosted(
 ) -> AsyncIterator[None]:
     """The time between two calls of one thread: what Ray starts dies with the thread that started it."""
     loop, over = asyncio.get_running_loop(), threading.Event()
-    up, down = loop.create_future(), loop.create_future()
+    up = loop.create_future()
 
     def say(future: "asyncio.Future[None]", error: Exception | None = None) -> None:
         with suppress(RuntimeError):  # the loop has closed: nobody waits any longer
@@ -104,9 +104,9 @@ async def _hosted(
         say(up)
         over.wait()
         part()
-        say(down)
 
-    threading.Thread(target=host, name="ray", daemon=True).start()
+    thread = threading.Thread(target=host, name="ray", daemon=True)
+    thread.start()
     try:
         async with asyncio.timeout(patience):
             await up
@@ -114,7 +114,8 @@ async def _hosted(
     finally:
         over.set()
         if up.done() and not up.cancelled() and not up.exception():
-            await down
+            # The loop has to stand still: Ray ends the process if anything of it is touched while it goes.
+            thread.join()
 
 
 def _settle(future: "asyncio.Future[None]", error: Exception | None) -> None:

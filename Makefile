@@ -7,6 +7,7 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Build requirements come from the same pinned list, so isolation would only fetch them unpinned.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt
 
@@ -101,10 +102,14 @@ lint: .venv/.installed-test
 	$(BIN)/lint-imports --no-cache
 
 # Environments are made while the code is installed and looked at; packages of the system come one by one.
+# Tests wait for processes and servers a third of their time, so there are three workers for two processors. Each
+# begins with neighbours, which share what is slow to start, until it has to take some from the others. Many processes
+# are started, in sandboxes that keep nothing, so that the code is compiled before.
 test:
 	@$(MAKE) --no-print-directory -j2 lint environments
 	@$(MAKE) --no-print-directory postgresql bubblewrap
-	$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m compileall -q src
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # What misstep is measured against; where it can't be had, the results say so.
 .venv-inspect/.installed: benchmarks/environments/inspect.txt

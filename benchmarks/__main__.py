@@ -21,6 +21,7 @@ from benchmarks.memory import memory_rows
 from benchmarks.running import import_rows, loop_rows
 from benchmarks.storing import storing_rows
 from benchmarks.synthesis import chance_rows, synthesis_rows
+from benchmarks.tasks import task_rows
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 QUICK = Effort(repeats=3, scale=0.1)
@@ -31,6 +32,7 @@ MEASURED = (
     capability_rows,
     dissection_rows,
     fuzzing_rows,
+    task_rows,
     import_rows,
     loop_rows,
     inspection_rows,

@@ -1,13 +1,15 @@
 """What all rooms need: places for stores, of every kind that misstep works with."""
 
 import os
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import make_url
 
 from tests.postgresql import GIVEN, Server, find_binaries, running_server
+from tests.processes import children
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -17,6 +19,20 @@ def _no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         patch.delenv("SSL_CERT_FILE", raising=False)
         patch.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("certificates")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> None:
+    """A job in the background is deaf to interrupts, and so would be all that the tests start and interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def begotten() -> Callable[[], set[int]]:
+    """The processes begotten since the test began that still live."""
+    before = children()
+    return lambda: children() - before
 
 
 @pytest.fixture

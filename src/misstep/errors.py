@@ -43,7 +43,11 @@ class NoStoreYet(StoreError):
     """There is nothing where the store is to be."""
 
     def __init__(self, where: str) -> None:
-        super().__init__("there is no store here yet", "misstep plan test makes one", where=where)
+        super().__init__(
+            "there is no store here yet",
+            "a run makes one, e.g. of misstep plan test or misstep tool fuzz",
+            where=where,
+        )
 
 
 class BudgetExceeded(MisstepError):

@@ -8,6 +8,7 @@ import shlex
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -313,7 +314,9 @@ def test_what_a_client_leaves_behind_is_ended_with_it(tmp_path: Path) -> None:
 
 
 @transports
-def test_stopped_at_any_moment_nothing_is_left(transport: Transport, tmp_path: Path) -> None:
+def test_stopped_at_any_moment_nothing_is_left(
+    transport: Transport, tmp_path: Path, begotten: Callable[[], set[int]]
+) -> None:
     """The moments are steps of the event loop, up to when the client runs."""
     pids = tmp_path / "pids"
     agent = McpAgent(python("stubborn.py", "{config}", str(pids), "stay"), "stubborn", transport)
@@ -329,14 +332,9 @@ def test_stopped_at_any_moment_nothing_is_left(transport: Transport, tmp_path: P
         await agent.close()
 
     asyncio.run(main())
-    assert children() == []
+    assert begotten() == set()
     assert folders() == set()
     assert not pids.exists() or none_lives([int(pid) for pid in pids.read_text().split()])
-
-
-def children() -> list[str]:
-    lists = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    return [pid for each in lists for pid in each.read_text().split()]
 
 
 # What is wrong is said before the first case

@@ -18,6 +18,7 @@ from misstep.adapters.toolset.waiting import settled
 from misstep.api.agents import find_agent
 from misstep.api.trying import Trier
 from misstep.core.agent import Agent, Assignment, Origin, StepsExhausted, Tool
+from misstep.core.descriptions import Wording
 from misstep.core.settings import Settings
 from misstep.core.spending import UNCOUNTED
 from misstep.core.trial import Trial
@@ -25,6 +26,7 @@ from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
 from misstep.tooling.asking.rehearsal import Rehearsal
+from misstep.workshop.conditions import Conditions
 from misstep.workshop.process import Process
 from tests.adapters.native_cases import BODY, CASES, FUNCTION, Case
 from tests.conformance.subject_subprocess import AGENTS
@@ -50,19 +52,24 @@ def offered(server: ScriptedServer) -> str:
     return json.dumps(server.model_requests[0].body["tools"])
 
 
-def put(spec: str, make: Callable[[], Any], settings: Settings | None = None) -> tuple[Trial, list[str]]:
+def put(
+    spec: str,
+    make: Callable[[], Any],
+    settings: Settings | None = None,
+    conditions: Conditions | None = None,
+) -> tuple[Trial, list[str]]:
     """What an agent does with a request and the tools of a spec, and what is noted about it."""
 
     async def main() -> tuple[Trial, list[str]]:
         made = make()
         agent: Agent = await made if asyncio.iscoroutine(made) else made
-        trier = Trier(agent, bench, settings or Settings(max_steps=5), UNCOUNTED)
+        trier = Trier(agent, bench, settings or Settings(max_steps=5), UNCOUNTED, lambda: None, lambda: True)
         try:
             return await trier.run("Plan my trip.", ["tour"]), trier.notes
         finally:
             await agent.close()  # type: ignore[attr-defined]
 
-    with Process(spec) as bench:
+    with Process(spec, conditions) as bench:
         return asyncio.run(main())
 
 
@@ -103,6 +110,17 @@ def test_the_model_sees_what_the_framework_shows_it_and_the_sandbox_does_the_wor
             with pytest.raises(StepsExhausted):
                 settled(inside(city="Oslo"))
     assert state(own[0]) == before, "the user's own object has changed"
+
+
+def test_other_words_about_a_tool_reach_the_model_of_every_framework(case: Case, tmp_path: Path) -> None:
+    """Objects have no other words than theirs, so that a tool like them stands in."""
+    spec = case.written(tmp_path)
+    other = Conditions(wordings={"tour": Wording("Said otherwise.", {"city": "Where it goes."})})
+    with ScriptedServer(script(GOOD)) as server:
+        trial, notes = put(spec, lambda: case.adapted(server, []), conditions=other)
+        told = offered(server)
+    assert ("Said otherwise." in told, "Where it goes." in told, notes) == (True, True, [])
+    assert trial.uses[0].result == TOLD
 
 
 def named(word: str) -> Case:

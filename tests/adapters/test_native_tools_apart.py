@@ -97,7 +97,7 @@ def offered(server: ScriptedServer) -> str:
 
 def put(agent: SubprocessAgent, spec: str, python: str) -> tuple[Trial, list[str]]:
     async def main() -> tuple[Trial, list[str]]:
-        trier = Trier(agent, bench, Settings(max_steps=5), UNCOUNTED)
+        trier = Trier(agent, bench, Settings(max_steps=5), UNCOUNTED, lambda: None, lambda: True)
         try:
             return await trier.run("Plan my trip.", []), trier.notes
         finally:

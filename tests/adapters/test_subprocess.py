@@ -28,6 +28,7 @@ from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
 from misstep.errors import MisstepError, UsageError
+from tests.processes import children
 
 TELL = Tool("tell", "Tells the test something.", {"type": "object"})
 
@@ -76,6 +77,7 @@ def play(
     spec: str, *trials: Trial, python: str = sys.executable, at_once: bool = False, **options: Any
 ) -> Trial:
     """The trials with one agent, one after the other unless told otherwise; the first of them."""
+    before = children()
 
     async def main() -> None:
         agent = SubprocessAgent(spec, python, "mine", **options)
@@ -86,7 +88,7 @@ def play(
                 await trial.run(agent)
         finally:
             await agent.close()
-            assert children() == set()
+            assert children() <= before
 
     asyncio.run(main())
     return trials[0]
@@ -94,23 +96,19 @@ def play(
 
 def prepare(spec: str, python: str = sys.executable, **options: Any) -> None:
     """Prepare an agent, which leaves nothing behind when it can't be."""
+    before = children()
 
     async def main() -> None:
         agent = SubprocessAgent(spec, python, "mine", **options)
         try:
             await agent.prepare()
         except MisstepError:
-            assert children() == set()
+            assert children() <= before
             raise
         finally:
             await agent.close()
 
     asyncio.run(main())
-
-
-def children() -> set[int]:
-    tasks = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    return {int(pid) for task in tasks for pid in task.read_text().split()}
 
 
 def is_gone(pid: int) -> bool:
@@ -338,14 +336,16 @@ FAMILY = """
 """
 
 
-def test_when_time_is_up_the_whole_family_goes(write: Callable[[str], str]) -> None:
+def test_when_time_is_up_the_whole_family_goes(
+    write: Callable[[str], str], begotten: Callable[[], set[int]]
+) -> None:
     trial = Trial(World(lambda _: trial.deadline.strike()))
     spec = write(FAMILY)
 
     async def main() -> None:
         agent = SubprocessAgent(spec, sys.executable, "mine")
         await trial.run(agent)
-        assert children() == set()  # at once, not only when the agent is closed
+        assert begotten() == set()  # at once, not only when the agent is closed
         await agent.close()
 
     asyncio.run(main())
@@ -376,7 +376,7 @@ asyncio.run(Trial(World(tell)).run(SubprocessAgent({spec!r}, sys.executable, "mi
 
 
 def test_cancelling_while_a_process_starts_leaves_nothing(
-    write: Callable[[str], str], tmp_path: Path
+    write: Callable[[str], str], tmp_path: Path, begotten: Callable[[], set[int]]
 ) -> None:
     spec = write(f"""
         import pathlib, threading
@@ -392,7 +392,7 @@ def test_cancelling_while_a_process_starts_leaves_nothing(
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-        assert children() == set()
+        assert begotten() == set()
         await agent.close()
 
     asyncio.run(main())

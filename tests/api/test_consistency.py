@@ -22,10 +22,12 @@ from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, StoreError, UsageError
 from misstep.store.runs import Store
 from misstep.tooling.asking.prompts import Stage
+from tests.api.spoken import SPEAKING
 from tests.asking.roads import STIFF, as_said, typed, with_country
 from tests.asking.scripted_roles import REFUSAL, Answer, Plan, always, fenced_in, stage_of
 from tests.asking.two_roads import PER_SET, SECOND, settings_in, two_roads, verdicts, without_seconds
 from tests.scripted import Call, Fault, Script, ScriptedServer, calling
+from tests.scripted.server import listen
 
 
 def run(
@@ -136,6 +138,14 @@ def test_models_that_are_of_no_use(tmp_path: Path, stage: Stage, answer: Answer,
     assert (report.tools[0].verdict, report.tools[0].ended) == ("inconclusive", "done")
 
 
+def test_a_generator_that_is_late(tmp_path: Path) -> None:
+    """The set that it kept waiting is open, and the others are made."""
+    report = run(tmp_path, two_roads(faults=[None, Fault("hang")]), count=2, time_per_request=5.0)
+    assert verdicts(report) == ["inconclusive", "failed"]
+    late = "no infills were made: openai/x gave no answer in 5 seconds; allow more with --time-per-request"
+    assert report.sets[0].why == late
+
+
 def nothing(request: str, tools: list[str]) -> list[Call]:
     return []
 
@@ -220,6 +230,25 @@ def test_no_more_calls_are_made_than_the_budget_has(tmp_path: Path) -> None:
         run(tmp_path, two_roads(), budget_calls=3)
     with Store(str(tmp_path / "store.db")) as store:
         assert store.spent(store.find_run("last").id).calls == 3
+    (tool,) = view_consistency(settings_in(tmp_path, ""), "last").tools
+    assert (tool.sets, tool.calls) == ((), 3), "calls for a set that was not finished are calls"
+    with ScriptedServer(two_roads()) as server:
+        with Store(str(tmp_path / "store.db")) as store:
+            begun = store.find_run("last")
+            store.change_run(begun.id, begun.settings.overlay({"model_base_url": server.base_url}))
+        (tool,) = resumed(tmp_path, server, budget_calls=10**9).tools
+    assert tool.calls == 3 + sum(each.calls for each in tool.sets)
+
+
+def test_an_agent_whose_model_is_out(tmp_path: Path) -> None:
+    with listen() as listener:
+        with ScriptedServer(two_roads(faults=[*[None] * 3, Fault("401")]), listener) as server:
+            settings = settings_in(tmp_path, server.base_url, count=1)
+            with pytest.raises(ModelError, match="the agent's model is out: openai/x") as error:
+                check_consistency(settings, [f"{tmp_path}/roads.py:road"])
+        assert "--resume" in str(error.value)
+        with ScriptedServer(two_roads(), listener) as server:
+            assert verdicts(resumed(tmp_path, server)) == ["failed"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
@@ -296,29 +325,16 @@ def road(start, end):
 
 
 def answer(method, parameters):
-    if method == "initialize":
-        served = {"name": "roads", "version": "1"}
-        version = parameters["protocolVersion"]
-        return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": served}
     if method == "tools/list":
         return {"tools": [ROAD]}
     if method != "tools/call":
         return {}
     return {"content": [{"type": "text", "text": road(**parameters["arguments"])}]}
-
-
-if os.path.exists(f"{HERE}/gone"):
-    sys.exit("out of order")
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" in asked:
-        result = answer(asked["method"], asked.get("params"))
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 """
 
 
 def on_server(folder: Path, server: ScriptedServer, mark: str = "") -> ConsistencyRun:
-    (folder / "served.py").write_text(SERVER)
+    (folder / "served.py").write_text(SERVER + SPEAKING)
     if mark:
         (folder / mark).touch()
     settings = settings_in(folder, server.base_url)
@@ -367,6 +383,23 @@ def test_two_tools_side_by_side(tmp_path: Path) -> None:
         tmp_path, two_roads(both), "roads.py:road", "rails.py:rail", jobs=2, requests_per_minute=10**6
     )
     assert [(tool.name, tool.verdict) for tool in report.tools] == [("road", "failed"), ("rail", "passed")]
+
+
+def test_limits_on_requests_hold_for_all_workers_and_roles_together(tmp_path: Path) -> None:
+    (tmp_path / "more.py").write_text("def way(start: str, end: str) -> str:\n    return '500 km'\n")
+
+    def either(request: str, tools: list[str]) -> list[Call]:
+        return [Call(tools[0], each.arguments) for each in as_said(request, tools)]
+
+    script = two_roads(either, faults=[Fault("slow", seconds=0.02)] * 15)  # long enough to meet
+    with ScriptedServer(script) as server:
+        settings = settings_in(tmp_path, server.base_url, jobs=2, requests=1)
+        report = check_consistency(settings, [f"{tmp_path}/roads.py:road", f"{tmp_path}/more.py:way"])
+        assert server.most_at_once == 1
+    assert [(tool.name, tool.ended, tool.notes) for tool in report.tools] == [
+        ("road", "done", ()),
+        ("way", "done", ()),
+    ]
 
 
 def test_a_cached_model_makes_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from misstep.api.earlier import Asked, draw_requests, find_maker, find_requests
+from misstep.core.consistency import ConsistencyReport, PromptSet
 from misstep.core.finding import Finding, Journey, ToolReport
 from misstep.core.passage import Passage
 from misstep.core.purpose import Purpose
@@ -13,7 +14,7 @@ from misstep.core.spending import Spent
 from misstep.core.tool import Invocation
 from misstep.errors import UsageError
 from misstep.store.runs import Store
-from tests.api.labelled import keep_run
+from tests.api.labelled import keep_run, keep_sets
 
 
 @pytest.fixture
@@ -49,6 +50,15 @@ def test_requests_of_sets(store: Store) -> None:
     assert len({*drawn}) == 4
     assert all("sun" in request for request in drawn)
     assert drawn == draw_requests(asked, ["sun"], 4, 0) != draw_requests(asked, ["sun"], 4, 1)
+
+
+def test_a_request_of_two_tools_needs_both(store: Store) -> None:
+    one = PromptSet("s", "passed", requests=("ask", "ask the moon"))
+    other = PromptSet("t", "passed", requests=("ask",))
+    run = keep_sets(store, [ConsistencyReport("moon", (one,)), ConsistencyReport("sun", (other,), place=1)])
+    asked = find_requests(store, store.find_run(run))
+    assert asked == [Asked("ask", frozenset({"moon", "sun"})), Asked("ask the moon", frozenset({"moon"}))]
+    assert draw_requests(asked, ["sun"], 5, 0) == ()
 
 
 def test_requests_that_lead_to_defects(store: Store) -> None:

@@ -23,6 +23,7 @@ from misstep.errors import BudgetExceeded, StoreError, UsageError
 from misstep.report.tool_regression import regression_tests
 from misstep.store.runs import Store
 from tests.api.fuzzed import TOOLS
+from tests.api.spoken import SPEAKING
 
 
 @pytest.fixture
@@ -192,33 +193,20 @@ import json
 import os
 import sys
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.abspath(__file__))
 WHOLE = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
 calls = 0
 
 
 def answer(method, parameters):
     global calls
-    if method == "initialize":
-        served = {"name": "shop", "version": "1"}
-        version = parameters["protocolVersion"]
-        return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": served}
     if method == "tools/list":
         return {"tools": [{"name": name, "inputSchema": WHOLE} for name in ("weigh", "count")]}
     calls += 1
-    if calls == 8 and not os.path.exists(f"{FOLDER}/mended"):
-        open(f"{FOLDER}/gone", "w").close()
+    if calls == 8 and not os.path.exists(f"{HERE}/mended"):
+        open(f"{HERE}/gone", "w").close()
         os._exit(3)
     return {"content": [{"type": "text", "text": "fine"}]}
-
-
-if os.path.exists(f"{FOLDER}/gone"):
-    sys.exit("out of order")
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" in asked:
-        result = answer(asked["method"], asked.get("params"))
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 """
 
 
@@ -227,7 +215,7 @@ def test_a_server_that_is_gone_for_good_ends_nothing_but_its_own_part(
 ) -> None:
     monkeypatch.setattr("misstep.workshop.lodging.PAUSE", 0.01)
     monkeypatch.setattr("misstep.api.examiner.PAUSE", 0.01)
-    (place / "shop.py").write_text(SHOP)
+    (place / "shop.py").write_text(SHOP + SPEAKING)
     server = f"mcp:{sys.executable} {place}/shop.py"
     given = settings_in(place, calls_per_tool=20, sandbox="none")
     with pytest.raises(UsageError, match=r"could not be started again: .*; what was found is kept") as lost:

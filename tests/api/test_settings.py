@@ -101,6 +101,9 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path, name: str) 
         "tool_method": "greybox",
         "variants": "7",
         "sandbox": "none",
+        "split": "fresh",
+        "strategy": "source, explore",
+        "bench": "files",
     }
     text = written.get(name, "1" if FIELDS[name] and name not in ("agent", "store") else "x")
     settings = load_settings(tmp_path, {f"MISSTEP_{name.upper()}": text})

@@ -43,12 +43,19 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         for name in names
         if name.endswith((".css", ".html", ".toml", ".txt", "py.typed")) and ".dist-info/" not in name
     }
+    domains = (ROOT / "src/misstep/benchmarks/files/data/domains").glob("*.toml")
     assert data == {
+        *(f"misstep/benchmarks/files/data/domains/{path.name}" for path in domains),
+        "misstep/benchmarks/files/data/phrasings.toml",
+        "misstep/benchmarks/files/data/shared.toml",
+        "misstep/benchmarks/files/data/types.toml",
         "misstep/py.typed",
         "misstep/adapters/paradigms/data/react.txt",
         "misstep/adapters/paradigms/data/tools.txt",
         "misstep/api/data/repair-relations.txt",
         "misstep/api/data/repair-tools.txt",
+        "misstep/benchmarks/forge/data/project.toml",
+        "misstep/benchmarks/forge/data/tasks.toml",
         "misstep/models/data/prices.toml",
         "misstep/models/data/providers.toml",
         "misstep/planning/language/data/lexicon.toml",
@@ -73,6 +80,11 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/tooling/asking/data/crashes-whitebox.txt",
         "misstep/tooling/asking/data/emulate.txt",
         "misstep/tooling/asking/data/exactly.txt",
+        "misstep/tooling/asking/data/fix-description.txt",
+        "misstep/tooling/asking/data/fix-explore.txt",
+        "misstep/tooling/asking/data/fix-findings.txt",
+        "misstep/tooling/asking/data/fix-observed.txt",
+        "misstep/tooling/asking/data/fix-source.txt",
         "misstep/tooling/asking/data/humanise.txt",
         "misstep/tooling/asking/data/infills.txt",
         "misstep/tooling/asking/data/judge.txt",
@@ -82,6 +94,7 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/tooling/asking/data/natural.txt",
         "misstep/tooling/asking/data/crosstalk.txt",
         "misstep/tooling/asking/data/groups.txt",
+        "misstep/tooling/asking/data/declined.txt",
         "misstep/tooling/asking/data/foretold.txt",
         "misstep/tooling/asking/data/refusal.txt",
     }

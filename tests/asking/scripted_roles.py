@@ -27,6 +27,7 @@ MARKERS: dict[Stage, str] = {
     "emulate": "You stand in for a tool that can't be reached.",
     "majority": "You find what several people agree on.",
     "judge": "You judge what an AI assistant has answered.",
+    "declined": "You find out why an AI assistant did not use a tool.",
     "correct": "You check whether an AI assistant was right.",
     "answers-greybox": "You test tools of an AI assistant for wrong answers. All that is known",
     "answers-whitebox": "You test tools of an AI assistant for wrong answers, with their source",
@@ -34,6 +35,11 @@ MARKERS: dict[Stage, str] = {
     "crashes-whitebox": "You test tools of an AI assistant for crashes, with their source",
     "groups": "You sort the tools of an AI assistant into groups.",
     "crosstalk": "You write messages that people send to an AI assistant.",
+    "fix-findings": "You mend the documentation of a tool by what went wrong with it.",
+    "fix-description": "You mend the documentation of a tool going by nothing but that documentation.",
+    "fix-source": "You mend the documentation of a tool going by its source.",
+    "fix-explore": "You find out how a tool works by trying it.",
+    "fix-observed": "You mend the documentation of a tool by what it was seen to do.",
 }
 
 # What the model says to a prompt: a text as it is, anything else as JSON.
@@ -109,6 +115,16 @@ def settings_for(base_url: str, **more: Any) -> Settings:
     return Settings(**{**plain, **more})
 
 
+def counting(account: Account) -> Callable[[], bool]:
+    """Lets every call of a tool be made, and tells the account of it."""
+
+    def grant() -> bool:
+        account.call()
+        return True
+
+    return grant
+
+
 async def with_company(
     bench: Process,
     settings: Settings,
@@ -119,7 +135,7 @@ async def with_company(
     agent = find_agent(settings)
     counsel = Counsel(settings, Prompts(settings.prompts), account, lambda _: None)
     try:
-        return await work(counsel, Trier(agent, bench, settings, account))
+        return await work(counsel, Trier(agent, bench, settings, account, lambda: None, counting(account)))
     finally:
         await counsel.close()
         await agent.close()

@@ -16,6 +16,11 @@ def never(request: str, tools: list[str]) -> list[str]:
     return []
 
 
+def seldom(request: str, tools: list[str]) -> list[object]:
+    """Does not call the tool where the start has a country."""
+    return [] if "Paris, France" in request else [*as_said(request, tools)]
+
+
 def now_and_then(request: str, tools: list[str]) -> list[object]:
     """Breaks off in the middle: it never stops calling for one of the requests."""
     if "Paris, France to Lyon, France" in request:
@@ -42,10 +47,14 @@ def torn(prompt: str) -> object:
         (with_country, WRONG),
         (now_and_then, WRONG),
         (never, WRONG),
+        (seldom, WRONG),
+        (seldom, GOOD["judge"]),
     ],
 )
 def test_fewer_checks(roads: Process, plan: Plan, judge: Answer) -> None:
-    script = plays({**GOOD, "judge": judge}, plan)
+    is_said = judge is WRONG
+    reason = always({"declined": is_said, "quote": "by road from one city to another"})
+    script = plays({**GOOD, "judge": judge, "declined": reason}, plan)
     whole, _ = examine(roads, script, Approach(checks=("judge",), variants=4))
     variants: list[tuple[Check, ...]] = [("inputs", "outputs"), ("judge",), CHECKS]
     for checks in variants:

@@ -5,9 +5,10 @@ import pytest
 
 from misstep.core.consistency import PromptSet
 from misstep.core.tool import Described
-from misstep.tooling.asking.consistency.baseline import Baseline, ask_for_wrong_answers
+from misstep.tooling.asking.consistency.baseline import ask_for_wrong_answers
 from misstep.tooling.asking.parties import Models, Trials
 from misstep.tooling.asking.prompts import Stage
+from misstep.tooling.asking.requests import Outright
 from misstep.workshop.process import Process
 from tests.asking.performing import Prompted, perform
 from tests.asking.roads import STIFF, as_said
@@ -23,7 +24,7 @@ from tests.scripted import Fault, Script
 
 
 def baseline(
-    bench: Process, script: Script, means: Baseline, tool: str = "road"
+    bench: Process, script: Script, means: Outright, tool: str = "road"
 ) -> tuple[list[PromptSet], Prompted]:
     async def work(described: Described, models: Models, trials: Trials) -> list[PromptSet]:
         made = ask_for_wrong_answers(means, described, models, trials, 2)
@@ -38,7 +39,7 @@ def correct(prompt: str) -> object:
 
 
 @pytest.mark.parametrize("means", ["greybox", "whitebox"])
-def test_requests_asked_for_outright(roads: Process, means: Baseline) -> None:
+def test_requests_asked_for_outright(roads: Process, means: Outright) -> None:
     stage: Stage = "answers-greybox" if means == "greybox" else "answers-whitebox"
     answers: dict[Stage, Answer] = {stage: always({"requests": STIFF[:2]}), "correct": correct}
     found, prompts = baseline(roads, plays(answers, as_said), means)

@@ -1,6 +1,7 @@
 """Sets of requests put to an agent: what they show, and what they never do."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
@@ -16,13 +17,14 @@ from misstep.tooling.asking.consistency.normalising import normaliser
 from misstep.tooling.asking.parties import Models, Trials
 from misstep.tooling.asking.prompts import Stage
 from misstep.workshop.process import Process
-from tests.asking.performing import FOUR, Ledger, examine, perform, whole
+from tests.asking.performing import DRAFT, FOUR, Ledger, examine, perform, whole
 from tests.asking.roads import GOOD, INFILLS, STIFF, TEMPLATE, as_said, judge, typed, with_country
 from tests.asking.scripted_roles import (
     REFUSAL,
     Answer,
     always,
     fenced_in,
+    last_result,
     plays,
     stage_of,
 )
@@ -184,10 +186,78 @@ def test_an_agent_that_never_calls_the_tool(roads: Process, checks: tuple[Check,
     assert (found.verdict, found.why) == ("inconclusive", "the agent never called the tool")
 
 
+NO_REASON = always({"declined": False, "quote": ""})
+
+
+def silent_once(request: str, tools: list[str]) -> list[Call]:
+    """An agent that does not use its tool for one of the requests, and otherwise to the same end."""
+    return [] if request == DRAFT.requests[0] else [*with_country(request, tools)]
+
+
+def instead(said: str) -> Callable[[str], str]:
+    """Answers with what the tool gave back, and with this where it was not called."""
+    return lambda prompt: last_result(prompt) if "465 km" in prompt else said
+
+
+@pytest.mark.parametrize("checks", [CHECKS, ("inputs", "outputs"), ("judge",)])
+@pytest.mark.parametrize("said", [REFUSAL, "", "It is about 300 km by road."])
+def test_a_request_that_the_agent_leaves_the_tool_out_of(
+    roads: Process, checks: tuple[Check, ...], said: str
+) -> None:
+    """A tool that serves all others alike and well is not at fault, whatever a judge thinks of that answer."""
+    script = plays({**GOOD, "declined": NO_REASON}, silent_once, instead(said))
+    found, asked = examine(roads, script, Approach(checks))
+    assert (found.verdict, found.evidence) == ("inconclusive", None)
+    assert found.why == "request 1: the agent did not call the tool"
+    assert [bucket.requests for bucket in found.buckets.inputs] == [(2, 3, 4)]
+    assert asked["declined"] == ("judge" in checks and said != "")
+
+
+def test_a_request_without_a_call_takes_nothing_from_what_the_others_show(roads: Process) -> None:
+    def plan(request: str, tools: list[str]) -> list[Call]:
+        return [*as_said(request, tools)] if request != DRAFT.requests[3] else []
+
+    found, _ = examine(roads, plays({**GOOD, "declined": NO_REASON}, plan))
+    assert (found.verdict, [score.request for score in found.scores]) == ("failed", [1, 2, 3])
+    assert found.evidence is not None
+    assert found.evidence.right is not None
+    assert {found.evidence.wrong.outputs, found.evidence.right.outputs} == {"939 km", "465 km"}
+
+
+@pytest.mark.parametrize(
+    ("quote", "verdict"),
+    [
+        ("by road from one  City to another", "failed"),
+        ("by road and rail", "inconclusive"),
+        ("road", "inconclusive"),
+        ("", "inconclusive"),
+    ],
+)
+def test_a_reason_to_decline_has_to_stand_in_the_documentation(
+    roads: Process, quote: str, verdict: str
+) -> None:
+    answers: dict[Stage, Answer] = {**GOOD, "declined": always({"declined": True, "quote": quote})}
+    found, _ = examine(roads, plays(answers, silent_once, instead("It is for roads only.")))
+    assert found.verdict == verdict
+    assert [each.request for each in found.declined] == ([1] if verdict == "failed" else [])
+    assert (f"request 1 declined since the documentation says “{quote}”" in found.why) == (
+        verdict == "failed"
+    )
+
+
+def test_nobody_can_say_why_the_tool_was_not_called(roads: Process) -> None:
+    found, _ = examine(roads, plays({**GOOD, "declined": always("well")}, silent_once, instead("no")))
+    assert found.verdict == "inconclusive"
+    assert found.why.startswith("request 1: the agent did not call the tool, and nobody could say why: ")
+
+
 def test_an_agent_that_calls_for_ever(roads: Process) -> None:
     script = replace(plays({}, with_country), behaviour="loop")
     found, _ = examine(roads, script, draft=Draft(TEMPLATE, {}, STIFF[:1]))
-    assert (found.verdict, found.why) == ("inconclusive", "request 1: the agent did not answer: iterations")
+    assert (found.verdict, found.why) == (
+        "inconclusive",
+        "request 1: the agent did not answer: it was not done after 5 steps (--max-steps)",
+    )
 
 
 def test_a_tool_that_lacks_its_key(roads: Process) -> None:

@@ -13,13 +13,14 @@ from misstep.api.crossing import Crossing
 from misstep.api.crosstalk import find_crosstalk, read_groups, resume_crosstalk, view_crosstalk
 from misstep.api.workbenches import Workbenches
 from misstep.core.crosstalk import CrosstalkReport, GroupReport
-from misstep.core.model import Unusable
+from misstep.core.model import ModelError, Unusable
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import BudgetExceeded, UsageError
+from misstep.tooling.asking.prompts import Prompts
 from tests.asking.scripted_roles import REFUSAL, always, in_turn, plays, settings_for, stage_of
 from tests.asking.strangers import GOOD, GROUPS, NOISY, REQUESTS, eager, write_tools
-from tests.scripted import Script, ScriptedServer, calling
+from tests.scripted import Fault, Script, ScriptedServer, calling
 
 
 @contextmanager
@@ -121,6 +122,15 @@ def test_a_model_that_will_not_write_requests(tmp_path: Path) -> None:
     assert report.groups[1].why.startswith("no requests were made: ")
 
 
+def test_a_model_that_is_late_with_requests(tmp_path: Path) -> None:
+    groups = tmp_path / "groups.toml"
+    groups.write_text('[groups]\nfiles = ["read_file"]\nclock = ["tell_time"]\n')
+    late = plays(GOOD, eager, faults=[Fault("hang")])
+    report, _ = find(tmp_path, late, groups=str(groups), time_per_request=2.0)
+    assert [group.verdict for group in report.groups] == ["inconclusive", "failed"]
+    assert "gave no answer in 2 seconds" in report.groups[0].why
+
+
 def test_an_agent_that_breaks_is_no_finding(tmp_path: Path) -> None:
     """It has made a call, and then has no turn left for an answer."""
     report, _ = find(tmp_path, plays(GOOD, eager), max_steps=1)
@@ -131,6 +141,15 @@ def test_an_agent_that_breaks_is_no_finding(tmp_path: Path) -> None:
     ]
     assert (clock.verdict, report.activating, report.judged) == ("passed", 0, 5)
     assert not any(tool.requests for tool in report.tools)
+
+
+def test_an_agent_whose_model_is_out(tmp_path: Path) -> None:
+    out = plays(GOOD, eager, faults=[None, None, Fault("401")])
+    with served(tmp_path, out) as (_, settings):
+        with pytest.raises(ModelError, match="the agent's model is out: ") as caught:
+            find_crosstalk(settings, write_tools(tmp_path))
+        assert "--resume" in caught.value.hints[-1]
+        assert len(resume_crosstalk(settings.overlay({"resume": "last"})).groups) == 3
 
 
 def test_a_run_that_was_stopped_goes_on(
@@ -215,7 +234,7 @@ def test_tools_that_are_gone_leave_their_group_undone(tmp_path: Path) -> None:
     gone, told = f"{tmp_path / 'gone.py'}:tools", list[GroupReport]()
     with Workbenches(settings) as benches:
         allowance = Allowance(Budget(), Spent())
-        crossing = Crossing(benches, settings, allowance, {}, {"x": gone}, lambda _: None)
+        crossing = Crossing(benches, settings, Prompts(), allowance, {}, {"x": gone}, lambda _: None)
         crossing.cross(GroupReport("y", ("y",), ("x",), ended="stopped"), told.append)
     assert crossing.lost[gone].startswith("could not be started again: ")
     assert told == []

@@ -38,7 +38,11 @@ def is_allowed(call: Call) -> bool:
 
 
 def answer(prompt: str) -> str:
-    return "That is not what the tool is for." if EXACTLY in prompt else prompt.rpartition("\n")[2]
+    return (
+        "The documentation does not allow such arguments."
+        if EXACTLY in prompt
+        else prompt.rpartition("\n")[2]
+    )
 
 
 def shopper() -> Script:

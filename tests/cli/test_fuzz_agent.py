@@ -73,6 +73,37 @@ def test_a_crash_is_shown_with_its_request_and_replayed(
     assert last["report"]["journey"]["passages"][0]["fate"] == "reached"
 
 
+def test_the_sanity_check_is_shown_with_its_finding(misstep: Command, model: tuple[str, ...]) -> None:
+    misstep("tool", "fuzz", "bills.py:split_bill", *model, *SHORT)
+    (tool,) = json.loads(misstep("show", "last", "--json").out)["tools"]
+    (finding,) = tool["findings"]
+    lines = [line.strip() for line in misstep("show", f"last/{finding['id']}").out.splitlines()]
+    at = lines.index("told to make these very calls, with tools that do nothing, the agent did")
+    assert lines[at - 1] == f"{finding['id']} reached"
+    assert lines[at + 1 : at + 3] == [f"split_bill({json.dumps(finding['arguments'])})", "Done."]
+    told = json.loads(misstep("show", f"last/{finding['id']}", "--json").out)["through_agent"]
+    assert (told["documented"], told["rehearsal"]["answer"]) == (True, "Done.")
+    assert tool["through_agent"]["passages"] == [told]
+
+
+def test_what_nobody_asked_is_no_share(tmp_path: Path, misstep: Command, model: tuple[str, ...]) -> None:
+    page = ("--report", "html", "--report-dir", "out")
+    printed = misstep("tool", "fuzz", "bills.py:split_bill", *model, *SHORT, *page, "--skip-sanity")
+    assert "of 1 put to the agent: – documented (nobody asked), 1 asked for (100.0 %" in printed.out
+    rows = [line.split() for line in printed.out.splitlines()]
+    assert ["split_bill", "1", "–", "1", "1", "0"] in rows
+    (tool,) = json.loads(misstep("show", "last", "--json").out)["tools"]
+    through = tool["through_agent"]
+    nothing = {"count": None, "of": 0, "share": None, "low": None, "high": None}
+    assert through["stages"]["documented"] == nothing
+    assert (through["passages"][0]["documented"], through["passages"][0]["rehearsal"]) == (None, None)
+    (page_text,) = [path.read_text() for path in (tmp_path / "out").glob("*.html")]
+    assert "– documented (nobody asked)" in page_text
+    misstep("tool", "fuzz", "bills.py:split_bill", *model, *SHORT, "--method", "greybox", "--count", "1")
+    (tool,) = json.loads(misstep("show", "last", "--json").out)["tools"]
+    assert tool["through_agent"]["stages"]["documented"] == nothing
+
+
 def test_a_refusal_is_replayed_and_written_as_a_test_that_wants_it_taken(
     tmp_path: Path, misstep: Command, model: tuple[str, ...]
 ) -> None:

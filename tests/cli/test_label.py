@@ -44,6 +44,8 @@ def test_whoever_labels_sees_nothing_but_what_happened(person: Person) -> None:
     told = (*HIDDEN, "never shown", "failed", "passed", "discover", "crash")
     assert not [word for word in told if word in printed.out]
     assert "9 items left; go on with: misstep label" in printed.out
+    assert printed.out.startswith("Erroneous is what")
+    assert max(map(len, printed.out.splitlines()[:3])) <= 100
 
 
 def test_labels_are_kept_one_by_one(person: Person) -> None:

@@ -238,6 +238,9 @@ def test_few_iterations_leave_less_said(misstep: Command) -> None:
     assert constraints("1") < constraints("50")
 
 
+CHECK = ["plan", "check", "--cases", "cases.jsonl", "--plans", "plans.jsonl", "--out", "v.jsonl", "--json"]
+
+
 def test_forbidden_parallel_calls_and_a_planted_disagreement(
     misstep: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,22 +249,11 @@ def test_forbidden_parallel_calls_and_a_planted_disagreement(
     write_plans(tmp_path / "plans.jsonl", cases)
     together = (tmp_path / "plans.jsonl").read_text().replace('"arguments": {}', '"arguments": {}, "turn": 1')
     (tmp_path / "plans.jsonl").write_text(together)
-    arguments = (
-        "plan",
-        "check",
-        "--cases",
-        "cases.jsonl",
-        "--plans",
-        "plans.jsonl",
-        "--out",
-        "v.jsonl",
-        "--json",
-    )
-    assert json.loads(misstep(*arguments).out)["passed"] == 3
-    assert json.loads(misstep(*arguments, "--parallel", "forbid").out)["errors"]["act"] == 3
+    assert json.loads(misstep(*CHECK).out)["passed"] == 3
+    assert json.loads(misstep(*CHECK, "--parallel", "forbid").out)["errors"]["act"] == 3
     monkeypatch.setattr(solver, "violated_by", lambda case, plan: (0,))
-    assert misstep(*arguments).code == 0
-    result = misstep(*arguments, "--verify")
+    assert misstep(*CHECK).code == 0
+    result = misstep(*CHECK, "--verify")
     assert result.code == 70
     assert "Z3 and the fast path disagree on case" in result.err
 
@@ -273,22 +265,11 @@ def test_cases_that_could_not_be_judged_pass_no_gate(misstep: Command, tmp_path:
     broken = (tmp_path / "plans.jsonl").read_text().splitlines()
     broken[1:] = [line.replace('"answered"', '"error"') for line in broken[1:]]
     (tmp_path / "plans.jsonl").write_text("\n".join(broken) + "\n")
-    arguments = (
-        "plan",
-        "check",
-        "--cases",
-        "cases.jsonl",
-        "--plans",
-        "plans.jsonl",
-        "--out",
-        "v.jsonl",
-        "--json",
-    )
-    result = misstep(*arguments, "--fail-on", "threshold:0.9")
+    result = misstep(*CHECK, "--fail-on", "threshold:0.9")
     summary = json.loads(result.out)
     assert (result.code, summary["success"], summary["errored"]) == (1, 1.0, 9)
     assert summary["chance"] == pytest.approx(cases[0]["chance"])
-    assert misstep(*arguments).code == 1
+    assert misstep(*CHECK).code == 1
 
 
 @pytest.mark.parametrize("display", ["plain", "rich", "none"])

@@ -17,6 +17,8 @@ from misstep.store.runs import Store
 from tests.cli.conftest import Command
 from tests.snapshots import check_snapshot
 
+MAKES_ONE = "a run makes one, e.g. of misstep plan test or misstep tool fuzz"
+
 
 @pytest.fixture
 def greedy(misstep: Command) -> str:
@@ -73,7 +75,7 @@ def test_show_a_case_and_replay_it(misstep: Command, greedy: str, tmp_path: Path
 def test_without_a_store(misstep: Command, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     result = misstep(*arguments)
     assert (result.code, result.out) == (2, "")
-    assert result.err == ".misstep/store.db  there is no store here yet\n  misstep plan test makes one\n"
+    assert result.err == f".misstep/store.db  there is no store here yet\n  {MAKES_ONE}\n"
     assert list(tmp_path.iterdir()) == []
 
 

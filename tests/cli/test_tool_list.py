@@ -77,7 +77,10 @@ def test_whatever_code_does_when_it_is_loaded_stays_where_it_is(misstep: Command
     assert not (tmp_path / "left").exists()
     (tmp_path / "mine.py").write_text("import os; os._exit(0)")
     result = misstep("tool", "list", "mine.py:tools")
-    assert (result.code, result.err) == (2, "the process broke off while 'mine.py:tools' was loaded\n")
+    head, hint = result.err.splitlines()
+    assert (result.code, head) == (2, "the process broke off while 'mine.py:tools' was loaded")
+    assert hint.startswith("  it said nothing: is '")
+    assert hint.endswith("' a Python interpreter, or does the code end its own process?")
 
 
 def test_tools_that_cannot_be_read_are_told_of(misstep: Command, tmp_path: Path) -> None:

@@ -1,11 +1,8 @@
 """Whom the tests are about, and what is left of a test when it is over."""
 
 import importlib
-import os
 import pkgutil
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
@@ -19,7 +16,7 @@ def all_subjects() -> list[Subject]:
     return [each for name in names for each in importlib.import_module(f"{here.__name__}.{name}").SUBJECTS]
 
 
-@pytest.fixture(scope="module", params=all_subjects(), ids=lambda subject: subject.word)
+@pytest.fixture(scope="session", params=all_subjects(), ids=lambda subject: subject.word)
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
     """One after the other with all its tests: what is loaded for a subject, and what lives on, serves them all."""
     found: Subject = request.param
@@ -28,18 +25,3 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
     yield found
     for house in House.houses:
         house.close()
-
-
-@pytest.fixture
-def children() -> Callable[[], set[int]]:
-    """The processes begotten since the test began that still live."""
-    before = _children()
-    return lambda: _children() - before
-
-
-def _children() -> set[int]:
-    found = set[int]()
-    for task in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
-        with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
-            found.update(map(int, task.read_text().split()))
-    return found

@@ -24,14 +24,12 @@ def strict(schema: Json) -> Json:
 
 
 def subject(word: str, location: str) -> Apart:
-    """The first case of a process still loads parts of CrewAI and of its clients, hence the time to warm up."""
     house = House(location, PYTHON, HOME=HOME)
     return Apart(
         word,
         house.make,
         serve=house.serve,
         at_once=FEW,
-        warm_up=12.0,
         rewrites=strict,
         python=PYTHON,
         variable=VARIABLE,

@@ -7,7 +7,6 @@ VARIABLE = "TEST_LLAMA_INDEX_PYTHON"
 PYTHON = find_python(VARIABLE, ".venv-llama-index")
 HOUSE = House("with_llama_index.py:existing", PYTHON)
 
-# The first case of a process still loads parts of LlamaIndex and of its clients, hence the time to warm up.
 # Its client for OpenAI says that there are no other arguments than those listed.
 SUBJECTS = [
     Apart(
@@ -15,7 +14,6 @@ SUBJECTS = [
         HOUSE.make,
         serve=HOUSE.serve,
         at_once=FEW,
-        warm_up=12.0,
         rewrites=closed,
         python=PYTHON,
         variable=VARIABLE,

@@ -31,16 +31,14 @@ def client(program: str, arguments: str, transport: Transport) -> Callable[[Scri
 HIDDEN = ("malformed", "turns", "usage")
 WITH_REQUEST = "{config} {request}"
 NEEDS = ("mcp",)
-START = 20.0  # seconds within which a first call is made even on a busy machine with nothing in its caches
 SUBJECTS = [
-    Subject("mcp http", client("openai_loop.py", WITH_REQUEST, "http"), NEEDS, warm_up=START, hides=HIDDEN),
-    Subject("mcp stdio", client("openai_loop.py", "{config}", "stdio"), NEEDS, warm_up=START, hides=HIDDEN),
+    Subject("mcp http", client("openai_loop.py", WITH_REQUEST, "http"), NEEDS, hides=HIDDEN),
+    Subject("mcp stdio", client("openai_loop.py", "{config}", "stdio"), NEEDS, at_once=FEW, hides=HIDDEN),
     Subject(
         "mcp openai-agents",
         client("openai_agents.py", WITH_REQUEST, "stdio"),
         (*NEEDS, "agents"),
         at_once=FEW,
-        warm_up=START,
         hides=(*HIDDEN, "unknown", "missing"),
     ),
 ]

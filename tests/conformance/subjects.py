@@ -17,11 +17,10 @@ class Subject:
     `serve` gives a server for a script; an agent whose processes live on has one at an address that stays.
     `at_once` is how many cases are tried side by side; where every case has a process to itself, of a kind that
     another subject has ten of, a few do. `parallel` is False where the paradigm has one call per turn at most.
-    `warm_up` are the seconds that a process of its own may need to start. `hides` names what the framework keeps
-    from us, so that only the recording proxy can see it: behaviours with a bad call, kinds of arguments that don't
-    fit, "turns", "usage", "sockets". `rewrites` is what the framework does to the schema of every tool that it is given. `checks` names
-    the kinds of arguments for which it has an error of its own, so that such a call is never carried out. Say why
-    where you set one of them.
+    `hides` names what the framework keeps from us, so that only the recording proxy can see it: behaviours with a
+    bad call, kinds of arguments that don't fit, "turns", "usage", "sockets". `rewrites` is what the framework does
+    to the schema of every tool that it is given. `checks` names the kinds of arguments for which it has an error of
+    its own, so that such a call is never carried out. Say why where you set one of them.
     """
 
     word: str
@@ -30,7 +29,6 @@ class Subject:
     serve: Callable[[Script], ScriptedServer] = ScriptedServer
     at_once: int = 10
     parallel: bool = True
-    warm_up: float = 0.0
     hides: tuple[str, ...] = ()
     rewrites: Rewrite = unchanged
     checks: tuple[str, ...] = ()

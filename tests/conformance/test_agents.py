@@ -15,7 +15,7 @@ from misstep.core.transcript import Usage
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.mock import MockWorld
 from tests.conformance.subjects import Subject
-from tests.conformance.trials import CASE, PATIENCE, TOOLS, Trial, play
+from tests.conformance.trials import CASE, PATIENCE, TOOLS, WARM_UP, Trial, play
 from tests.scripted import Fault, Script, ScriptedServer
 
 HANG = Fault("hang")
@@ -67,17 +67,27 @@ def test_an_endless_loop_runs_into_the_limit_on_turns(subject: Subject) -> None:
     assert asked <= 5
 
 
+def test_cases_at_once_don_t_mix(subject: Subject) -> None:
+    cases = [make_case(Suite(6, 3, 5), index) for index in range(subject.at_once)]
+    with subject.serve(Script(plan=backwards)) as server:
+        trials = [Trial(case) for case in cases]
+        play(subject, server, *trials)
+    for trial in trials:
+        assert trial.broken == ""
+        assert trial.called == [action.tool for action in trial.case.actions][::-1]
+
+
 def test_the_wall_clock_is_kept_even_against_a_hung_server(subject: Subject) -> None:
-    trial = Trial(timeout=1.5)
-    trial.deadline.extend(subject.warm_up)
+    trial = Trial(timeout=0.3)
+    trial.deadline.extend(WARM_UP)
     script = Script(faults=[None, *[HANG] * 20])
-    with ScriptedServer(script) as server, ThreadPoolExecutor(1) as beside:
-        needed = beside.submit(trial.shorten, server, subject.warm_up)
+    with subject.serve(script) as server, ThreadPoolExecutor(1) as beside:
+        needed = beside.submit(trial.shorten, server)
         play(subject, server, trial)
         reported = server.tokens
     assert (trial.broken, trial.answer.ended) == ("", "timeout")
     assert trial.called == TOOLS[:1]
-    assert trial.seconds < needed.result() + 2.5
+    assert trial.seconds < needed.result() + 1.3
     assert "usage" in subject.hides or trial.recorder.usage == Usage(*reported)
 
 
@@ -125,17 +135,7 @@ def test_a_server_that_refuses_is_not_the_agents_failure(subject: Subject) -> No
     assert "401" in trial.broken or "API key" in trial.broken
 
 
-def test_cases_at_once_don_t_mix(subject: Subject) -> None:
-    cases = [make_case(Suite(6, 3, 5), index) for index in range(subject.at_once)]
-    with ScriptedServer(Script(plan=backwards)) as server:
-        trials = [Trial(case) for case in cases]
-        play(subject, server, *trials)
-    for trial in trials:
-        assert trial.broken == ""
-        assert trial.called == [action.tool for action in trial.case.actions][::-1]
-
-
-def test_stopping_leaves_nothing_behind(subject: Subject, children: Callable[[], set[int]]) -> None:
+def test_stopping_leaves_nothing_behind(subject: Subject, begotten: Callable[[], set[int]]) -> None:
     async def main(server: ScriptedServer) -> None:
         agent = subject.make(server)
         task = asyncio.create_task(Trial().run(agent))
@@ -150,4 +150,4 @@ def test_stopping_leaves_nothing_behind(subject: Subject, children: Callable[[],
         asyncio.run(main(server))
         if "sockets" not in subject.hides:
             assert server.wait_until_idle()
-    assert children() == set()
+    assert begotten() == set()

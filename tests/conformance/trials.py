@@ -19,6 +19,7 @@ from tests.scripted import ScriptedServer
 
 CASE = make_case(Suite(5, 4, 4), 0)
 PATIENCE = 180.0  # seconds for a process to start; its trial is over long before
+WARM_UP = 20.0  # seconds within which a first call is made even on a busy machine with nothing in its caches
 TOOLS = [action.tool for action in CASE.actions]
 
 
@@ -39,15 +40,12 @@ class Trial:
         self.seconds = time.monotonic() - self.began
         return self
 
-    def shorten(self, server: ScriptedServer, warm_up: float) -> float:
-        """Take back what is left of the time to warm up as soon as the second reply is waited for.
-
-        How much of it was needed.
-        """
-        if not warm_up or not server.wait_for_requests(2, PATIENCE):
-            return warm_up
-        needed = min(warm_up, time.monotonic() - self.began)
-        self.deadline.extend(needed - warm_up)
+    def shorten(self, server: ScriptedServer) -> float:
+        """Take back what is left of `WARM_UP` as soon as the second reply is waited for: how much was needed."""
+        if not server.wait_for_turns(2, PATIENCE):
+            return WARM_UP
+        needed = min(WARM_UP, time.monotonic() - self.began)
+        self.deadline.extend(needed - WARM_UP)
         return needed
 
     @property

@@ -6,19 +6,18 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from misstep.core.forms import Complaint, read_form
+from misstep.core.forms import Complaint, form_of
 from misstep.core.model import Chat, Message, ModelError, Unusable
 from misstep.core.transcript import Usage
 from misstep.engine.desk import TRIES, Desk
 from tests.asking.performing import Ledger
 
 
-class Form(msgspec.Struct, frozen=True):
+class Counted(msgspec.Struct, frozen=True):
     number: int
 
 
-def read(text: str) -> Form | Complaint:
-    return read_form(text, Form)
+FORM = form_of(Counted)
 
 
 class Speaker:
@@ -29,10 +28,12 @@ class Speaker:
     def __init__(self, *said: str) -> None:
         self._said = list(said)
         self.heard = list[Sequence[Message]]()
+        self.forms = list[object]()
         self.is_closed = False
 
     async def chat(self, request: Chat, meter: "Desk") -> "Said":
         self.heard.append(request.messages)
+        self.forms.append(request.form)
         meter.spend(Usage(10, 1))
         if not self._said:
             await asyncio.sleep(60)
@@ -50,31 +51,51 @@ def desk(speaker: Speaker, timeout: float = 5.0, ledger: Ledger | None = None) -
     return Desk(speaker, "judge", timeout, ledger or Ledger())  # type: ignore[arg-type]
 
 
+def test_what_is_good_in_answers_is_taken_in_the_end() -> None:
+    def even(counted: Counted) -> int | Complaint:
+        return counted.number if counted.number > 9 else Complaint("too few", counted.number)
+
+    speaker = Speaker('{"number": 4}', '{"number": 5}', "none")
+    assert asyncio.run(desk(speaker).ask("How many?", FORM.then(even))) == 5
+    assert asyncio.run(desk(Speaker('{"number": 4}', '{"number": 12}')).ask("?", FORM.then(even))) == 12
+
+
 def test_a_good_answer_is_read_at_once() -> None:
     speaker, ledger = Speaker('So: {"number": 4}'), Ledger()
     own = desk(speaker, ledger=ledger)
-    assert asyncio.run(own.ask("How many?", read)) == Form(4)
+    assert asyncio.run(own.ask("How many?", FORM)) == Counted(4)
     assert (own.requests, own.usage, ledger.roles) == (1, Usage(10, 1), {"judge": 1})
 
 
 def test_a_bad_answer_goes_back_with_what_is_wrong() -> None:
     speaker = Speaker("four", '{"number": "four"}', '{"number": 4}')
-    assert asyncio.run(desk(speaker).ask("How many?", read)) == Form(4)
+    assert asyncio.run(desk(speaker).ask("How many?", FORM)) == Counted(4)
     last = [getattr(message, "text", "") for message in speaker.heard[-1]]
     assert last[:2] == ["How many?", "four"]
     assert last[2].startswith("There is no JSON object in the answer. Give the whole JSON object once more")
     assert "Expected `int`" in last[4]
+    assert speaker.forms == [FORM.schema] * 3
+
+
+def test_a_form_that_comes_back_as_it_was_goes_back_too() -> None:
+    class Named(msgspec.Struct, frozen=True):
+        name: str
+
+    speaker = Speaker('{"name": "NAME"}', '{"name": "Ann"}')
+    asked = desk(speaker).ask('Who? Answer so:\n{"name": "NAME"}', form_of(Named))
+    assert asyncio.run(asked) == Named("Ann")
+    assert "'NAME' stands for" in getattr(speaker.heard[-1][-1], "text", "")
 
 
 def test_after_some_tries_there_is_no_usable_answer() -> None:
     speaker = Speaker(*["never"] * TRIES)
     with pytest.raises(Unusable, match=f"no usable answer in {TRIES} tries"):
-        asyncio.run(desk(speaker).ask("How many?", read))
+        asyncio.run(desk(speaker).ask("How many?", FORM))
 
 
 def test_a_model_that_takes_too_long() -> None:
     with pytest.raises(ModelError, match=r"gave no answer in 0\.05 seconds"):
-        asyncio.run(desk(Speaker(), timeout=0.05).ask("How many?", read))
+        asyncio.run(desk(Speaker(), timeout=0.05).ask("How many?", FORM))
 
 
 def test_nothing_is_asked_that_is_not_admitted() -> None:
@@ -87,5 +108,5 @@ def test_nothing_is_asked_that_is_not_admitted() -> None:
     speaker = Speaker('{"number": 4}')
     own = Desk(speaker, "judge", 5.0, Ledger(), admit)  # type: ignore[arg-type]
     with pytest.raises(Denied):
-        asyncio.run(own.ask("How many?", read))
+        asyncio.run(own.ask("How many?", FORM))
     assert speaker.heard == []

@@ -7,17 +7,18 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
 
 from misstep.core.agent import Tool
+from misstep.core.forms import form_of, texts
 from misstep.core.model import Assistant, Chat, ModelError, Prompt, System, ToolCall, ToolResult, User
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
 from misstep.models.local.engine import Engine, Stopped, Work
-from misstep.models.local.grammar import answer_head, call_head, reply_grammar
+from misstep.models.local.grammar import LONGEST, answer_head, call_head, reply_grammar
 from misstep.models.local.lanes import Lanes
 from misstep.models.local.model import LocalModel
 from misstep.models.local.template import BEGIN, DOCUMENT, END, chat_prompt, plain
@@ -196,6 +197,33 @@ def test_every_schema_makes_a_grammar(engine: Engine, schema: dict[str, Any]) ->
         assert json.loads(written.text).keys() in ({"tool", "arguments"}, {"answer"})
     else:
         assert written.text.startswith((call_head("x"), answer_head()))
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+class _Stock(msgspec.Struct):
+    shelf: _Named
+    fruits: tuple[str, ...]
+    is_full: bool
+    number: Annotated[int, msgspec.Meta(ge=3, le=5)]
+
+
+def test_an_answer_keeps_to_the_form_that_was_asked_for() -> None:
+    form = form_of(_Stock, fruits=texts(2, 3))
+
+    async def main() -> None:
+        for temperature in (0.0, 1.5):
+            chat = Chat((User("What is in stock?"),), form=form.schema)
+            reply = await LocalModel(temperature=temperature).chat(chat, Counter())
+            found = form.read(reply.text)
+            assert isinstance(found, _Stock), reply.text
+            assert 2 <= len(found.fruits) <= 3
+            assert all(len(fruit) <= LONGEST for fruit in found.fruits)
+            assert reply.text.startswith('{"shelf": {"name": "')  # nothing round it
+
+    asyncio.run(main())
 
 
 def test_odd_tool_names_come_back_as_they_are() -> None:

@@ -11,6 +11,7 @@ from misstep.core.agent import Tool
 from misstep.core.model import Chat, User
 from misstep.models.local.engine import Engine, Work
 from misstep.models.local.grammar import call_head, reply_grammar
+from misstep.models.local.patterns import pattern_rule
 from misstep.models.local.template import DOCUMENT, chat_prompt
 from misstep.models.local.weights import locate_weights
 
@@ -67,8 +68,31 @@ SCHEMAS = [
         {"properties": {"v": {"type": "integer", "anyOf": [{"enum": [7]}, {"minimum": 1, "maximum": 2}]}}},
         '{"v": 2}',
     ),
+    (
+        {"properties": {"d": {"type": "string", "pattern": r"^\d{2}:[0-5]\d( (am|pm))?$"}}},
+        '{"d": "12:30 pm"}',
+    ),
+    ({"properties": {"d": {"type": "string", "pattern": "[.]txt$"}}}, '{"d": "notes.txt"}'),
+    ({"properties": {"d": {"type": "string", "pattern": r"^[^\[\]]+\[\w+\]"}}}, '{"d": "Who is [name]?"}'),
+    ({"properties": {"d": {"type": "string", "pattern": "(?i)^x|(a)\\1"}}}, '{"d": "anything"}'),
 ]
-UNFITTING = ['{"filter": 1}', '{"filter": {"a": 1}}', "{}", '{"v": 3}']
+UNFITTING = [
+    '{"filter": 1}',
+    '{"filter": {"a": 1}}',
+    "{}",
+    '{"v": 3}',
+    '{"d": "12:70 pm"}',
+    '{"d": "notes.md"}',
+    '{"d": "Who is name?"}',
+    '{"d": 5}',
+]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(", "^(?=x)", "\\bx", "x{100}", '"', "\\\\", "\n", "[^\\W]", "(?i:x)", 5, None]
+)
+def test_patterns_that_are_beyond_it(pattern: Any) -> None:
+    assert pattern_rule(pattern) is None
 
 
 def can_write(engine: Engine, schema: dict[str, Any], arguments: str) -> bool:

@@ -183,6 +183,46 @@ def test_parameters_that_a_model_refuses_are_left_out() -> None:
         ]
 
 
+FORM = {"type": "object", "properties": {"answer": {"type": "string"}}}
+
+
+def test_the_form_of_an_answer_is_asked_of_the_server() -> None:
+    async def say(model: OpenAIModel, counter: Counter) -> Reply:
+        return await model.chat(Chat(ASKED.messages, form=FORM), counter)
+
+    with ScriptedServer() as server:
+        talk(server, say)
+        asked = server.requests[0].body["response_format"]
+    assert asked == {"type": "json_schema", "json_schema": {"name": "answer", "schema": FORM}}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "This response_format type is unavailable now", "type": "invalid_request_error"},
+        {"message": "'response_format.type' must be 'text' or 'json_object'"},
+        {"message": "Invalid value: 'json_schema'.", "param": "response_format.type"},
+    ],
+)
+def test_a_server_that_knows_no_forms_is_asked_without(error: dict[str, str]) -> None:
+    class Old(ScriptedServer):
+        def _answer(self, request: Any) -> Any:
+            answer = super()._answer(request)
+            return type(answer)({"error": error}, 400) if "response_format" in request.body else answer
+
+    async def say(model: OpenAIModel, counter: Counter) -> list[Reply]:
+        return [await model.chat(Chat(ASKED.messages, form=FORM), counter) for _ in range(2)]
+
+    with Old() as server:
+        replies, _ = talk(server, say)
+        assert ["response_format" in request.body for request in server.model_requests] == [
+            True,
+            False,
+            False,
+        ]
+    assert all(reply.text for reply in replies)
+
+
 def test_replies_are_cached_by_the_whole_request(tmp_path: Path) -> None:
     async def say(model: OpenAIModel, counter: Counter) -> list[Reply]:
         other = Chat((System("Be brief."), User("clean up!")), TOOLS)

@@ -181,10 +181,11 @@ class Documentation(msgspec.Struct, frozen=True):
 
 
 class ReaderModel:
-    """A server whose model reads; within its block, `url` is where it is."""
+    """A server whose model reads; `more` are answers beside or in the place of its usual ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: Mapping[Stage, Answer] | None = None) -> None:
         self._declined = dict[str, str]()
+        self._more = more or {}
         self.server = ScriptedServer(self._script())
 
     def _script(self) -> Script:
@@ -197,10 +198,11 @@ class ReaderModel:
             "emulate": lambda prompt: {"answer": _truth(fenced_in(prompt)[1])},
             "majority": _agree,
             "judge": _judge,
+            "declined": _find_reason,
             "refusal": _be_surprised,
             "foretold": _foresee,
         }
-        return plays(answers, self._act, self._conclude)
+        return plays({**answers, **self._more}, self._act, self._conclude)
 
     def _act(self, request: str, _: list[str]) -> Sequence[Call]:
         """What the agent does: it calls the tools that it was told about as their documentation wants it."""
@@ -298,6 +300,13 @@ def _judge(prompt: str) -> object:
     request, answer, *_ = fenced_in(prompt)
     truth = _truth(request)
     return {"reason": f"the truth is: {truth}", "score": 9 if truth in answer else 2}
+
+
+def _find_reason(prompt: str) -> object:
+    """The words of the documentation that an answer gives as its reason."""
+    said = re.search(r"it (takes [\w ]+ only)", fenced_in(prompt)[2])
+    has_it = said is not None and said[1] in _documented_in(prompt).description
+    return {"declined": has_it, "quote": said[1] if said and has_it else ""}
 
 
 def _be_surprised(prompt: str) -> object:

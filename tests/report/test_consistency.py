@@ -89,3 +89,21 @@ def test_json_has_the_same_fields_whatever_is_known() -> None:
         None,
         [],
     )
+
+
+def test_calls_in_a_bucket_are_on_lines_of_their_own() -> None:
+    told = '{"end": "Rome"}\n{"end": "Pisa"}'
+    lines = [line.strip() for line in shown(consistency_view(a_run(a_set(text=told)), "again")).splitlines()]
+    at = lines.index('{1, 2}  {"end": "Rome"}')
+    assert lines[at + 1] == '{"end": "Pisa"}'
+    page = run_page(Findings(Tally().summary("run", "agent"), answers=a_run(a_set(text=told))))
+    assert "Rome&quot;}\n{&quot;end" in page
+
+
+def test_what_nobody_knows_is_not_called_sound() -> None:
+    for report in (a_run(), a_run(ended="time"), a_run(a_set("inconclusive"))):
+        page = run_page(Findings(Tally().summary("run", "agent"), answers=report))
+        for text in (shown(consistency_view(report, "again")), page):
+            assert "no set has failed" in text
+            assert "nothing is known about tool" in text
+    assert "nothing is known" not in shown(consistency_view(a_run(a_set("passed")), "again"))

@@ -64,7 +64,7 @@ def test_the_terminal_view() -> None:
 
 
 def test_one_finding_in_full() -> None:
-    check_snapshot("finding", shown(finding_detail(FINDING), 100))
+    check_snapshot("finding", shown(finding_detail(FINDING, None), 100))
 
 
 def test_what_came_of_a_replay() -> None:

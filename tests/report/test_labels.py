@@ -7,7 +7,8 @@ from rich.console import Console
 from misstep.core.label import Item, Label, report_on
 from misstep.core.ruling import Judged
 from misstep.core.trial import Trial, Use
-from misstep.report.labels import SHORT_LINES, is_cut, item_view, labels_view, shown
+from misstep.report.items import SHORT_LINES, is_cut, item_view, shown
+from misstep.report.labels import labels_view
 
 HOSTILE = "\x1b[2J\x07[red]boo[/red]\u202eevil\x00"
 

@@ -5,6 +5,7 @@ import contextlib
 import socket
 import threading
 from collections import deque
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
@@ -40,6 +41,8 @@ class ScriptedServer:
         self._errors = list[Exception]()
         self._tasks = set[asyncio.Task[None]]()
         self._made = 0
+        self._asked = 0
+        self._most_asked = 0
         self._tokens = dict[str, tuple[int, int]]()
         self._changed = threading.Condition()
 
@@ -66,6 +69,11 @@ class ScriptedServer:
         return self._made
 
     @property
+    def most_at_once(self) -> int:
+        """The most requests in which the model was to speak that were unanswered at one time."""
+        return self._most_asked
+
+    @property
     def faults_left(self) -> int:
         return len(self._faults)
 
@@ -88,6 +96,11 @@ class ScriptedServer:
         """Wait until so many requests have come in, answered or not."""
         with self._changed:
             return self._changed.wait_for(lambda: len(self._requests) >= count, seconds)
+
+    def wait_for_turns(self, count: int, seconds: float = 10.0) -> bool:
+        """Wait until the model was to speak so many times, answered or not."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self.model_requests) >= count, seconds)
 
     def __enter__(self) -> Self:
         self._listener = self._lent.dup() if self._lent else listen()
@@ -169,9 +182,20 @@ class ScriptedServer:
         with self._changed:
             self._requests.append(request)
             self._changed.notify_all()
-        fault = self._faults.popleft() if self._faults and asks_model(request) else None
-        lives = await perform(fault, request, lambda: self._answer(request), reader, writer)
+        with self._asking(asks_model(request)):
+            fault = self._faults.popleft() if self._faults and asks_model(request) else None
+            lives = await perform(fault, request, lambda: self._answer(request), reader, writer)
         return lives and request.headers.get("connection", "").lower() != "close"
+
+    @contextlib.contextmanager
+    def _asking(self, counts: bool) -> Iterator[None]:
+        """Count a request for as long as it is unanswered."""
+        self._asked += counts
+        self._most_asked = max(self._most_asked, self._asked)
+        try:
+            yield
+        finally:
+            self._asked -= counts
 
     def _answer(self, request: Recorded) -> Reply:
         try:

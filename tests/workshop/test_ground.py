@@ -73,3 +73,22 @@ def test_what_links_lead_to_is_left_alone(tmp_path: Path) -> None:
     ground.leave()
     assert not os.path.exists(ground.path)
     assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_folder_is_removed_whatever_tools_have_made_there(temporary: Path) -> None:
+    """Deeper than Python calls itself, and than paths may be long; without rights; names that look like ours."""
+    deep = "for _ in range(3000): os.mkdir('d'); os.chdir('d')"
+    ground = Ground()
+    ground.claim()
+    (temporary / "kept").mkdir()
+    (temporary / "kept" / "file").touch()
+    subprocess.run([sys.executable, "-c", f"import os\n{deep}"], cwd=ground.path, check=True)
+    for name in ("misstep-1", "misstep-2/misstep-1/x", "locked/inside"):
+        os.makedirs(os.path.join(ground.path, name))
+    os.symlink(temporary / "kept", os.path.join(ground.path, "out"))
+    os.symlink(".", os.path.join(ground.path, "misstep-2", "loop"))
+    os.mkfifo(os.path.join(ground.path, "locked", "inside", "pipe"))
+    os.chmod(os.path.join(ground.path, "locked"), 0)
+    ground.leave()
+    assert os.listdir(temporary) == ["kept"]
+    assert (temporary / "kept" / "file").exists()

@@ -100,7 +100,7 @@ def test_homes_of_others_are_hidden_but_for_what_is_needed(tmp_path: Path) -> No
 def test_what_is_needed_of_a_hidden_home_is_put_back(tmp_path: Path) -> None:
     for name in ("project/inner", "private/inner"):
         (tmp_path / name).mkdir(parents=True)
-    command = walls(find_bubblewrap().flags, [f"{tmp_path}/project"], [str(tmp_path)], 1 << 20, False)
+    command = walls(find_bubblewrap().flags, [f"{tmp_path}/project"], [str(tmp_path)], 1 << 20, False, {})
     listed = subprocess.run([*command, "find", str(tmp_path)], capture_output=True, text=True, check=True)
     assert set(listed.stdout.split()) == {str(tmp_path / name) for name in ("", "project", "project/inner")}
 

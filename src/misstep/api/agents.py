@@ -55,7 +55,9 @@ def find_agent(settings: Settings, tell: Tell = lambda _: None, gates: Gates | N
 def check_agent(settings: Settings) -> None:
     """Refuse an agent that can't be found. Agents of our own may lack their key: nobody needs it yet."""
     if settings.agent not in PARADIGMS or not settings.model:
-        find_agent(settings)
+        agent = find_agent(settings)
+        if isinstance(agent, McpAgent):
+            agent.check()
 
 
 class ReactOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -4,14 +4,16 @@ import threading
 import time
 from collections.abc import Callable
 
+from misstep.core.gate import Gates
 from misstep.core.spending import Budget, Spent
 from misstep.core.transcript import Usage
+from misstep.models.throttle import Throttles
 
 
 class Allowance:
     """What is left of a run's budget, over all its sittings; asked from any thread. It is an `Account`.
 
-    `price` says what the tokens of a role cost.
+    `price` says what the tokens of a role cost. `gates` keep all requests to a model within its limits.
     """
 
     def __init__(
@@ -20,7 +22,9 @@ class Allowance:
         before: Spent,
         price: Callable[[str, Usage], float] = lambda *_: 0.0,
         clock: Callable[[], float] = time.monotonic,
+        gates: Gates | None = None,
     ) -> None:
+        self.gates: Gates = gates or Throttles()
         self._budget = budget
         self._before = before
         self._price = price

@@ -1,6 +1,6 @@
 """The budgets of a run, in the run's own terms."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from misstep.api.models import name_model, price_agent
 from misstep.core.settings import Settings
@@ -30,6 +30,13 @@ def pricing(settings: Settings) -> Callable[[str, Usage], float]:
         return price.of(usage) if price else 0.0
 
     return cost
+
+
+def unpriced_models(settings: Settings, usage: Mapping[str, Usage]) -> list[str]:
+    """The models that have used tokens of which nobody has said what they cost."""
+    used = [name_model(settings, role) for role, each in usage.items() if each.input or each.output]
+    unknown = [str(model) for model in used if model and find_price(model, settings.prices) is None]
+    return list(dict.fromkeys(unknown))
 
 
 def _cost(settings: Settings, spent: Spent) -> float:

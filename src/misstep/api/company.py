@@ -1,18 +1,19 @@
-"""Whom a test of tools through an agent needs beside the tools: the agent, and models to be asked."""
+"""Whom a test of tools through an agent needs beside the tools."""
 
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from misstep.api.agents import PARADIGMS, check_agent, find_agent
 from misstep.api.allowance import Allowance
-from misstep.api.budgets import pricing
+from misstep.api.budgets import pricing, unpriced_models
 from misstep.api.counsel import Counsel
 from misstep.api.execution import at_work
 from misstep.api.models import Tell, open_model
+from misstep.api.outage import Outage
 from misstep.api.trying import Trier
 from misstep.core.settings import Settings
 from misstep.core.spending import AGENT
@@ -42,15 +43,6 @@ def agent_settings(settings: Settings) -> Settings:
     return settings if rest and kind != "mcp" else settings.overlay({"python": ""})
 
 
-def shared_out(settings: Settings) -> Settings:
-    """The settings of one of several workers, each of which has an even share of the requests in a minute.
-
-    Roles count by themselves, and everybody has one at the least.
-    """
-    most = settings.requests_per_minute
-    return settings.overlay({"requests_per_minute": most and max(1, most // settings.jobs)})
-
-
 def refuse_missing(settings: Settings) -> None:
     """See that the agent and all models are to be had, before anything is done."""
     check_agent(agent_settings(settings))
@@ -64,24 +56,37 @@ def refuse_missing(settings: Settings) -> None:
 
 
 class Bill:
-    """What the tests of one tool use, told to the run as well; it is an `Account`."""
+    """What the tests of one tool use, told to the run as well; it is an `Account`.
+
+    `calls` are those of tools that were granted.
+    """
 
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
         self._usage = dict[str, Usage]()
         self._lock = threading.Lock()
+        self.calls = 0
 
     def spend(self, role: str, usage: Usage) -> None:
         with self._lock:  # agents may have threads of their own
             self._usage[role] = self._usage.get(role, Usage()) + usage
         self._allowance.spend(role, usage)
 
+    def note(self, usage: Mapping[str, Usage]) -> None:
+        """Count what somebody else has told the run of already."""
+        with self._lock:
+            for role, used in usage.items():
+                self._usage[role] = self._usage.get(role, Usage()) + used
+
     def call(self) -> None:
         self._allowance.call()
 
     def grant(self) -> bool:
         """Whether one more call of a tool may be made; it counts as made."""
-        return self._allowance.admit(1) == 1
+        granted = self._allowance.admit(1)
+        with self._lock:
+            self.calls += granted
+        return granted == 1
 
     def added_to(self, before: Mapping[str, Usage]) -> dict[str, Usage]:
         roles = {**before, **self._usage}
@@ -91,24 +96,32 @@ class Bill:
 class Company:
     """Brings agent and models together for one tool after the other, within what is allowed."""
 
-    def __init__(self, settings: Settings, allowance: Allowance, tell: Tell) -> None:
+    def __init__(self, settings: Settings, prompts: Prompts, allowance: Allowance, tell: Tell) -> None:
         self._settings = settings
         self._allowance = allowance
-        self._prompts = Prompts(settings.prompts)
+        self._prompts = prompts
         self._price = pricing(settings)
         self._tell = tell
+        self._outage = Outage()
+        self._told = set[str]()
 
     @asynccontextmanager
     async def gathered(
         self, bench: Process | JoinedBench, bill: Bill
     ) -> AsyncIterator[tuple[Counsel, Trier]]:
         """Models and an agent of this event loop's own. They raise `Over` rather than begin another thing."""
-        settings = shared_out(self._settings)
-        agent = find_agent(agent_settings(settings), self._tell)
-        counsel = Counsel(settings, self._prompts, bill, lambda _: self.go_on(), self._tell)
+        settings = self._settings
+        agent = find_agent(agent_settings(settings), self._tell, self._allowance.gates)
+        async with self.advised(bill) as counsel, at_work(agent):
+            yield counsel, Trier(agent, bench, settings, bill, self.go_on, bill.grant, self._outage)
+
+    @asynccontextmanager
+    async def advised(self, bill: Bill) -> AsyncIterator[Counsel]:
+        """The models without an agent."""
+        gates = self._allowance.gates
+        counsel = Counsel(self._settings, self._prompts, bill, lambda _: self.go_on(), self._tell, gates)
         try:
-            async with at_work(agent):
-                yield counsel, Trier(agent, bench, settings, bill, self.go_on, bill.grant)
+            yield counsel
         finally:
             await counsel.close()
 
@@ -128,7 +141,18 @@ class Company:
             notes.append(f"{tokens:,} tokens were used, {MARK} {self._settings.tokens_per_tool:,}")
         if usd > self._settings.usd_per_tool:
             notes.append(f"{usd:.4f} USD were spent, {MARK} {self._settings.usd_per_tool:g}")
+        self._tell_of_unpriced(usage)
         return notes
+
+    def _tell_of_unpriced(self, usage: Mapping[str, Usage]) -> None:
+        """Say once of each model that its cost is not known, if somebody has set a mark for it."""
+        if self._settings.usd_per_tool == Settings().usd_per_tool:
+            return
+        for model in unpriced_models(self._settings, usage):
+            if model not in self._told:
+                self._told.add(model)
+                mark = f"the mark of {self._settings.usd_per_tool:g} USD for each tool can't be kept"
+                self._tell(f"not known what {model} costs, so {mark}: say it with --prices")
 
 
 def refuse_unreachable(trials: Sequence[Trial]) -> None:
@@ -138,9 +162,9 @@ def refuse_unreachable(trials: Sequence[Trial]) -> None:
             raise UsageError(use.judged.why)
 
 
-async def unless(over: Callable[[], bool], work: Coroutine[Any, Any, T], until: float) -> T:
+async def unless(over: Callable[[], bool], work: Awaitable[T], until: float) -> T:
     """What comes of work. Raises `Over` as soon as it is over, a TimeoutError at that moment of the clock."""
-    task = asyncio.create_task(work)
+    task = asyncio.ensure_future(work)
     try:
         while not task.done():
             if over():

@@ -1,6 +1,7 @@
 """Two stored runs, case by case."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import msgspec
 
@@ -20,9 +21,7 @@ def compare_runs(settings: Settings, first: str, second: str) -> Comparison:
     A case is the same only if its whole content is.
     """
     with Store(settings.store) as store:
-        runs = store.find_run(first), store.find_run(second)
-        if runs[0].id == runs[1].id:
-            raise UsageError(f"both are run {runs[0].id}", "name two runs; misstep runs lists them")
+        runs = find_two(store, first, second)
         pairs = _pairs(store, *runs)
     if not pairs:
         raise UsageError(
@@ -30,6 +29,14 @@ def compare_runs(settings: Settings, first: str, second: str) -> Comparison:
             "run both with the same seed and settings, or on the same --cases file",
         )
     return _compare(runs[0].id, runs[1].id, pairs)
+
+
+def find_two(store: Store, first: str, second: str) -> tuple[Run, Run]:
+    """Two runs that are not the same."""
+    runs = store.find_run(first), store.find_run(second)
+    if runs[0].id == runs[1].id:
+        raise UsageError(f"both are run {runs[0].id}", "name two runs; misstep runs lists them")
+    return runs
 
 
 class _Pair(msgspec.Struct, frozen=True):
@@ -60,7 +67,7 @@ def _passed(outcome: Outcome) -> bool:
 
 
 def _compare(first: str, second: str, pairs: list[_Pair]) -> Comparison:
-    pairing = _pairing(pairs)
+    pairing = pairing_of([pair.passed for pair in pairs])
     return Comparison(
         first=first,
         second=second,
@@ -72,8 +79,9 @@ def _compare(first: str, second: str, pairs: list[_Pair]) -> Comparison:
     )
 
 
-def _pairing(pairs: list[_Pair]) -> Pairing:
-    counts = Counter(pair.passed for pair in pairs)
+def pairing_of(pairs: Sequence[tuple[bool, bool]]) -> Pairing:
+    """What comes of pairs, at least one, each of which says whether the first passed and the second did."""
+    counts = Counter(pairs)
     both, lost, won, neither = (
         counts[passed] for passed in ((True, True), (True, False), (False, True), (False, False))
     )
@@ -94,6 +102,6 @@ def _steps(pairs: list[_Pair]) -> tuple[Step, ...]:
     sizes = sorted({pair.actions for pair in pairs})
     if len(sizes) == 1:
         return ()
-    pairings = [_pairing([pair for pair in pairs if pair.actions == size]) for size in sizes]
+    pairings = [pairing_of([pair.passed for pair in pairs if pair.actions == size]) for size in sizes]
     corrected = holm([pairing.p for pairing in pairings])
     return tuple(Step(size, pairing, p) for size, pairing, p in zip(sizes, pairings, corrected, strict=True))

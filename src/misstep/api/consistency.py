@@ -4,51 +4,56 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
 
-import msgspec
-
 from misstep.api.company import refuse_missing
 from misstep.api.models import refuse_blind_budget, refuse_secrets
-from misstep.api.places import lasting_places
+from misstep.api.places import lasting_places, lasting_specs
 from misstep.api.questioning import News, Questioner, approach_of
-from misstep.api.resumption import find_resumable, new_means
+from misstep.api.resumption import take_up
 from misstep.api.summaries import summarise_sets
 from misstep.api.targets import Target, find_targets
 from misstep.api.tool_sitting import ToolSitting
 from misstep.api.workbenches import Workbenches
 from misstep.api.workers import Workers, stopping
 from misstep.core.consistency import ConsistencyReport, ConsistencyRun, PromptSet
+from misstep.core.descriptions import read_text
 from misstep.core.event import Event, Listener, Notice, SetJudged, ToolChecked
+from misstep.core.gate import Gates
 from misstep.core.purpose import Purpose
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
 from misstep.tooling.asking.prompts import Prompts
-from misstep.workshop.sandbox.places import anchored
 
 
-def check_consistency(settings: Settings, specs: Sequence[str], *listeners: Listener) -> ConsistencyRun:
-    """Put requests for each tool of the specs to the agent, and keep what comes of it."""
+def check_consistency(
+    settings: Settings, specs: Sequence[str], *listeners: Listener, gates: Gates | None = None
+) -> ConsistencyRun:
+    """Put requests for each tool of the specs to the agent, and keep what comes of it.
+
+    Runs that share `gates` share the limits of models.
+    """
     settings = lasting_places(check_settings(settings))
-    _refuse_early(settings)
-    own = tuple(dict.fromkeys(anchored(spec) for spec in specs))
+    prompts = _refuse_early(settings)
+    own = lasting_specs(specs)
     with Workbenches(settings) as benches:
         targets = find_tools(benches, own, settings)
         with Store(settings.store, create=True) as store:
-            purpose = Purpose("consistency", tools=own)
+            purpose = Purpose("consistency", tools=own, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(targets), time.time(), purpose=purpose)
-            return _hold(store, run, targets, benches, listeners)
+            sitting = ToolSitting(store, run, listeners, ConsistencyReport, summarise_sets, gates)
+            return _hold(store, sitting, targets, benches, prompts)
 
 
 def resume_consistency(settings: Settings, *listeners: Listener) -> ConsistencyRun:
     """Go on with a stopped run under the settings it was started with, budgets excepted."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        run = find_resumable(store, settings.resume, "consistency")
-        run = msgspec.structs.replace(run, settings=run.settings.overlay(new_means(settings)))
-        _refuse_early(run.settings)
+        run = take_up(store, settings, "consistency")
+        prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
             targets = find_tools(benches, run.purpose.tools, run.settings)
-            return _hold(store, run, targets, benches, listeners)
+            sitting = ToolSitting(store, run, listeners, ConsistencyReport, summarise_sets)
+            return _hold(store, sitting, targets, benches, prompts)
 
 
 def view_consistency(settings: Settings, name: str) -> ConsistencyRun:
@@ -72,17 +77,17 @@ def find_set(settings: Settings, name: str, wanted: str) -> tuple[Run, Consisten
 
 def find_tools(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:
     """The tools that the specs mean, each by itself."""
-    found = find_targets({spec: benches.tools_of(spec) for spec in specs}, settings.only)
+    found = find_targets(benches.all_tools(specs), settings.only)
     return [target for target in found if len(target.tools) == 1]
 
 
-def _refuse_early(settings: Settings) -> None:
-    """Tell what would keep the run from its end before it begins."""
+def _refuse_early(settings: Settings) -> Prompts:
+    """Tell what would keep the run from its end before it begins, which its prompts might as well."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     refuse_missing(settings)
-    Prompts(settings.prompts)
     approach_of(settings)
+    return Prompts(settings.prompts)
 
 
 def _view(store: Store, run: Run) -> ConsistencyRun:
@@ -91,21 +96,30 @@ def _view(store: Store, run: Run) -> ConsistencyRun:
 
 
 def _hold(
-    store: Store, run: Run, targets: Sequence[Target], benches: Workbenches, listeners: Sequence[Listener]
+    store: Store,
+    sitting: ToolSitting[ConsistencyReport],
+    targets: Sequence[Target],
+    benches: Workbenches,
+    prompts: Prompts,
 ) -> ConsistencyRun:
-    sitting = ToolSitting(store, run, listeners, ConsistencyReport, summarise_sets)
-    sitting.hold(lambda: _work(sitting, targets, benches), lambda report: ToolChecked(run.id, report))
+    run = sitting.run
+    sitting.hold(
+        lambda: _work(sitting, targets, benches, prompts), lambda report: ToolChecked(run.id, report)
+    )
     return _view(store, run)
 
 
 def _work(
-    sitting: ToolSitting[ConsistencyReport], targets: Sequence[Target], benches: Workbenches
+    sitting: ToolSitting[ConsistencyReport],
+    targets: Sequence[Target],
+    benches: Workbenches,
+    prompts: Prompts,
 ) -> Generator[ConsistencyReport | Event]:
     """Test what is not done; what had begun before goes on."""
     settings, allowance = sitting.run.settings, sitting.allowance
     done = {report.name for report in sitting.done}
     left = [(target, sitting.kept.get(target.name)) for target in targets if target.name not in done]
-    questioner = Questioner(benches, settings, allowance, lambda text: sitting.emit(Notice(text)))
+    questioner = Questioner(benches, settings, prompts, allowance, lambda text: sitting.emit(Notice(text)))
     sitting.lost = questioner.lost
     workers = Workers[tuple[Target, ConsistencyReport | None], News](
         lambda each, tell: questioner.examine(*each, tell), allowance, settings.jobs

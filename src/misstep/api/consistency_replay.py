@@ -5,8 +5,9 @@ import asyncio
 from misstep.api.allowance import Allowance
 from misstep.api.company import Bill, Company
 from misstep.api.consistency import find_set, find_tools
+from misstep.api.masking import masked
 from misstep.api.models import Tell
-from misstep.api.questioning import approach_of, find_tool
+from misstep.api.questioning import approach_of
 from misstep.api.workbenches import Workbenches
 from misstep.core.consistency import PromptSet
 from misstep.core.settings import Settings
@@ -16,6 +17,7 @@ from misstep.errors import UsageError
 from misstep.tooling.asking.consistency.baseline import examine_request
 from misstep.tooling.asking.consistency.inquiry import examine_set
 from misstep.tooling.asking.consistency.making import Draft
+from misstep.tooling.asking.prompts import Prompts
 from misstep.workshop.process import Process
 
 
@@ -31,8 +33,8 @@ def replay_set(
         for target in find_tools(benches, stored.purpose.tools, own):
             if target.name == report.name:
                 with benches.lend(target.spec) as bench:
-                    again = _replay(bench, find_tool(bench, target), before, own, tell)
-                    return before, asyncio.run(again)
+                    again = _replay(bench, target.among(bench.tools)[0], before, own, tell)
+                    return before, masked(asyncio.run(again))
     raise UsageError(f"there is no tool '{report.name}' now", where=", ".join(stored.purpose.tools))
 
 
@@ -40,7 +42,7 @@ async def _replay(
     bench: Process, tool: Described, before: PromptSet, settings: Settings, tell: Tell
 ) -> PromptSet:
     allowance = Allowance(Budget(), Spent())
-    company = Company(settings.overlay({"jobs": 1}), allowance, tell)
+    company = Company(settings, Prompts(settings.prompts), allowance, tell)
     async with company.gathered(bench, Bill(allowance)) as (models, trials):
         if settings.tool_method != "toolfuzz":
             return await examine_request(before.requests[0], tool, models, trials)

@@ -1,15 +1,16 @@
 """The models that a test of tools asks, in their roles."""
 
-from collections.abc import Callable
 from typing import TypeVar
 
 from misstep.api.execution import known_secrets
 from misstep.api.models import Tell, open_model
-from misstep.core.forms import Complaint
+from misstep.core.forms import Form
+from misstep.core.gate import Gates
 from misstep.core.secrets import Redactor
 from misstep.core.settings import Settings
 from misstep.core.spending import Account
 from misstep.engine.desk import Admit, Desk
+from misstep.models.throttle import Throttles
 from misstep.tooling.asking.parties import Role
 from misstep.tooling.asking.prompts import Prompts, Stage
 
@@ -17,7 +18,10 @@ T = TypeVar("T")
 
 
 class Counsel:
-    """Asks the model of a role in the words of a stage; it is `Models`. Models are opened when needed."""
+    """Asks the model of a role in the words of a stage; it is `Models`. Models are opened when needed.
+
+    Those who share `gates` share a model's limits; the roles always do.
+    """
 
     def __init__(
         self,
@@ -26,17 +30,19 @@ class Counsel:
         account: Account,
         admit: Admit,
         tell: Tell = lambda _: None,
+        gates: Gates | None = None,
     ) -> None:
         self._settings = settings
         self._prompts = prompts
         self._account = account
         self._admit = admit
         self._tell = tell
+        self._gates = gates or Throttles()
         self._desks = dict[str, Desk]()
 
-    async def ask(self, role: Role, stage: Stage, read: Callable[[str], T | Complaint], **places: str) -> T:
+    async def ask(self, role: Role, stage: Stage, form: Form[T], **places: str) -> T:
         question = Redactor(known_secrets())(self._prompts.fill(stage, **places))
-        return await self._desk(role).ask(question, read)
+        return await self._desk(role).ask(question, form)
 
     async def close(self) -> None:
         for desk in self._desks.values():
@@ -44,7 +50,7 @@ class Counsel:
 
     def _desk(self, role: Role) -> Desk:
         if role not in self._desks:
-            model = open_model(self._settings, self._tell, role)
-            limit = self._settings.time_per_request
+            model = open_model(self._settings, self._tell, role, self._gates)
+            limit = self._settings.request_seconds
             self._desks[role] = Desk(model, role, limit, self._account, self._admit)
         return self._desks[role]

@@ -13,6 +13,7 @@ from misstep.api.allowance import Allowance
 from misstep.api.company import Bill, Company, Over, unless
 from misstep.api.counsel import Counsel
 from misstep.api.models import Tell
+from misstep.api.patient import Patient
 from misstep.api.workbenches import Workbenches
 from misstep.core.crosstalk import Group, GroupReport
 from misstep.core.settings import Settings
@@ -38,6 +39,7 @@ class Crossing:
         self,
         benches: Workbenches,
         settings: Settings,
+        prompts: Prompts,
         allowance: Allowance,
         tools: Mapping[str, Described],
         specs: Mapping[str, str],
@@ -45,11 +47,12 @@ class Crossing:
     ) -> None:
         self._benches = benches
         self._settings = settings
+        self._prompts = prompts
         self._allowance = allowance
         self._tools = tools
         self._specs = specs
         self._tell = tell
-        self._company = Company(settings, allowance, tell)
+        self._company = Company(settings, prompts, allowance, tell)
         self.lost = dict[str, str]()
 
     def propose(self) -> tuple[Group, ...]:
@@ -73,12 +76,16 @@ class Crossing:
             asyncio.run(self._cross(benches, report, tell))
 
     async def _propose(self) -> tuple[Group, ...]:
-        settings = self._settings
         counsel = Counsel(
-            settings, Prompts(settings.prompts), self._allowance, lambda _: self._company.go_on(), self._tell
+            self._settings,
+            self._prompts,
+            self._allowance,
+            lambda _: self._company.go_on(),
+            self._tell,
+            self._allowance.gates,
         )
         try:
-            return await propose_groups(list(self._tools.values()), counsel)
+            return await propose_groups(list(self._tools.values()), Patient(counsel))
         finally:
             await counsel.close()
 
@@ -110,6 +117,6 @@ class Crossing:
 
     async def _with_requests(self, report: GroupReport, counsel: Counsel) -> GroupReport:
         meant = [self._tools[name] for name in report.tools]
-        work = make_requests(meant, counsel, self._settings.count or COUNT)
+        work = make_requests(meant, Patient(counsel), self._settings.count or COUNT)
         requests, why = await unless(self._allowance.is_over, work, inf)
         return structs.replace(report, requests=requests, why=why)

@@ -13,14 +13,16 @@ from misstep.api.company import agent_settings, refuse_missing
 from misstep.api.crossing import COUNT, Crossing
 from misstep.api.earlier import Asked, draw_requests, find_maker, find_requests
 from misstep.api.models import refuse_blind_budget, refuse_secrets
-from misstep.api.places import lasting_places
-from misstep.api.resumption import find_resumable, new_means
+from misstep.api.places import lasting_places, lasting_specs
+from misstep.api.resumption import take_up
 from misstep.api.summaries import summarise_sets
 from misstep.api.tool_sitting import ToolSitting
 from misstep.api.workbenches import Workbenches
 from misstep.api.workers import Workers, stopping
 from misstep.core.crosstalk import CrosstalkReport, Group, GroupReport, offered_beside
+from misstep.core.descriptions import read_text
 from misstep.core.event import Event, GroupFinished, Listener, Notice
+from misstep.core.model import Unusable
 from misstep.core.purpose import Purpose
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Described
@@ -28,35 +30,33 @@ from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
 from misstep.tooling.asking.grouping import FEWEST, wrong_with_groups
 from misstep.tooling.asking.prompts import Prompts
-from misstep.workshop.sandbox.places import anchored
 
 
 def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listener) -> CrosstalkReport:
     """Put requests for each group of tools to an agent that has only the others, and keep what it does."""
     settings = lasting_places(check_settings(settings))
-    _check(settings)
+    prompts = _refuse_early(settings)
     if settings.from_run:
         with Store(settings.store) as store:
             settings = settings.overlay({"from_run": find_maker(store, settings.from_run).id})
-    own = tuple(dict.fromkeys(anchored(spec) for spec in specs))
+    own = lasting_specs(specs)
     with Workbenches(settings) as benches:
         tools = _Tools(benches, own)
         groups = read_groups(settings.groups, tools.described) if settings.groups else ()
         with Store(settings.store, create=True) as store:
-            purpose = Purpose("crosstalk", tools=own)
+            purpose = Purpose("crosstalk", tools=own, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(groups), time.time(), purpose=purpose)
-            return _Sitting(store, run, listeners).hold(tools, benches)
+            return _Sitting(store, run, listeners).hold(tools, benches, prompts)
 
 
 def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkReport:
     """Go on with a stopped run under the settings it was started with, budgets excepted."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        run = find_resumable(store, settings.resume, "crosstalk")
-        run = msgspec.structs.replace(run, settings=run.settings.overlay(new_means(settings)))
-        _check(run.settings)
+        run = take_up(store, settings, "crosstalk")
+        prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
-            return _Sitting(store, run, listeners).hold(_Tools(benches, run.purpose.tools), benches)
+            return _Sitting(store, run, listeners).hold(_Tools(benches, run.purpose.tools), benches, prompts)
 
 
 def view_crosstalk(settings: Settings, name: str) -> CrosstalkReport:
@@ -87,7 +87,7 @@ class _Tools:
     """The tools of all specs by their names, and the specs that they are of."""
 
     def __init__(self, benches: Workbenches, specs: Sequence[str]) -> None:
-        found = [(spec, tool) for spec in specs for tool in benches.tools_of(spec)]
+        found = [(spec, tool) for spec, tools in benches.all_tools(specs).items() for tool in tools]
         names = Counter(tool.name for _, tool in found)
         for spec, tool in found:
             if names[tool.name] > 1:
@@ -114,19 +114,19 @@ class _Sitting:
         self._run = run
         self._sitting = ToolSitting(store, run, listeners, GroupReport, summarise_sets)
 
-    def hold(self, tools: _Tools, benches: Workbenches) -> CrosstalkReport:
+    def hold(self, tools: _Tools, benches: Workbenches, prompts: Prompts) -> CrosstalkReport:
         run = self._run.id
         self._sitting.hold(
-            lambda: self._work(tools, benches),
+            lambda: self._work(tools, benches, prompts),
             lambda report: GroupFinished(run, report.name, report.verdict),
             "group",
         )
         return _report(self._store, self._run)
 
-    def _work(self, tools: _Tools, benches: Workbenches) -> Generator[GroupReport | Event]:
+    def _work(self, tools: _Tools, benches: Workbenches, prompts: Prompts) -> Generator[GroupReport | Event]:
         """Try what is not done; what had begun before goes on."""
         settings, allowance = self._run.settings, self._sitting.allowance
-        crossing = Crossing(benches, settings, allowance, tools.described, tools.specs, self._notice)
+        crossing = Crossing(benches, settings, prompts, allowance, tools.described, tools.specs, self._notice)
         self._sitting.lost = crossing.lost
         with stopping(allowance):
             if not self._sitting.kept:
@@ -140,7 +140,7 @@ class _Sitting:
     def _lay_out(self, tools: _Tools, crossing: Crossing) -> list[GroupReport]:
         """What there is to do, so that a run that goes on has the same groups and the same requests."""
         settings = self._run.settings
-        groups = read_groups(settings.groups, tools.described) if settings.groups else crossing.propose()
+        groups = read_groups(settings.groups, tools.described) if settings.groups else _proposed(crossing)
         blank = [
             GroupReport(group.name, group.tools, offered_beside(group, groups), place=place, ended="stopped")
             for place, group in enumerate(groups)
@@ -153,6 +153,14 @@ class _Sitting:
 
     def _notice(self, text: str) -> None:
         self._sitting.emit(Notice(text))
+
+
+def _proposed(crossing: Crossing) -> tuple[Group, ...]:
+    try:
+        return crossing.propose()
+    except Unusable as error:
+        hint = "say which tools belong together in a file, in a new run: --groups FILE"
+        raise Unusable(f"the tools could not be grouped: {error.message}", *error.hints, hint) from error
 
 
 def _with_requests(
@@ -170,15 +178,16 @@ def _with_requests(
     return made
 
 
-def _check(settings: Settings) -> None:
-    """Tell what would keep the run from its end before it begins."""
+def _refuse_early(settings: Settings) -> Prompts:
+    """Tell what would keep the run from its end before it begins, which its prompts might as well."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
-    Prompts(settings.prompts)
+    prompts = Prompts(settings.prompts)
     if settings.groups and settings.from_run:
         check_agent(agent_settings(settings))  # which is all that it takes
     else:
         refuse_missing(settings)
+    return prompts
 
 
 def _report(store: Store, run: Run) -> CrosstalkReport:

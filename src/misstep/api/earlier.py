@@ -31,9 +31,12 @@ def find_maker(store: Store, name: str) -> Run:
 
 
 def find_requests(store: Store, run: Run) -> list[Asked]:
-    """All requests of a run, each once."""
+    """All requests of a run, each once: one that was made for several tools needs all of them."""
     found = _of_sets(store, run.id) if run.purpose.verb == "consistency" else _of_passages(store, run.id)
-    return list({asked.request: asked for asked in found}.values())
+    tools = dict[str, frozenset[str]]()
+    for asked in found:
+        tools[asked.request] = tools.get(asked.request, frozenset()) | asked.tools
+    return [Asked(request, those) for request, those in tools.items()]
 
 
 def draw_requests(asked: Sequence[Asked], tools: Collection[str], count: int, seed: int) -> tuple[str, ...]:

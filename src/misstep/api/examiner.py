@@ -4,20 +4,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
-import msgspec
 from msgspec import structs
 
 from misstep.api.allowance import Allowance
-from misstep.api.execution import known_secrets
 from misstep.api.interview import Interviewer
 from misstep.api.keepsakes import Keepsakes
+from misstep.api.masking import masked
 from misstep.api.targets import Target
 from misstep.api.workbenches import Workbenches
 from misstep.core.dice import derive_seed
 from misstep.core.finding import BY_REQUEST, Finding, Journey, ToolReport
-from misstep.core.secrets import Redactor
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.tooling.examination import STRETCH, Ended, Examination
@@ -34,7 +32,6 @@ LOST = "could not be started again"
 NOTHING_KEPT = Keepsakes()
 
 News: TypeAlias = Finding | ToolReport
-N = TypeVar("N", Finding, ToolReport, Finding | ToolReport)
 
 
 class Examiner:
@@ -67,9 +64,6 @@ class Examiner:
     def examine(self, target: Target, before: ToolReport | None, tell: Callable[[News], None]) -> None:
         """Examine a target as far as it goes, from where it was stopped `before`."""
         before = before if before and (before.calls or before.journey) else None
-        self._examine(target, before, lambda news: tell(_masked(news)))
-
-    def _examine(self, target: Target, before: ToolReport | None, tell: Callable[[News], None]) -> None:
         if target.spec not in self.lost:
             try:
                 with self._benches.lend(target.spec) as bench:
@@ -84,7 +78,7 @@ class Examiner:
         self, bench: Process, target: Target, before: ToolReport | None, tell: Callable[[News], None]
     ) -> None:
         bench.heed(self._allowance.is_over)
-        _check_tools(bench, target)
+        target.among(bench.tools)  # or there is nothing to examine
         report = self._beyond_fuzzing(bench, target, before) or self._fuzzed(bench, target, before, tell)
         if self._interviewer and report.journey is not None:
             self._interview(self._interviewer, bench, report, target, tell)
@@ -129,7 +123,8 @@ class Examiner:
         except UsageError as error:  # code that can't be loaded again
             self._lose(target.spec, error.message)
         finally:
-            report = self._noted(_masked(examination.report(ended)), target.spec)
+            # An agent that is put to it gets to see what the report says.
+            report = self._noted(masked(examination.report(ended)), target.spec)
             if self._interviewer and ended != "stopped":
                 report = structs.replace(report, journey=Journey(fuzzed=ended), ended="stopped")
             tell(report)
@@ -146,11 +141,10 @@ class Examiner:
         tell(report)
 
     def _begin(self, bench: Process, target: Target, before: ToolReport | None) -> Examination:
-        tools = [tool for tool in bench.tools if tool.name in target.tools]
         seed = derive_seed(self._settings.seed, *target.tools, before.calls if before else 0)
         kept = [] if before else self._keepsakes.for_tools(target.tools)
         report = _cleared(before or self._blank(bench, target))
-        return Examination(bench, tools, target.spec, seed, report, target.titles, kept)
+        return Examination(bench, target.among(bench.tools), target.spec, seed, report, target.titles, kept)
 
     def _blank(self, bench: Process, target: Target) -> ToolReport:
         """The report on a target before anything is known about it."""
@@ -215,20 +209,6 @@ class Examiner:
             self._known |= {_mark(finding) for finding in report.findings}
             why = self.lost.get(spec) if report.ended == "stopped" else None
         return structs.replace(report, notes=(*report.notes, why)) if why else report
-
-
-def _masked(news: N) -> N:
-    """Without keys that a tool may have come by."""
-    secrets, text = known_secrets(), msgspec.json.encode(news).decode()
-    if not any(secret in text for secret in secrets):
-        return news
-    return msgspec.convert(Redactor(secrets).within(msgspec.to_builtins(news)), type(news))
-
-
-def _check_tools(bench: Process, target: Target) -> None:
-    names = {tool.name for tool in bench.tools}
-    if not names.issuperset(target.tools):
-        raise UsageError("its tools are not the same each time it is started", where=target.spec)
 
 
 def _wait(over: Callable[[], bool]) -> bool:

@@ -4,55 +4,59 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
 
-import msgspec
-
 from misstep.api.company import refuse_missing
 from misstep.api.examiner import Examiner
 from misstep.api.examining import Examiners
 from misstep.api.interview import Interviewer
 from misstep.api.keepsakes import find_keeper, find_keepsakes
 from misstep.api.models import refuse_blind_budget, refuse_secrets
-from misstep.api.places import lasting_places
-from misstep.api.resumption import find_resumable, new_means
+from misstep.api.places import lasting_places, lasting_specs
+from misstep.api.resumption import take_up
 from misstep.api.summaries import summarise_tools
 from misstep.api.targets import Target, find_targets
 from misstep.api.tool_sitting import ToolSitting
 from misstep.api.workbenches import Workbenches
+from misstep.core.descriptions import read_text
 from misstep.core.event import Event, FindingMade, Listener, Notice, ToolFinished
 from misstep.core.finding import Finding, FuzzReport, ToolReport
+from misstep.core.gate import Gates
 from misstep.core.purpose import Purpose
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
 from misstep.tooling.asking.prompts import Prompts
-from misstep.workshop.sandbox.places import anchored
 
 
-def fuzz_tools(settings: Settings, specs: Sequence[str], *listeners: Listener) -> FuzzReport:
-    """Fuzz the tools that the specs mean, each within its limits, and keep what comes of it."""
+def fuzz_tools(
+    settings: Settings, specs: Sequence[str], *listeners: Listener, gates: Gates | None = None
+) -> FuzzReport:
+    """Fuzz the tools that the specs mean, each within its limits, and keep what comes of it.
+
+    Runs that share `gates` share the limits of models.
+    """
     settings = lasting_places(check_settings(settings))
-    _refuse_early(settings)
+    prompts = _refuse_early(settings)
     if settings.from_run:
         with Store(settings.store) as store:
             settings = settings.overlay({"from_run": find_keeper(store, settings.from_run).id})
-    own = tuple(dict.fromkeys(anchored(spec) for spec in specs))
+    own = lasting_specs(specs)
     with Workbenches(settings) as benches:
         targets = _find_targets(benches, own, settings)
         with Store(settings.store, create=True) as store:
-            run = store.add_run(settings, len(targets), time.time(), purpose=Purpose("fuzz", tools=own))
-            return _Sitting(store, run, listeners).hold(targets, benches)
+            purpose = Purpose("fuzz", tools=own, descriptions=read_text(settings.descriptions))
+            run = store.add_run(settings, len(targets), time.time(), purpose=purpose)
+            return _Sitting(store, run, listeners, gates).hold(targets, benches, prompts)
 
 
 def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
     """Go on with a stopped run under the settings it was started with, budgets excepted."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        run = find_resumable(store, settings.resume, "fuzz")
-        run = msgspec.structs.replace(run, settings=run.settings.overlay(new_means(settings)))
-        _refuse_early(run.settings)
+        run = take_up(store, settings, "fuzz")
+        prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
             targets = _find_targets(benches, run.purpose.tools, run.settings)
-            return _Sitting(store, run, listeners).hold(targets, benches)
+            return _Sitting(store, run, listeners).hold(targets, benches, prompts)
 
 
 def view_fuzzing(settings: Settings, name: str) -> FuzzReport:
@@ -74,22 +78,25 @@ def find_finding(settings: Settings, name: str, finding: str) -> tuple[Run, Find
         return run, found[0]
 
 
-def _refuse_early(settings: Settings) -> None:
-    """Tell what would keep the run from its end before it begins."""
+def _refuse_early(settings: Settings) -> Prompts | None:
+    """Tell what would keep the run from its end before it begins. With an agent, there are prompts."""
     if not settings.agent:
         if settings.tool_method != "toolfuzz" or settings.skip_sanity:
             flag = "--skip-sanity" if settings.skip_sanity else f"--method {settings.tool_method}"
             raise UsageError(f"{flag} is about requests to an agent", "name it with --agent")
-        return
+        return None
+    if settings.from_run and settings.tool_method != "toolfuzz":
+        hint = "leave out one of them: what an earlier run has kept is for the fuzzer to begin with"
+        raise UsageError(f"--from can't go with --method {settings.tool_method}", hint)
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     refuse_missing(settings)
-    Prompts(settings.prompts)
+    return Prompts(settings.prompts)
 
 
 def _find_targets(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:
     """What there is to do; only fuzzing knows what to do with several tools at once."""
-    found = find_targets({spec: benches.tools_of(spec) for spec in specs}, settings.only)
+    found = find_targets(benches.all_tools(specs), settings.only)
     return [each for each in found if len(each.tools) == 1 or settings.tool_method == "toolfuzz"]
 
 
@@ -101,25 +108,31 @@ def _report(store: Store, run: Run) -> FuzzReport:
 class _Sitting:
     """One stretch of a run that fuzzes."""
 
-    def __init__(self, store: Store, run: Run, listeners: Sequence[Listener]) -> None:
+    def __init__(
+        self, store: Store, run: Run, listeners: Sequence[Listener], gates: Gates | None = None
+    ) -> None:
         self._store = store
         self._run = run
-        self._sitting = ToolSitting(store, run, listeners, ToolReport, summarise_tools)
+        self._sitting = ToolSitting(store, run, listeners, ToolReport, summarise_tools, gates)
         self._keepsakes = find_keepsakes(store, run.settings.from_run)
 
-    def hold(self, targets: Sequence[Target], benches: Workbenches) -> FuzzReport:
+    def hold(self, targets: Sequence[Target], benches: Workbenches, prompts: Prompts | None) -> FuzzReport:
         run = self._run.id
-        self._sitting.hold(lambda: self._work(targets, benches), lambda report: ToolFinished(run, report))
+        self._sitting.hold(
+            lambda: self._work(targets, benches, prompts), lambda report: ToolFinished(run, report)
+        )
         return _report(self._store, self._run)
 
-    def _work(self, targets: Sequence[Target], benches: Workbenches) -> Generator[ToolReport | Event]:
+    def _work(
+        self, targets: Sequence[Target], benches: Workbenches, prompts: Prompts | None
+    ) -> Generator[ToolReport | Event]:
         """Fuzz what is not done; what had begun before goes on."""
         sitting, settings = self._sitting, self._run.settings
         done = {report.name for report in sitting.done}
         left = [(target, sitting.kept.get(target.name)) for target in targets if target.name not in done]
         known = [finding for report in sitting.done for finding in report.findings]
         allowance = sitting.allowance
-        interviewer = Interviewer(settings, allowance, self._notice) if settings.agent else None
+        interviewer = Interviewer(settings, prompts, allowance, self._notice) if prompts else None
         examiner = Examiner(benches, settings, allowance, known, self._keepsakes, interviewer)
         sitting.lost = examiner.lost
         with closing(Examiners(examiner, allowance, settings.jobs).work(left)) as work:

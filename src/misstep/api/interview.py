@@ -9,8 +9,8 @@ from msgspec import structs
 
 from misstep.api.allowance import Allowance
 from misstep.api.company import MARK, Bill, Company, Over, refuse_unreachable, unless
-from misstep.api.counsel import Counsel
 from misstep.api.models import Tell
+from misstep.api.patient import Patient
 from misstep.api.targets import Target
 from misstep.api.trying import Trier
 from misstep.core.finding import BY_REQUEST, RUNTIME_ERRORS, Finding, Journey, ToolReport
@@ -18,6 +18,7 @@ from misstep.core.passage import Passage
 from misstep.core.settings import Settings
 from misstep.tooling.asking.harvest import harvest, richness_of
 from misstep.tooling.asking.outright import ask_for_crashes
+from misstep.tooling.asking.parties import Models
 from misstep.tooling.asking.passage import Passing
 from misstep.tooling.asking.prompts import Prompts
 from misstep.tooling.asking.refusals import candidates_of
@@ -32,11 +33,11 @@ Keep = Callable[[ToolReport], None]
 class Interviewer:
     """Puts what was found in tools to an agent that has them, within what is allowed."""
 
-    def __init__(self, settings: Settings, allowance: Allowance, tell: Tell) -> None:
+    def __init__(self, settings: Settings, prompts: Prompts, allowance: Allowance, tell: Tell) -> None:
         self._settings = settings
         self._allowance = allowance
-        self._prompts = Prompts(settings.prompts)
-        self._company = Company(settings, allowance, tell)
+        self._prompts = prompts
+        self._company = Company(settings, prompts, allowance, tell)
 
     def interview(self, bench: Process, report: ToolReport, target: Target, keep: Keep) -> ToolReport:
         """The report with what became of each finding; it says "stopped" if there is more to do.
@@ -54,8 +55,8 @@ class Interviewer:
         try:
             async with self._company.gathered(bench, progress.bill) as (counsel, trier):
                 progress.notes = trier.notes
-                async with aclosing(self._passages(progress, counsel, trier)) as passages:
-                    while passage := await unless(self._company.is_over, _next(passages), until):
+                async with aclosing(self._passages(progress, Patient(counsel), trier)) as passages:
+                    while passage := await unless(self._company.is_over, anext(passages, None), until):
                         refuse_unreachable(passage.trials)
                         progress.passages.append(passage)
                         keep(structs.replace(progress.report(), ended="stopped"))
@@ -63,6 +64,9 @@ class Interviewer:
             return structs.replace(progress.report(), ended="stopped")
         except TimeoutError:
             return structs.replace(progress.report(self._left(progress)), ended="time")
+        except Exception:  # of a model that is out, perhaps: nothing is to be asked for again
+            keep(structs.replace(progress.report(), ended="stopped"))
+            raise
         return progress.report()
 
     def _left(self, progress: "_Progress") -> int:
@@ -71,21 +75,18 @@ class Interviewer:
             return len(progress.candidates())
         return max(0, (self._settings.count or REQUESTS) - len(progress.requests))
 
-    async def _passages(
-        self, progress: "_Progress", counsel: Counsel, trier: Trier
-    ) -> AsyncGenerator[Passage]:
+    async def _passages(self, progress: "_Progress", models: Models, trier: Trier) -> AsyncGenerator[Passage]:
         """What becomes of all that is left to do, one after the other."""
         settings, method = self._settings, self._settings.tool_method
         if method == "toolfuzz":
-            passing = Passing(
-                counsel, trier, self._prompts, settings.requests_per_crash, settings.skip_sanity
-            )
+            passing = Passing(models, trier, self._prompts, settings.requests_per_crash, settings.skip_sanity)
             for finding in progress.candidates():
                 yield await passing.lead(finding)
             return
         (tool,) = [each for each in trier.tools if each.name in progress.target.tools]
         count, before = settings.count or REQUESTS, progress.requests
-        async with aclosing(ask_for_crashes(method, tool, counsel, trier, count, before)) as made:
+        asked = ask_for_crashes(method, tool, models, trier, count, before, progress.ideas)
+        async with aclosing(asked) as made:
             async for passage in made:
                 yield passage
 
@@ -101,6 +102,7 @@ class _Progress:
         self.bill = bill
         self.began = time.monotonic()
         self.passages = list(self._journey.passages)
+        self.ideas = list(self._journey.ideas)
         self.notes = list[str]()
 
     @property
@@ -130,6 +132,7 @@ class _Progress:
             passages=tuple(self.passages),
             usage=self.bill.added_to(self._journey.usage),
             seconds=round(self._journey.seconds + time.monotonic() - self.began, 3),
+            ideas=tuple(self.ideas),
         )
         journey = structs.replace(journey, richness=richness_of(journey.trials))
         findings = harvest(self._before, journey, self.target.spec, self.target.titles)
@@ -146,10 +149,6 @@ class _Progress:
         left = [f"time was up: {journey.left} {LEFT}"] if journey.left else []
         notes = [*kept, *self._company.marks_passed(journey.usage), *self.notes, *left]
         return list(dict.fromkeys(notes))
-
-
-async def _next(passages: AsyncGenerator[Passage]) -> Passage | None:
-    return await anext(passages, None)
 
 
 def _is_candidate(finding: Finding) -> bool:

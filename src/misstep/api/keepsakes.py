@@ -15,13 +15,7 @@ class Keepsakes:
 
     def __init__(self, reports: Iterable[ToolReport] = ()) -> None:
         told = sorted(reports, key=lambda report: report.place)
-        shown = [
-            json.dumps(
-                [{"tool": call.tool, "arguments": json.loads(call.arguments)} for call in finding.calls]
-            )
-            for report in told
-            for finding in report.findings
-        ]
+        shown = [_written(finding.calls) for report in told for finding in report.findings]
         kept = [text for report in told for text in report.corpus]
         self._calls = {text: _tools_of(text) for text in (*shown, *kept)}
 

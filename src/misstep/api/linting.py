@@ -9,21 +9,24 @@ from pathlib import Path
 import msgspec
 
 from misstep.api.fuzzing import view_fuzzing
+from misstep.api.masking import masked
+from misstep.api.places import lasting_specs
 from misstep.api.targets import Target, find_targets
-from misstep.api.tools import list_tools
+from misstep.api.tools import look_into
 from misstep.api.workbenches import Workbenches
+from misstep.core.descriptions import read_descriptions, refuse_strangers
 from misstep.core.dice import derive_seed
 from misstep.core.finding import ToolReport
 from misstep.core.remark import LintReport
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Described
 from misstep.core.words import cut
-from misstep.errors import Interrupted, UsageError
+from misstep.errors import Interrupted
 from misstep.tooling.lint.calls.looking import look_at
 from misstep.tooling.lint.linter import lint
 from misstep.tooling.lint.subject import Subject
 from misstep.workshop.process import Process
-from misstep.workshop.sandbox.places import anchored, is_server
+from misstep.workshop.sandbox.places import is_server
 
 CALLS = 200  # of each tool, unless somebody says otherwise
 LARGEST_FILE = 2 << 20  # bytes of a module that is read
@@ -44,18 +47,18 @@ def lint_tools(settings: Settings, specs: Sequence[str], run: str = "") -> LintR
     already. Nothing is stored.
     """
     settings = check_settings(settings)
-    own = tuple(dict.fromkeys(anchored(spec) for spec in specs))
+    own = lasting_specs(specs)
     if run:
         looks, notes = _recalled(settings, own, run)
     else:
         looks, notes = _called(settings, own)
     subjects = [_subject(look) for look in looks]
-    return LintReport(tuple(lint(subjects)), tuple(dict.fromkeys(notes)))
+    return masked(LintReport(tuple(lint(subjects)), tuple(dict.fromkeys(notes))))
 
 
 def _recalled(settings: Settings, specs: Sequence[str], run: str) -> tuple[list[_Look], list[str]]:
     """The tools as they are now, with what an earlier run has found."""
-    found = {spec: list_tools([spec], settings).tools for spec in specs}
+    found = {spec: look_into(spec, settings).tools for spec in specs}
     reports = {report.name: report for report in view_fuzzing(settings, run).tools}
     targets = _alone(found, settings)
     strange = [target.name for target in targets if target.name not in reports]
@@ -68,7 +71,7 @@ def _called(settings: Settings, specs: Sequence[str]) -> tuple[list[_Look], list
     with Workbenches(settings) as benches:
         found: dict[str, Sequence[Described]] = {}
         for spec in specs:
-            found[spec] = list_tools([spec], settings).tools if _is_file(spec) else benches.tools_of(spec)
+            found[spec] = look_into(spec, settings).tools if _is_file(spec) else benches.tools_of(spec)
         targets = _alone(found, settings)
         lively = [each for each in targets if _tool(found, each).kind != "definition"]
         reports = _looked_at(benches, settings, lively)
@@ -96,9 +99,7 @@ def _looked_at(benches: Workbenches, settings: Settings, targets: Sequence[Targe
 
 def _look(bench: Process, target: Target, settings: Settings, stop: threading.Event) -> ToolReport:
     until = time.monotonic() + settings.time_per_tool
-    tool = next((each for each in bench.tools if each.name == target.tools[0]), None)
-    if tool is None:
-        raise UsageError("its tools are not the same each time it is started", where=target.spec)
+    tool = target.among(bench.tools)[0]
     seed = derive_seed(settings.seed, tool.name)
 
     def over() -> bool:
@@ -108,11 +109,13 @@ def _look(bench: Process, target: Target, settings: Settings, stop: threading.Ev
 
 
 def _alone(found: Mapping[str, Sequence[Described]], settings: Settings) -> list[Target]:
+    names = [tool.name for tools in found.values() for tool in tools]
+    refuse_strangers(read_descriptions(settings.descriptions), names)
     return [target for target in find_targets(found, settings.only) if len(target.tools) == 1]
 
 
 def _tool(found: Mapping[str, Sequence[Described]], target: Target) -> Described:
-    return next(tool for tool in found[target.spec] if tool.name == target.tools[0])
+    return target.among(found[target.spec])[0]
 
 
 def _is_file(spec: str) -> bool:

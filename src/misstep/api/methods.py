@@ -17,6 +17,7 @@ from misstep.core.purpose import Verb
 from misstep.core.settings import Settings, check_settings
 from misstep.core.statistics import wilson
 from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
+from misstep.models.throttle import Throttles
 from misstep.store.runs import Run, Store
 from misstep.tooling.asking.consistency.ablation import judge_again
 from misstep.tooling.asking.harvest import richness_of
@@ -54,19 +55,20 @@ def compare_methods(
     """
     if specs:
         refuse_missing(check_settings(settings))
-    found = _Runs(settings, used)
+    found, gates = _Runs(settings, used), Throttles()
     fuzzed, checked = dict[Method, FuzzReport](), dict[Method, ConsistencyRun]()
     try:
         for method, layer in RUNTIME.items():
             if run := found.take("fuzz", layer):
                 fuzzed[method] = view_fuzzing(settings, run.id)
             elif specs:
-                fuzzed[method] = fuzz_tools(settings.overlay(layer), specs, *listeners)
+                fuzzed[method] = fuzz_tools(settings.overlay(layer), specs, *listeners, gates=gates)
         for method, layer in CORRECTNESS.items():
             if run := found.take("consistency", layer):
                 checked[method] = view_consistency(settings, run.id)
             elif specs:
-                checked[method] = check_consistency(settings.overlay(layer), specs, *listeners)
+                layered = settings.overlay(layer)
+                checked[method] = check_consistency(layered, specs, *listeners, gates=gates)
     except (Interrupted, BudgetExceeded) as error:
         raise _with_way_back(error, [run for run, _ in _parts(fuzzed, checked)]) from error
     found.refuse_rest()
@@ -154,7 +156,10 @@ def _judged(tool: ConsistencyReport, checks: tuple[Check, ...] | None) -> Sequen
 
 
 def _false_discoveries(store: Store, run: str, failed: set[str]) -> Rate | None:
-    """Of what people have labelled among the discoveries, the share that they don't find erroneous."""
+    """Of what people have labelled among the discoveries, the share that they don't find erroneous.
+
+    Labels are drawn by the verdicts of the run: discoveries that others than these make are not drawn evenly.
+    """
     said = dict[str, list[bool]]()
     for label in store.labels(run):
         if label.item in failed:

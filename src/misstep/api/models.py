@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from typing import TypeAlias
 
+from misstep.core.descriptions import read_text
 from misstep.core.gate import Gates
 from misstep.core.model import LanguageModel
 from misstep.core.secrets import Redactor, secrets_in
@@ -51,7 +52,7 @@ def open_model(
         return _embedded(model, settings, tell)
     options = Options(
         temperature=settings.temperature,
-        retries=settings.retries,
+        retries=settings.most_retries,
         in_flight=settings.requests,
         per_minute=settings.requests_per_minute,
         cache=CACHE if settings.cache else "",
@@ -100,11 +101,16 @@ def _unpriced(model: ModelName | None) -> UsageError:
 
 
 def refuse_secrets(settings: Settings) -> None:
-    """Settings are stored with a run, so there must be no secret in them."""
+    """Settings are stored with a run, descriptions too, so there must be no secret in them."""
     check_base_url(settings.model_base_url)
+    redact = Redactor(secrets_in(os.environ))
+    said = read_text(settings.descriptions)
+    if redact(said) != said:
+        hint = "what tools are described by is stored with the run, and shown to models"
+        raise UsageError("holds the value of a secret variable", hint, where=settings.descriptions)
     kept = settings.overlay({"store": shown(settings.store)})  # it is stored without its password
     text = encode_settings(kept).decode()
-    if Redactor(secrets_in(os.environ))(text) != text:
+    if redact(text) != text:
         raise UsageError(
             "the settings hold the value of a secret variable, and settings are stored",
             "let the agent read it from its environment",

@@ -1,12 +1,14 @@
 """Files that the settings name, to be found again from any folder."""
 
 import os
+from collections.abc import Iterable
 
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
+from misstep.workshop.sandbox.places import anchored
 
-FILES = ("context", "groups", "prices", "prompt")  # settings of tests of tools
-FOLDERS = ("prompts", "workspace")
+FILES = ("context", "descriptions", "groups", "prices", "prompt")  # settings of tests of tools
+FOLDERS = ("data", "prompts", "workspace")
 
 
 def lasting_path(path: str) -> str:
@@ -24,6 +26,11 @@ def lasting_tools(spec: str) -> str:
 
     path = file_of(spec)
     return os.path.abspath(path) + spec.removeprefix(path) if path else spec
+
+
+def lasting_specs(specs: Iterable[str]) -> tuple[str, ...]:
+    """Specs of tools that are to be called, each once, to be found from any folder."""
+    return tuple(dict.fromkeys(anchored(spec) for spec in specs))
 
 
 def lasting_places(settings: Settings) -> Settings:

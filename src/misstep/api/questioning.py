@@ -13,6 +13,7 @@ from msgspec import structs
 from misstep.api.allowance import Allowance
 from misstep.api.company import MARK, Bill, Company, Over, refuse_unreachable, unless
 from misstep.api.models import Tell
+from misstep.api.patient import Patient
 from misstep.api.targets import Target
 from misstep.api.workbenches import Workbenches
 from misstep.core.consistency import ConsistencyReport, Means, PromptSet, set_id
@@ -26,6 +27,7 @@ from misstep.tooling.asking.consistency.inquiry import examine_set
 from misstep.tooling.asking.consistency.making import make_sets
 from misstep.tooling.asking.consistency.normalising import normaliser
 from misstep.tooling.asking.parties import Models, Trials
+from misstep.tooling.asking.prompts import Prompts
 from misstep.workshop.process import Process
 
 SETS = 5  # for each tool, unless somebody says otherwise
@@ -52,11 +54,13 @@ class Questioner:
     `lost` are specs whose tools could not be had any more, and why: what is left to do of these stays undone.
     """
 
-    def __init__(self, benches: Workbenches, settings: Settings, allowance: Allowance, tell: Tell) -> None:
+    def __init__(
+        self, benches: Workbenches, settings: Settings, prompts: Prompts, allowance: Allowance, tell: Tell
+    ) -> None:
         self._benches = benches
         self._settings = settings
         self._allowance = allowance
-        self._company = Company(settings, allowance, tell)
+        self._company = Company(settings, prompts, allowance, tell)
         self._approach = approach_of(settings)
         self._lock = threading.Lock()
         self.lost = dict[str, str]()
@@ -79,7 +83,7 @@ class Questioner:
     async def _examine(
         self, bench: Process, target: Target, progress: "_Progress", tell: Callable[[News], None]
     ) -> None:
-        tool = find_tool(bench, target)
+        tool = target.among(bench.tools)[0]
         progress.sandbox = bench.sandbox.words
         until = time.monotonic() + self._settings.time_per_tool - progress.before.seconds
         bench.heed(lambda: self._company.is_over() or time.monotonic() >= until)
@@ -87,10 +91,10 @@ class Questioner:
         try:
             async with (
                 self._company.gathered(bench, progress.bill) as (models, trier),
-                aclosing(self._sets(tool, models, trier, progress)) as sets,
+                aclosing(self._sets(tool, Patient(models), trier, progress)) as sets,
             ):
                 progress.oddities = trier.notes
-                while found := await unless(self._company.is_over, _next(sets), until):
+                while found := await unless(self._company.is_over, anext(sets, None), until):
                     refuse_unreachable(found.trials)
                     found = _titled(found, target)
                     progress.sets.append(found)
@@ -136,6 +140,7 @@ class _Progress:
 
     def report(self, ended: Ended) -> ConsistencyReport:
         usage = self.bill.added_to(self.before.usage)
+        kept = sum(each.calls for each in self.sets[len(self.before.sets) :])
         notes = [note for note in self.before.notes if MARK not in note and not note.startswith(LOST)]
         return structs.replace(
             self.before,
@@ -146,6 +151,7 @@ class _Progress:
             notes=tuple(dict.fromkeys((*notes, *self._company.marks_passed(usage), *self.oddities))),
             sandbox=self.sandbox,
             ideas=tuple(self.ideas),
+            spare_calls=self.before.spare_calls + max(0, self.bill.calls - kept),
         )
 
 
@@ -153,17 +159,6 @@ def _begun(target: Target, before: ConsistencyReport | None, settings: Settings)
     return before or ConsistencyReport(
         target.name, means=means_of(settings), checks=settings.checks, place=target.place
     )
-
-
-def find_tool(bench: Process, target: Target) -> Described:
-    for tool in bench.tools:
-        if tool.name == target.tools[0]:
-            return tool
-    raise UsageError("its tools are not the same each time it is started", where=target.spec)
-
-
-async def _next(sets: AsyncGenerator[PromptSet]) -> PromptSet | None:
-    return await anext(sets, None)
 
 
 def _titled(found: PromptSet, target: Target) -> PromptSet:

@@ -10,20 +10,19 @@ from misstep.api.conduct import refuse_running_loop
 from misstep.api.estimates import CHARACTERS
 from misstep.api.models import Tell, open_model, price_agent, refuse_blind_budget
 from misstep.core.agent import Tool
-from misstep.core.forms import Complaint
-from misstep.core.model import LanguageModel, Message, ModelError, Unusable
+from misstep.core.model import LanguageModel, Late, Message, ModelError, Unusable
 from misstep.core.repair import ConflictLine, RepairReport, RuleLine, SaidBy, ToolLine
 from misstep.core.settings import Settings
 from misstep.core.spending import AGENT, Spent
 from misstep.core.template import Template, fenced
 from misstep.core.transcript import Usage, storable
-from misstep.core.words import cut
+from misstep.core.words import cut, tidy
 from misstep.engine.desk import Desk
 from misstep.errors import BudgetExceeded, UsageError
-from misstep.planning.repair.forms import FORMS, Form
+from misstep.planning.repair.forms import MANNERS, Manner
 from misstep.planning.repair.outcome import Conflict, Repair, examine
 from misstep.planning.repair.reading import Reading
-from misstep.planning.repair.wall import read_answer
+from misstep.planning.repair.wall import checked_form
 from misstep.report.constraint import in_brief
 from misstep.report.formula import formally
 
@@ -55,7 +54,7 @@ def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
 
 
 def _checked(request: str) -> str:
-    request = storable(request).replace("\0", "\ufffd").strip()
+    request = tidy(storable(request))
     if not request:
         raise UsageError("the request is empty", where="--request")
     if len(request) > MOST_REQUEST:
@@ -88,24 +87,22 @@ class _Readers:
     async def read_twice(self) -> tuple[Reading, Reading]:
         """Two readings, neither of which knows of the other."""
         try:
-            return await self._read(FORMS[0], _READINGS[0]), await self._read(FORMS[1], _READINGS[1])
+            return await self._read(MANNERS[0], _READINGS[0]), await self._read(MANNERS[1], _READINGS[1])
         finally:
             await self._desk.close()
 
-    async def _read(self, form: Form, which: str) -> Reading:
-        names = [tool.name for tool in self._tools]
-
-        def read(text: str) -> Reading | Complaint:
-            return read_answer(form, text, names, self._request)
-
+    async def _read(self, manner: Manner, which: str) -> Reading:
+        form = checked_form(manner, [tool.name for tool in self._tools], self._request)
         try:
-            return await self._desk.ask(_prompt(form, self._tools, self._request), read)
+            return await self._desk.ask(_prompt(manner, self._tools, self._request), form)
         except Unusable as error:
             raise ModelError(
                 error.message,
                 f"in the {which} reading, {error.hints[0]}",
                 "take another model with --model, or a shorter request",
             ) from None
+        except Late as error:
+            raise ModelError(error.message, "allow more with --timeout") from None
 
     def _keep_to_budget(self, messages: Sequence[Message]) -> None:
         """Ask for nothing that the budget might not last for."""
@@ -121,8 +118,8 @@ class _Readers:
             )
 
 
-def _prompt(form: Form, tools: Sequence[Tool], request: str) -> str:
-    text = (files("misstep.api") / "data" / f"repair-{form}.txt").read_text("utf-8")
+def _prompt(manner: Manner, tools: Sequence[Tool], request: str) -> str:
+    text = (files("misstep.api") / "data" / f"repair-{manner}.txt").read_text("utf-8")
     listed = [f"- {tool.name}: {cut(' '.join(tool.description.split()), DESCRIPTION)}" for tool in tools]
     return Template(text).fill(tools="\n".join(listed), request=fenced(request))
 

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from msgspec import structs
+
+from misstep.core.descriptions import read_text
 from misstep.core.purpose import Purpose, Verb
-from misstep.core.settings import BUDGETS, Settings, store_flag
+from misstep.core.settings import MEANS, Settings, store_flag
 from misstep.errors import UsageError
 from misstep.store.database import going_on
 from misstep.store.runs import Run, Store
@@ -23,11 +26,19 @@ def find_resumable(store: Store, name: str, verb: Verb) -> Run:
         raise UsageError(f"run {run.id} is not from {ours}, but from {run.purpose.command}", hint)
     if store.is_held(run.id):
         raise going_on(run.id)
+    if read_text(run.settings.descriptions) != run.purpose.descriptions:
+        hint = "put back what it said when the run began, or start the run again"
+        raise UsageError(f"has changed since run {run.id} began", hint, where=run.settings.descriptions)
     return run
+
+
+def take_up(store: Store, settings: Settings, verb: Verb) -> Run:
+    """The run to be resumed, under the settings it was started with but for its new means."""
+    run = find_resumable(store, settings.resume, verb)
+    return structs.replace(run, settings=run.settings.overlay(new_means(settings)))
 
 
 def new_means(settings: Settings) -> dict[str, Any]:
     """What may differ from when the run was started: how much it may use, if that is said, and where."""
-    budgets = {name: getattr(settings, name) for name in BUDGETS}
-    raised = {name: value for name, value in budgets.items() if value is not None}
-    return {**raised, "on": settings.on, "ray_address": settings.ray_address}
+    said = {name: value for name in MEANS if (value := getattr(settings, name)) is not None}
+    return {**said, "on": settings.on, "ray_address": settings.ray_address}

@@ -5,12 +5,15 @@ from itertools import islice
 
 import msgspec
 
-from misstep.api.summaries import summarise, summarise_sets, summarise_tools
+from misstep.api.summaries import summarise, summarise_sets, summarise_tasks, summarise_tools
+from misstep.core.benchmark import TaskReport
 from misstep.core.case import Case
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.crosstalk import GroupReport
 from misstep.core.difficulty import Difficulty
+from misstep.core.fixing import FixReport
 from misstep.core.outcome import Outcome
+from misstep.core.purpose import BENCHMARKS
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
 from misstep.planning.difficulty import measure
@@ -71,6 +74,10 @@ def _summary_so_far(store: Store, run: Run) -> Summary:
         return summarise_sets(run, store.tool_documents(run.id, GroupReport))
     if run.purpose.verb == "consistency":
         return summarise_sets(run, store.tool_documents(run.id, ConsistencyReport))
+    if run.purpose.verb == "fix":
+        return summarise_sets(run, store.tool_documents(run.id, FixReport))
+    if run.purpose.verb in BENCHMARKS:
+        return summarise_tasks(run, store.tool_documents(run.id, TaskReport))
     if run.purpose.verb == "fuzz":
         return summarise_tools(run, store.tool_reports(run.id))
     return summarise(store.tally(run.id), run.id, run.settings)

@@ -4,9 +4,12 @@ from collections.abc import Sequence
 
 from misstep.api.budgets import hides_tokens, pricing
 from misstep.api.models import model_name, price_agent
+from misstep.core.benchmark import TaskReport
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.crosstalk import GroupReport
 from misstep.core.finding import ToolReport
+from misstep.core.fixing import FixReport
+from misstep.core.purpose import BENCHMARKS
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.statistics import wilson
@@ -43,7 +46,9 @@ def _verdict(report: ToolReport) -> Judgement:
     return "inconclusive" if all(each.fate == "inconclusive" for each in passages) else "passed"
 
 
-def summarise_sets(run: Run, reports: Sequence[ConsistencyReport] | Sequence[GroupReport]) -> Summary:
+def summarise_sets(
+    run: Run, reports: Sequence[ConsistencyReport] | Sequence[GroupReport] | Sequence[FixReport]
+) -> Summary:
     """A run with requests to an agent in the terms of any run: each report passes if nothing in it failed."""
     verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
     spent = Spent()
@@ -53,12 +58,22 @@ def summarise_sets(run: Run, reports: Sequence[ConsistencyReport] | Sequence[Gro
     return _summary(run, len(reports), verdicts, spent, True)
 
 
+def summarise_tasks(run: Run, reports: Sequence[TaskReport]) -> Summary:
+    """A run on a benchmark in the terms of any run."""
+    verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
+    spent = Spent()
+    for report in reports:
+        verdicts[report.verdict] += 1
+        spent += Spent(report.usage, report.calls, report.seconds)
+    return _summary(run, len(reports), verdicts, spent, bool(run.settings.model))
+
+
 def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent, has_model: bool) -> Summary:
     passed, judged = verdicts["passed"], verdicts["passed"] + verdicts["failed"]
     unpriced = has_model and price_agent(run.settings) is None
     return Summary(
         run=run.id,
-        agent=", ".join(run.purpose.tools),
+        agent=run.settings.agent if run.purpose.verb in BENCHMARKS else ", ".join(run.purpose.tools),
         model=model_name(run.settings) if has_model else None,
         cases=tools,
         **verdicts,

@@ -24,6 +24,13 @@ class Target(msgspec.Struct, frozen=True):
     tools: tuple[str, ...]
     titles: dict[str, str] = {}
 
+    def among(self, tools: Sequence[Described]) -> list[Described]:
+        """Those of the tools that it means; a `UsageError` unless all of them are there."""
+        found = [tool for tool in tools if tool.name in self.tools]
+        if len(found) < len(self.tools):
+            raise UsageError("its tools are not the same each time it is started", where=self.spec)
+        return found
+
 
 def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) -> list[Target]:
     """Each tool by itself, then those of a spec together where it holds several: they may share state."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from misstep.api.fuzzing import find_finding
+from misstep.api.masking import masked
 from misstep.api.workbenches import Workbenches
 from misstep.core.finding import Finding
 from misstep.core.ruling import Judged
@@ -41,4 +42,4 @@ def _replay(spec: str, calls: Sequence[Invocation], settings: Settings) -> Judge
                     f"there is no tool '{call.tool}' now", did_you_mean(call.tool, tools), where=spec
                 )
         *_, last = bench.run([Probe(call) for call in calls])
-        return judge_calls_of(list(tools.values()))(calls[-1], last)
+        return masked(judge_calls_of(list(tools.values()))(calls[-1], last))

@@ -1,5 +1,6 @@
 """One stretch of a run on tools, from its start or resumption to its end or interruption."""
 
+import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -7,10 +8,14 @@ from typing import Generic, TypeAlias, TypeVar
 
 from misstep.api.allowance import Allowance
 from misstep.api.budgets import FLAGS, pricing, spent_of
+from misstep.api.masking import mask_error, masked
+from misstep.core.benchmark import TaskReport
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.crosstalk import GroupReport
 from misstep.core.event import Event, Listener, RunFinished, RunStarted, RunStopped, Unit
 from misstep.core.finding import ToolReport
+from misstep.core.fixing import FixReport
+from misstep.core.gate import Gates
 from misstep.core.model import ModelError
 from misstep.core.settings import store_flag
 from misstep.core.summary import Summary
@@ -18,7 +23,7 @@ from misstep.core.verdict import JUDGEMENTS, Judgement
 from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
 from misstep.store.runs import Run, Seat, Store
 
-R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport)
+R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport, TaskReport, FixReport)
 
 Summarise: TypeAlias = Callable[[Run, Sequence[R]], Summary]
 
@@ -27,7 +32,8 @@ class ToolSitting(Generic[R]):
     """Keeps what comes of each tool, tells it to whoever listens, and closes the run when all is done.
 
     `kept` are the reports so far by the names of the tools. `lost` are specs whose tools can't be had any
-    more, and why, for whoever does the work to fill.
+    more, and why, for whoever does the work to fill. Nothing secret gets past it. Sittings that share `gates`
+    share the limits of models.
     """
 
     def __init__(
@@ -37,14 +43,17 @@ class ToolSitting(Generic[R]):
         listeners: Sequence[Listener],
         kind: type[R],
         summarise: Summarise[R],
+        gates: Gates | None = None,
     ) -> None:
         self.run = run
-        self.allowance = Allowance(run.settings.budget, store.spent(run.id), pricing(run.settings))
+        budget, spent, price = run.settings.budget, store.spent(run.id), pricing(run.settings)
+        self.allowance = Allowance(budget, spent, price, gates=gates)
         self.kept: dict[str, R] = {report.name: report for report in store.tool_documents(run.id, kind)}
         self.lost: Mapping[str, str] = {}
         self._store = store
         self._listeners = listeners
         self._summarise: Summarise[R] = summarise
+        self._telling = threading.Lock()
 
     @property
     def done(self) -> list[R]:
@@ -71,8 +80,11 @@ class ToolSitting(Generic[R]):
                 raise
 
     def emit(self, event: Event) -> None:
-        for listener in self._listeners:
-            listener(event)
+        """Tell whoever listens, from any thread, since notices come from those at work; one at a time."""
+        clean = masked(event)
+        with self._telling:
+            for listener in self._listeners:
+                listener(clean)
 
     def _take_in(
         self, work: Callable[[], Generator[R | Event]], seat: Seat, finished: Callable[[R], Event]
@@ -85,17 +97,21 @@ class ToolSitting(Generic[R]):
             seat.keep([], self.allowance.spent)  # also on what came to nothing
 
     def _hear(self, news: R | Event, seat: Seat, finished: Callable[[R], Event]) -> None:
-        if not isinstance(news, ToolReport | ConsistencyReport | GroupReport):
+        if not isinstance(news, ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport):
             self.emit(news)
             return
-        self.kept[news.name] = news
-        seat.keep_report(news, self.allowance.spent)
-        if news.ended != "stopped":
-            self.emit(finished(news))
+        report = masked(news)
+        self.kept[report.name] = report
+        seat.keep_report(report, self.allowance.spent)
+        if report.ended != "stopped":
+            self.emit(finished(report))
 
     def _tell_of(self, error: Exception) -> None:
         """Tell what has ended the run, and how to go on where that was no doing of the user's."""
-        _add_hints(error, self._ways_on())
+        if isinstance(error, MisstepError):
+            mask_error(error)
+        show, way_on = self._ways_on()
+        _add_hints(error, (show, way_on) if self.kept else (way_on,))
         with suppress(MisstepError):  # of a listener, perhaps the very one that ended the run
             self.emit(RunStopped(self.run.id, _reason(error)))
 

@@ -6,6 +6,7 @@ import msgspec
 
 from misstep.adapters.toolset.spec import read_tools
 from misstep.api.workbenches import conditions_of
+from misstep.core.descriptions import read_descriptions, refuse_strangers, reworded
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.workshop.reading import read_apart, whole_environment
@@ -28,12 +29,21 @@ def list_tools(specs: Sequence[str], settings: Settings | None = None) -> ToolLi
 
     Code is loaded in a process of its own, and nothing of that stays behind.
     """
-    lists = [_listed(spec, settings or Settings()) for spec in specs]
+    settings = settings or Settings()
+    lists = [look_into(spec, settings) for spec in specs]
+    tools = tuple(tool for each in lists for tool in each.tools)
+    refuse_strangers(read_descriptions(settings.descriptions), [tool.name for tool in tools])
     return ToolList(
-        tuple(tool for each in lists for tool in each.tools),
+        tools,
         tuple(note for each in lists for note in each.skipped),
         tuple(note for each in lists for note in each.notes),
     )
+
+
+def look_into(spec: str, settings: Settings) -> ToolList:
+    """The tools of one spec; there may be words about those of others."""
+    found, wordings = _listed(spec, settings), read_descriptions(settings.descriptions)
+    return msgspec.structs.replace(found, tools=tuple(reworded(tool, wordings) for tool in found.tools))
 
 
 def _listed(spec: str, settings: Settings) -> ToolList:

@@ -8,6 +8,8 @@ from typing import Protocol
 import msgspec
 
 from misstep.api.execution import known_secrets
+from misstep.api.masking import masked
+from misstep.api.outage import Outage
 from misstep.core.agent import Agent, Assignment, Displaced, Origin
 from misstep.core.dice import derive_seed
 from misstep.core.ruling import Judged
@@ -15,7 +17,7 @@ from misstep.core.secrets import Redactor
 from misstep.core.settings import Settings
 from misstep.core.spending import Account
 from misstep.core.tool import Described, Invocation, Probe
-from misstep.core.transcript import Usage
+from misstep.core.transcript import Transcript, Usage
 from misstep.core.trial import Trial, Use
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
@@ -35,7 +37,8 @@ class Trier:
     """Puts requests to an agent, one at a time; it is `Trials`. `account` hears what that takes.
 
     `admit` is asked before each whether it may be put, and raises where it may not. `grant` is asked for each
-    call of a real tool, and counts it. `notes` are what was amiss through no fault of the agent.
+    call of a real tool, and counts it. `notes` are what was amiss through no fault of the agent. Where its
+    model is out, a `ModelError` is raised; `outage` knows of that from what others have seen, too.
     """
 
     def __init__(
@@ -44,15 +47,17 @@ class Trier:
         bench: Process | JoinedBench,
         settings: Settings,
         account: Account,
-        admit: Callable[[], None] = lambda: None,
-        grant: Callable[[], bool] | None = None,
+        admit: Callable[[], None],
+        grant: Callable[[], bool],
+        outage: Outage | None = None,
     ) -> None:
         self._agent = agent
         self._bench = bench
         self._settings = settings
         self._account = account
         self._admit = admit
-        self._grant = grant or self._count
+        self._grant = grant
+        self._outage = outage or Outage()
         self.notes = list[str]()
 
     @property
@@ -86,12 +91,11 @@ class Trier:
         if len(reactions) < len(calls):
             self._admit()
             return Judged("environment", "the tools are not available any more")
-        judged = judge_calls_of(self._bench.tools)(calls[-1], reactions[-1])
-        return msgspec.convert(Redactor(known_secrets()).within(msgspec.to_builtins(judged)), Judged)
+        return masked(judge_calls_of(self._bench.tools)(calls[-1], reactions[-1]))
 
     async def _try(self, request: str, world: _Used) -> Trial:
         began = time.monotonic()
-        deadline = Deadline(self._settings.time_per_request)
+        deadline = Deadline(self._settings.request_seconds)
         redact = Redactor(known_secrets())
         account = _TokensAlone(self._account)
         recorder = Recorder(world, deadline, self._settings.max_steps, redact, account=account)
@@ -101,16 +105,26 @@ class Trier:
         made = recorder.transcript("", answer, broken)
         uses = msgspec.convert(redact.within(msgspec.to_builtins(world.uses)), tuple[Use, ...])
         seconds = round(time.monotonic() - began, 6)
-        return Trial(request, uses, made.answer, made.ended, made.error, made.usage, seconds)
+        error = made.error or self._limit(made)
+        trial = Trial(request, uses, made.answer, made.ended, error, made.usage, seconds)
+        self._outage.look_at(trial, has_begun=bool(made.calls))
+        return trial
+
+    def _limit(self, made: Transcript) -> str:
+        """The limit that an agent has run into, in words; empty if none."""
+        if made.ended == "iterations":
+            return f"it was not done after {self._settings.max_steps:,} steps (--max-steps)"
+        if made.ended == "timeout":
+            return f"it was not done in {self._settings.request_seconds:g} seconds (--time-per-request)"
+        return ""
 
     @property
     def _origins(self) -> dict[str, Origin]:
         bench = self._bench
-        return {each.name: Origin(bench.spec_of(each.name), each.kind) for each in bench.tools}
-
-    def _count(self) -> bool:
-        self._account.call()
-        return True
+        own = [
+            each for each in bench.tools if not each.is_reworded
+        ]  # objects have no other words than theirs
+        return {each.name: Origin(bench.spec_of(each.name), each.kind) for each in own}
 
 
 class _TokensAlone:

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from misstep.core.descriptions import read_descriptions, refuse_strangers
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.workshop.conditions import Conditions
@@ -31,6 +32,12 @@ class Workbenches:
     def tools_of(self, spec: str) -> Sequence[Described]:
         with self.lend(spec) as bench:
             return bench.tools
+
+    def all_tools(self, specs: Sequence[str]) -> dict[str, Sequence[Described]]:
+        """The tools of each spec; a `UsageError` where something is said about one that is not there."""
+        found = {spec: self.tools_of(spec) for spec in specs}
+        refuse_strangers(self._conditions.wordings, [tool.name for tools in found.values() for tool in tools])
+        return found
 
     @contextmanager
     def lend(self, spec: str) -> Iterator[Process]:
@@ -65,4 +72,5 @@ def conditions_of(settings: Settings) -> Conditions:
         workspace=settings.workspace,
         python=settings.python or sys.executable,
         only=settings.only,
+        wordings=read_descriptions(settings.descriptions),
     )

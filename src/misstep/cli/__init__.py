@@ -11,6 +11,7 @@ from misstep.report.text import plain_lines
 
 INTERNAL_ERROR = 70
 COMMANDS = {
+    "bench": "misstep.cli.bench:bench_group",
     "compare": "misstep.cli.compare:compare",
     "export": "misstep.cli.export:export",
     "label": "misstep.cli.label:label",

@@ -4,16 +4,17 @@ import click
 from rich.console import Console
 
 from misstep.api import capability as api
-from misstep.cli.options import AGENTS, CURVE, LIMITS, RUNNING, SYNTHESIS, settings_options
+from misstep.cli.groups import AGENTS, CURVE, LIMITS, RUNNING, SYNTHESIS
+from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, print_json, to_report
 from misstep.cli.watching import watched
 from misstep.core.capability import Capability
-from misstep.core.settings import BUDGETS, Settings, Span, store_flag
+from misstep.core.settings import BUDGETS, Settings, Span
 from misstep.errors import UsageError
 from misstep.report.naming import told_apart
 from misstep.report.plot import capability_plot, capability_table, error_table, how_far_table
 from misstep.report.terminal import counted
-from misstep.store.location import shown
+from misstep.store.location import way_to
 
 USUAL = {"actions": Span(2, 9)}
 # What a file may say for other commands: here, the numbers of actions say how many cases there are.
@@ -50,7 +51,7 @@ def capability(settings: Settings) -> int:
     if settings.json:
         print_json(measured)
     elif not to_report(settings):
-        show_capability(Console(), measured, others, store_flag(shown(settings.store)))
+        show_capability(Console(), measured, others, way_to(settings.store))
     return 0
 
 
@@ -59,7 +60,7 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
     if settings.json:
         print_json(measured)
     else:
-        show_capability(Console(), measured, [], store_flag(shown(settings.store)))
+        show_capability(Console(), measured, [], way_to(settings.store))
 
 
 def show_capability(console: Console, measured: Capability, others: list[Capability], place: str) -> None:

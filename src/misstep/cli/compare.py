@@ -4,15 +4,16 @@ import click
 from rich.console import Console
 
 from misstep.api.comparison import compare_runs
-from misstep.api.runs import view_run
+from misstep.api.runs import find_run
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, quoted
-from misstep.core.comparison import Comparison
-from misstep.core.settings import Settings, store_flag
-from misstep.report.comparison import comparison_view
+from misstep.core.comparison import Comparison, TaskComparison
+from misstep.core.purpose import BENCHMARKS
+from misstep.core.settings import Settings
+from misstep.report.comparison import comparison_view, task_comparison_view
 from misstep.report.naming import IN_FULL, agent_name
 from misstep.report.statistics import listed
-from misstep.store.location import shown
+from misstep.store.location import way_to
 
 SHOWN_CASES = 5
 
@@ -22,27 +23,40 @@ SHOWN_CASES = 5
 @click.argument("second")
 @settings_options("store", "json")
 def compare(settings: Settings, first: str, second: str) -> int:
-    """Compare two runs on the cases that both have judged.
+    """Compare two runs on the cases, or the tasks of a benchmark, that both have judged.
 
     FIRST and SECOND are runs; either may be shortened, or be 'last'.
     """
-    comparison = compare_runs(settings, first, second)
+    comparison = _compare(settings, first, second)
     if settings.json:
         print_json(comparison)
         return 0
     console = Console()
     names = [_name(settings, run) for run in (comparison.first, comparison.second)]
-    console.print(comparison_view(comparison, *names))
-    _show_cases(console, comparison, store_flag(shown(settings.store)))
+    if isinstance(comparison, TaskComparison):
+        console.print(task_comparison_view(comparison, *names))
+    else:
+        console.print(comparison_view(comparison, *names))
+    _show_cases(console, comparison, way_to(settings.store))
     return 0
+
+
+def _compare(settings: Settings, first: str, second: str) -> Comparison | TaskComparison:
+    if find_run(settings, first).purpose.verb not in BENCHMARKS:
+        return compare_runs(settings, first, second)
+    from misstep.api.benchmarking.comparing import compare_tasks  # which brings all that calls tools
+
+    return compare_tasks(settings, first, second)
 
 
 def _name(settings: Settings, run: str) -> str:
     """What a run is of."""
-    return agent_name(view_run(settings, run, 0).run.settings, IN_FULL)
+    found = find_run(settings, run)
+    tools = f" with {', '.join(found.purpose.tools)}" if found.purpose.verb in BENCHMARKS else ""
+    return agent_name(found.settings, IN_FULL) + tools
 
 
-def _show_cases(console: Console, comparison: Comparison, place: str) -> None:
+def _show_cases(console: Console, comparison: Comparison | TaskComparison, place: str) -> None:
     for which, cases in (("first", comparison.lost), ("second", comparison.won)):
         if cases:
             names = listed([quoted(case) for case in cases], SHOWN_CASES)

@@ -1,19 +1,22 @@
 """`misstep tool crosstalk`: requests for some tools that set off others."""
 
+from functools import partial
+
 import click
 from rich.console import Console
 
 from misstep.api import crosstalk as api
-from misstep.cli.display import make_display
-from misstep.cli.options import ABOUT_TRYING, FUZZING, TRYING, settings_options
-from misstep.cli.output import ours_alone, print_json_text
-from misstep.cli.watching import Started
+from misstep.api.crossing import COUNT
+from misstep.cli.gate import exit_code
+from misstep.cli.groups import ABOUT_TRYING, CALLING, FUZZING, TRYING, USUALLY_TRYING
+from misstep.cli.options import settings_options
+from misstep.cli.output import check_specs, print_json_text
+from misstep.cli.watching import displayed, followed
 from misstep.core.crosstalk import CrosstalkReport
-from misstep.core.settings import BUDGETS, Settings, parse_gate
-from misstep.errors import BudgetExceeded, Interrupted, UsageError
+from misstep.core.settings import Settings
 from misstep.report.crosstalk import MOST_REQUESTS, crosstalk_as_json, crosstalk_view
 
-USUAL = {"timeout": 10.0, "jobs": 2, "count": 5}
+USUAL = {**USUALLY_TRYING, "count": COUNT}
 ABOUT = {
     **ABOUT_TRYING,
     "count": "How many requests for each group.",
@@ -30,10 +33,7 @@ WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_pe
     "count",
     *[name for name in (*FUZZING, *TRYING) if name not in WITHOUT],
     "timeout",
-    "python",
-    "seed",
-    "jobs",
-    *BUDGETS,
+    *CALLING,
     "fail_on",
     "resume",
     "store",
@@ -49,31 +49,20 @@ def crosstalk(settings: Settings, specs: tuple[str, ...]) -> int:
     only: whatever it calls then was not meant. SPEC is as for `tool fuzz`. Groups come from a file, or from
     a model that has read what is said about the tools; requests from a model, or from an earlier run.
     """
-    _check(settings, specs)
-    started = Started()
-    try:
-        with ours_alone() as screen, make_display(settings, screen) as display:
-            if settings.resume:
-                report = api.resume_crosstalk(settings, started, display)
-            else:
-                report = api.find_crosstalk(settings, specs, started, display)
-    except (BudgetExceeded, Interrupted):
-        if started.run:
-            _show(settings, api.view_crosstalk(settings, started.run))
-        raise
-    _show(settings, report)
+    check_specs(settings, specs)
+    report = followed(
+        displayed(settings),
+        partial(api.resume_crosstalk, settings)
+        if settings.resume
+        else partial(api.find_crosstalk, settings, specs),
+        partial(api.view_crosstalk, settings),
+        partial(_show, settings),
+    )
     return _exit_code(report, settings)
 
 
 def show_stored(settings: Settings, run: str, most: int) -> None:
     _show(settings, api.view_crosstalk(settings, run), most)
-
-
-def _check(settings: Settings, specs: tuple[str, ...]) -> None:
-    if settings.resume and specs:
-        raise UsageError(f"{specs[0]} can't go with --resume", "the run to be resumed knows its tools")
-    if not settings.resume and not specs:
-        raise UsageError("no tools were given", "name them as file.py:name, mcp:COMMAND or mcp.json")
 
 
 def _show(settings: Settings, report: CrosstalkReport, most: int = MOST_REQUESTS) -> None:
@@ -85,6 +74,4 @@ def _show(settings: Settings, report: CrosstalkReport, most: int = MOST_REQUESTS
 
 def _exit_code(report: CrosstalkReport, settings: Settings) -> int:
     """0 if the gate is passed: so many of the requests that were judged have to lead nowhere."""
-    demanded = parse_gate(settings.fail_on)
-    quiet = report.judged - report.activating
-    return int(demanded is not None and quiet < demanded * report.judged)
+    return exit_code(settings, report.judged - report.activating, report.judged)

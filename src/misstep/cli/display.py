@@ -19,8 +19,10 @@ from misstep.core.event import (
     Notice,
     RunStarted,
     SetJudged,
+    TaskJudged,
     ToolChecked,
     ToolFinished,
+    ToolMended,
 )
 from misstep.core.settings import Settings
 from misstep.core.verdict import JUDGEMENTS, Judgement
@@ -32,7 +34,7 @@ PLAIN_LINES = 10
 UNTIL_NEXT = 50  # cases between two lines where nobody knows how many there will be
 REDRAWS = 8.0  # a second at most, however many cases finish meanwhile
 
-Finished: TypeAlias = CaseFinished | ToolFinished | ToolChecked | GroupFinished
+Finished: TypeAlias = CaseFinished | ToolFinished | ToolChecked | GroupFinished | TaskJudged | ToolMended
 
 
 class Display(Protocol):
@@ -208,7 +210,7 @@ def _verdict(event: Finished) -> Judgement:
         return event.outcome.verdict.verdict
     if isinstance(event, GroupFinished):
         return event.verdict
-    if isinstance(event, ToolChecked):
+    if isinstance(event, ToolChecked | TaskJudged | ToolMended):
         return event.report.verdict
     return "failed" if event.report.findings else "passed"
 

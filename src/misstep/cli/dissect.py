@@ -4,13 +4,14 @@ import click
 from rich.console import Console
 
 from misstep.api import dissection as api
-from misstep.cli.options import INQUIRY, RUNNING, settings_options
+from misstep.cli.groups import INQUIRY, RUNNING
+from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
 from misstep.cli.watching import watched
 from misstep.core.diagnosis import Dissection
-from misstep.core.settings import BUDGETS, Settings, store_flag
+from misstep.core.settings import BUDGETS, Settings
 from misstep.report.diagnosis import causes_table, diagnoses_table
-from misstep.store.location import shown
+from misstep.store.location import way_to
 
 SHOWN = 10
 
@@ -50,7 +51,7 @@ def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: i
     if settings.json:
         print_json(found)
     elif not to_report(settings):
-        show_dissection(Console(), found, most, store_flag(shown(settings.store)))
+        show_dissection(Console(), found, most, way_to(settings.store))
     return 0
 
 
@@ -59,7 +60,7 @@ def show_stored(settings: Settings, run: str, most: int) -> None:
     if settings.json:
         print_json(found)
     else:
-        show_dissection(Console(), found, most, store_flag(shown(settings.store)))
+        show_dissection(Console(), found, most, way_to(settings.store))
 
 
 def show_dissection(console: Console, found: Dissection, most: int, place: str) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partial
 
 import click
 from rich.console import Console
@@ -9,22 +10,23 @@ from rich.console import Console
 from misstep.api import fuzzing as api
 from misstep.api.interview import REQUESTS
 from misstep.api.runs import find_run
-from misstep.cli.options import ABOUT_TRYING, FUZZING, TRYING, settings_options
-from misstep.cli.output import hint, print_json_text, to_report
-from misstep.cli.watching import Started, watched
+from misstep.cli.gate import exit_code
+from misstep.cli.groups import ABOUT_TRYING, CALLING, FUZZING, KEEPING, TRYING, USUALLY_TRYING
+from misstep.cli.options import settings_options
+from misstep.cli.output import check_specs, hint, print_json_text, to_report
+from misstep.cli.watching import followed, watched
 from misstep.core.finding import FuzzReport
-from misstep.core.settings import Settings, parse_gate, store_flag
-from misstep.errors import BudgetExceeded, Interrupted, UsageError
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
 from misstep.report.findings import as_json, finding_as_json, finding_detail, fuzz_view
+from misstep.report.journey import passage_as_json
 from misstep.report.tool_regression import regression_tests
 from misstep.store.files import write_text
-from misstep.store.location import shown
+from misstep.store.location import way_to
 
-USUAL = {"timeout": 10.0, "jobs": 2}
 ABOUT = {
     **ABOUT_TRYING,
     "count": f"How many requests greybox and whitebox ask for, for each tool ({REQUESTS}).",
-    "jobs": "Tools tested at a time.",
 }
 
 
@@ -39,22 +41,11 @@ ABOUT = {
     "skip_sanity",
     "count",
     "timeout",
-    "python",
-    "seed",
-    "jobs",
-    "budget_usd",
-    "budget_tokens",
-    "budget_time",
-    "budget_calls",
+    *CALLING,
     "out",
     "fail_on",
-    "resume",
-    "store",
-    "report",
-    "report_dir",
-    "display",
-    "json",
-    usual=USUAL,
+    *KEEPING,
+    usual=USUALLY_TRYING,
     about=ABOUT,
 )
 def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
@@ -66,23 +57,20 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     With --agent, each defect is put to the agent: would a natural request ever lead there? With --method
     greybox or whitebox nothing is fuzzed: a model is asked for requests that make the tools crash.
     """
-    _check(settings, specs, emit)
-    started = Started()
-    try:
-        with watched(settings) as listeners:
-            if settings.resume:
-                report = api.resume_fuzzing(settings, started, *listeners)
-            else:
-                report = api.fuzz_tools(settings, specs, started, *listeners)
-    except (BudgetExceeded, Interrupted, UsageError):
-        if started.run:
-            _finish(settings, api.view_fuzzing(settings, started.run), emit)
-        raise
-    _finish(settings, report, emit)
+    check_specs(settings, specs)
+    _check_place(settings, emit)
+    report = followed(
+        watched(settings),
+        partial(api.resume_fuzzing, settings)
+        if settings.resume
+        else partial(api.fuzz_tools, settings, specs),
+        partial(api.view_fuzzing, settings),
+        partial(_finish, settings, emit),
+    )
     return _exit_code(report, settings)
 
 
-def _finish(settings: Settings, report: FuzzReport, emit: str | None) -> None:
+def _finish(settings: Settings, emit: str | None, report: FuzzReport) -> None:
     if emit:
         _write_tests(settings, report)
     if not to_report(settings):
@@ -96,19 +84,17 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
 def show_finding(settings: Settings, run: str, name: str) -> None:
     """One finding in full."""
     stored, finding = api.find_finding(settings, run, name)
+    passage = api.view_fuzzing(settings, stored.id).passage_of(finding)
     if settings.json:
-        print_json_text(finding_as_json(finding))
+        through_agent = {"through_agent": passage_as_json(passage)} if passage else {}
+        print_json_text({**finding_as_json(finding), **through_agent})
         return
     console = Console()
-    console.print(finding_detail(finding))
-    hint(console, f"again: misstep replay {stored.id}/{finding.id}{_place(settings)}")
+    console.print(finding_detail(finding, passage))
+    hint(console, f"again: misstep replay {stored.id}/{finding.id}{way_to(settings.store)}")
 
 
-def _check(settings: Settings, specs: tuple[str, ...], emit: str | None) -> None:
-    if settings.resume and specs:
-        raise UsageError(f"{specs[0]} can't go with --resume", "the run to be resumed knows its tools")
-    if not settings.resume and not specs:
-        raise UsageError("no tools were given", "name them as file.py:name, mcp:COMMAND or mcp.json")
+def _check_place(settings: Settings, emit: str | None) -> None:
     if settings.out and not emit:
         raise UsageError("--out is where tests go", "add --emit pytest, or leave it out")
     folder = os.path.dirname(settings.out) or "."
@@ -132,15 +118,9 @@ def _show(settings: Settings, report: FuzzReport) -> None:
     if settings.json:
         print_json_text(as_json(report))
     else:
-        Console().print(fuzz_view(report, f"misstep replay {report.run}", _place(settings)))
-
-
-def _place(settings: Settings) -> str:
-    return store_flag(shown(settings.store))
+        Console().print(fuzz_view(report, f"misstep replay {report.run}", way_to(settings.store)))
 
 
 def _exit_code(report: FuzzReport, settings: Settings) -> int:
     """0 if the gate is passed: so many of all tools have to be without findings."""
-    demanded = parse_gate(settings.fail_on)
-    sound = sum(not tool.findings for tool in report.tools)
-    return int(demanded is not None and sound < demanded * len(report.tools))
+    return exit_code(settings, sum(not tool.findings for tool in report.tools), len(report.tools))

@@ -12,11 +12,12 @@ from misstep.api.labelling import Labelling
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, quoted
 from misstep.core.label import PER_TOOL
-from misstep.core.settings import Settings, store_flag
+from misstep.core.settings import Settings
 from misstep.errors import MissingExtra, UsageError
-from misstep.report.labels import QUESTION, is_cut, item_view, label_in_words, labels_view
+from misstep.report.items import QUESTION, is_cut, item_view
+from misstep.report.labels import label_in_words, labels_view
 from misstep.report.terminal import counted
-from misstep.store.location import shown
+from misstep.store.location import way_to
 
 LABELS = {"e": True, "c": False}
 KEYS = "e erroneous   c correct   s skip   b back   q quit"
@@ -84,7 +85,7 @@ def go_through(
     """Show items and take labels, until none is left or somebody has had enough."""
     place = 0 if again else labelling.find_open()
     if place is not None:
-        hint(console, QUESTION, gap=False)
+        console.print(QUESTION, style="dim", highlight=False)
     while place is not None and place < len(labelling.items):
         _show(labelling, console, place)
         key = _ask(labelling, console, place, read_key)
@@ -147,7 +148,7 @@ def _command(settings: Settings, run: str, labeller: str | None, per_tool: int) 
     """What has to be typed to go on."""
     who = f" --labeller {quoted(labeller)}" if labeller else ""
     many = f" --per-tool {per_tool}" if per_tool != PER_TOOL else ""
-    return f"misstep label {run}{who}{many}{store_flag(shown(settings.store))}"
+    return f"misstep label {run}{who}{many}{way_to(settings.store)}"
 
 
 def _serve(labelling: Labelling, port: int) -> None:

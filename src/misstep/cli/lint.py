@@ -4,10 +4,11 @@ import click
 from rich.console import Console
 
 from misstep.api.linting import lint_tools
+from misstep.cli.gate import exit_code
 from misstep.cli.options import settings_options
 from misstep.cli.output import print_json_text
 from misstep.core.remark import LintReport
-from misstep.core.settings import Settings, parse_gate
+from misstep.core.settings import Settings
 from misstep.report.lint import lint_as_json, lint_view
 from misstep.report.text import plain
 
@@ -27,6 +28,7 @@ USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0
     "sandbox",
     "allow_network",
     "workspace",
+    "descriptions",
     "seed",
     "jobs",
     "fail_on",
@@ -52,6 +54,4 @@ def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
 
 def _exit_code(report: LintReport, settings: Settings) -> int:
     """0 if the gate is passed: so many of all tools have to be without remarks."""
-    demanded = parse_gate(settings.fail_on)
-    sound = sum(not tool.remarks for tool in report.tools)
-    return int(demanded is not None and sound < demanded * len(report.tools))
+    return exit_code(settings, sum(not tool.remarks for tool in report.tools), len(report.tools))

@@ -4,20 +4,19 @@ import click
 from rich.console import Console
 
 from misstep.api.methods import compare_methods
-from misstep.cli.display import make_display
-from misstep.cli.options import ABOUT_TRYING, TRYING, settings_options
-from misstep.cli.output import ours_alone, print_json_text
-from misstep.core.settings import BUDGETS, Settings
+from misstep.cli.groups import ABOUT_TRYING, CALLING, SHELTER, TRYING, USUALLY_TRYING
+from misstep.cli.options import settings_options
+from misstep.cli.output import print_json_text
+from misstep.cli.watching import displayed
+from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.report.methods import methods_as_json, methods_view
 
-USUAL = {"timeout": 10.0, "jobs": 2}
 ABOUT = {
     **ABOUT_TRYING,
     "only": "The name of a tool to test; may be repeated (default: all).",
     "time_per_tool": "How long each method may take over a tool, e.g. 90s or 5m.",
     "count": "How many requests, or sets of them, for each tool and method.",
-    "jobs": "Tools tested at a time.",
 }
 
 
@@ -36,18 +35,12 @@ ABOUT = {
     "context",
     "time_per_tool",
     "timeout",
-    "memory",
-    "sandbox",
-    "allow_network",
-    "workspace",
-    "python",
-    "seed",
-    "jobs",
-    *BUDGETS,
+    *SHELTER,
+    *CALLING,
     "store",
     "display",
     "json",
-    usual=USUAL,
+    usual=USUALLY_TRYING,
     about=ABOUT,
 )
 def toolfuzz(settings: Settings, specs: tuple[str, ...], use: tuple[str, ...]) -> int:
@@ -59,8 +52,8 @@ def toolfuzz(settings: Settings, specs: tuple[str, ...], use: tuple[str, ...]) -
     """
     if not specs and not use:
         raise UsageError("no tools were given", "name them as file.py:name, or runs with --use")
-    with ours_alone() as screen, make_display(settings, screen) as display:
-        comparison = compare_methods(settings, specs, use, display)
+    with displayed(settings) as listeners:
+        comparison = compare_methods(settings, specs, use, *listeners)
     if settings.json:
         print_json_text(methods_as_json(comparison))
     else:

@@ -1,4 +1,4 @@
-"""Settings as command-line options: one source for names, help and checks."""
+"""Settings as command-line options."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -10,12 +10,15 @@ import click
 import msgspec
 
 from misstep.api.configuration import load_settings, parse_text
-from misstep.core.settings import BUDGETS, LISTS, Settings, field_type
+from misstep.cli.groups import FIXED_BY_A_RUN, SYNTHESIS
+from misstep.core.settings import LISTS, MEANS, Settings, field_type
 from misstep.errors import UsageError
 
 _NAMES = {
     "agent_args": ("-A", "--agent-arg"),
+    "domains": ("--domain",),
     "from_run": ("--from",),
+    "kinds": ("--kind",),
     "tool_method": ("--method",),
     "model_roles": ("--model-role",),
     "topics": ("--topic",),
@@ -31,6 +34,10 @@ _METAVARS = {
     "usd_per_tool": "DOLLARS",
     "cases": "FILE",
     "checks": "CHECK",
+    "data": "DIR",
+    "descriptions": "FILE",
+    "domains": "DOMAIN",
+    "kinds": "KIND",
     "context": "FILE",
     "confidence": "RATE",
     "difficulty": "BOUND",
@@ -54,6 +61,7 @@ _METAVARS = {
     "request": "NAME",
     "resume": "RUN",
     "store": "PATH|URL",
+    "strategy": "STRATEGY",
     "temperature": "T",
     "time_per_request": "DURATION",
     "time_per_tool": "DURATION",
@@ -63,118 +71,19 @@ _METAVARS = {
     "workspace": "DIR",
 }
 
-SYNTHESIS = (
-    "actions",
-    "family",
-    "timed",
-    "attempts",
-    "distractors",
-    "tools",
-    "difficulty",
-    "count",
-    "seed",
-    "topics",
-    "sentences",
-    "iterations",
-    "redundancy",
-    "group",
-    "relative",
-    "request",
-    "exhaustive",
-)
-
-AGENTS = (
-    "agent",
-    "agent_args",
-    "model",
-    "model_base_url",
-    "model_roles",
-    "temperature",
-    "prompt",
-    "retries",
-    "requests",
-    "requests_per_minute",
-    "cache",
-    "prices",
-    "python",
-    "record_proxy",
-)
-
-LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
-
-RUNNING = ("dry_run", "on", "ray_address", "resume", "store", "report", "report_dir", "display", "json")
-
-CURVE = ("per_pair", "most_cases", "threshold", "full", "adaptive", "width")
-
-INQUIRY = ("method", "sample", "mutations", "confidence", "most_runs")
-
-FUZZING = (
-    "only",
-    "time_per_tool",
-    "calls_per_tool",
-    "from_run",
-    "memory",
-    "sandbox",
-    "allow_network",
-    "workspace",
-)
-
-# Where an agent has the tools that are tested.
-TRYING = (
-    "agent",
-    "agent_args",
-    "model",
-    "model_base_url",
-    "model_roles",
-    "temperature",
-    "prompt",
-    "prompts",
-    "retries",
-    "requests_per_minute",
-    "cache",
-    "prices",
-    "max_steps",
-    "time_per_request",
-    "tokens_per_tool",
-    "usd_per_tool",
-)
-
-# What makes and judges sets of requests that mean the same.
-CONSISTENCY = ("tool_method", "variants", "checks", "normalise", "context")
-
-# What settings mean there.
-ABOUT_TRYING = {
-    "agent": "The agent that has the tools: tools, react, file.py:name, mcp:COMMAND, …",
-    "max_steps": "Turns the agent is allowed for one request.",
-    "timeout": "Seconds allowed for one call of a tool.",
-}
-
-_FIXED_BY_A_RUN = (
-    *AGENTS,
-    *SYNTHESIS,
-    "cases",
-    *LIMITS,
-    *CURVE,
-    *INQUIRY,
-    *FUZZING,
-    *TRYING,
-    "groups",
-    "requests_per_crash",
-    "skip_sanity",
-    *CONSISTENCY,
-)
-
 
 def settings_options(
     *names: str,
     usual: Mapping[str, Any] = MappingProxyType({}),
     preset: Mapping[str, Any] = MappingProxyType({}),
     about: Mapping[str, str] = MappingProxyType({}),
+    choices: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command options for these settings, and the joined `Settings` as its first argument.
 
     `usual` are values that are the command's own unless somebody says otherwise, `preset` those that only the
-    command line can change. `about` says what settings mean to this command, where that is something else.
+    command line can change. `about` says what settings mean to this command, where that is something else,
+    `choices` which of their values it takes, where not all.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -187,7 +96,7 @@ def settings_options(
 
         decorated: Callable[..., Any] = wrapper
         for name in reversed(names):
-            decorated = _option(name, {**usual, **preset}, about.get(name))(decorated)
+            decorated = _option(name, {**usual, **preset}, about.get(name), choices.get(name))(decorated)
         return decorated
 
     return decorate
@@ -199,7 +108,7 @@ def flag(name: str) -> str:
 
 
 def _option(
-    name: str, usual: Mapping[str, Any], about: str | None
+    name: str, usual: Mapping[str, Any], about: str | None, choices: str | None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     default = usual.get(name, getattr(Settings(), name))
     nothing = default is None or default is False or default in ("", (), {})
@@ -208,8 +117,9 @@ def _option(
     if isinstance(field_type(name), msgspec.inspect.BoolType):
         return click.option(f"{flag(name)}/--no-{flag(name)[2:]}", name, default=None, help=described)
     declared = _NAMES.get(name, (flag(name),))
+    metavar = choices or _metavar(name)
     return click.option(
-        *declared, name, multiple=name in _SEVERAL, default=None, help=described, metavar=_metavar(name)
+        *declared, name, multiple=name in _SEVERAL, default=None, help=described, metavar=metavar
     )
 
 
@@ -231,10 +141,10 @@ def _description(name: str) -> str:
 
 
 def _joined(layer: dict[str, Any], usual: Mapping[str, Any], preset: Mapping[str, Any]) -> Settings:
-    """The settings with those of the command line on top; a resumed run brings a budget of its own."""
+    """The settings with those of the command line on top; a resumed run brings means of its own."""
     settings = load_settings(Path.cwd(), usual=usual).overlay(preset)
     if "resume" in layer:
-        settings = settings.overlay(dict.fromkeys(BUDGETS))
+        settings = settings.overlay(dict.fromkeys(MEANS))
     return settings.overlay(layer)
 
 
@@ -244,10 +154,12 @@ def _is_given(given: dict[str, Any], name: str) -> bool:
 
 def _refuse_contradictions(layer: dict[str, Any]) -> None:
     """Flags that would be ignored beside another are a mistake."""
-    for chief, others in (("resume", (*_FIXED_BY_A_RUN, "dry_run")), ("cases", SYNTHESIS)):
-        vain = [flag(name) for name in dict.fromkeys(others) if name in layer and name != chief]
+    for chief, others in (("resume", (*FIXED_BY_A_RUN, "dry_run")), ("cases", SYNTHESIS)):
+        beside = [name for name in dict.fromkeys(others) if name in layer and name not in (chief, *MEANS)]
+        vain = [flag(name) for name in beside]
         if chief in layer and vain:
-            raise UsageError(f"{' and '.join(vain)} can't go with {flag(chief)}", f"leave {vain[0]} out")
+            hint = f"leave {vain[0] if len(vain) == 1 else 'them'} out"
+            raise UsageError(f"{' and '.join(vain)} can't go with {flag(chief)}", hint)
 
 
 def _parse(name: str, value: Any) -> Any:

@@ -84,6 +84,14 @@ def subject(settings: Settings, run: str | None, what: str) -> str:
     return run or ""
 
 
+def check_specs(settings: Settings, specs: tuple[str, ...]) -> None:
+    """The tools that a command is about are given, or known to a run to be resumed."""
+    if settings.resume and specs:
+        raise UsageError(f"{specs[0]} can't go with --resume", "the run to be resumed knows its tools")
+    if not settings.resume and not specs:
+        raise UsageError("no tools were given", "name them as file.py:name, mcp:COMMAND or mcp.json")
+
+
 def to_report(settings: Settings) -> bool:
     """Whether standard output belongs to a report."""
     return bool(settings.report) and settings.report_dir == "-"

@@ -6,10 +6,11 @@ import click
 from rich.console import Console
 
 from misstep.api import paper as api
-from misstep.cli.display import make_display
+from misstep.cli.groups import AGENTS
 from misstep.cli.methods import toolfuzz
-from misstep.cli.options import AGENTS, settings_options
-from misstep.cli.output import ours_alone, print_json
+from misstep.cli.options import settings_options
+from misstep.cli.output import print_json
+from misstep.cli.watching import displayed
 from misstep.core.replication import Question, Replication
 from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
@@ -90,11 +91,11 @@ def _every(
 
 def _carry_out(question: Question, several: Sequence[Settings], used: Sequence[str]) -> int:
     settings = several[0]
-    with ours_alone() as screen, make_display(settings, screen) as display:
+    with displayed(settings) as listeners:
         if question == "rq1":
-            replication: Replication = api.detect_errors(several, display)
+            replication: Replication = api.detect_errors(several, *listeners)
         else:
-            replication = api.examine_agents(question, several, used, display)
+            replication = api.examine_agents(question, several, used, *listeners)
     if settings.json:
         print_json(replication)
     else:

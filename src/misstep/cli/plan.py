@@ -8,7 +8,9 @@ from rich.console import Console
 from misstep.api import plan
 from misstep.api.census import Census, SuiteSummary
 from misstep.cli.commands import Commands
-from misstep.cli.options import AGENTS, LIMITS, SYNTHESIS, settings_options
+from misstep.cli.gate import exit_code
+from misstep.cli.groups import AGENTS, KEEPING, LIMITS, SYNTHESIS
+from misstep.cli.options import settings_options
 from misstep.cli.output import (
     announce,
     hint,
@@ -21,12 +23,12 @@ from misstep.cli.output import (
 from misstep.cli.watching import watched
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
-from misstep.core.settings import BUDGETS, Settings, parse_gate, store_flag
+from misstep.core.settings import BUDGETS, Settings
 from misstep.core.summary import Summary, Tally
 from misstep.errors import UsageError
 from misstep.report.terminal import counted, failures_table, percent, summary_table
 from misstep.store.lines import write_lines
-from misstep.store.location import shown
+from misstep.store.location import way_to
 
 SHOWN_FAILURES = 3
 
@@ -94,12 +96,7 @@ def check(settings: Settings) -> int:
     "on",
     "ray_address",
     "fail_on",
-    "resume",
-    "store",
-    "report",
-    "report_dir",
-    "display",
-    "json",
+    *KEEPING,
 )
 def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
@@ -112,7 +109,7 @@ def test(settings: Settings) -> int:
     if settings.json:
         print_json(summary)
     elif not to_report(settings):
-        _show(summary, examples.outcomes, store_flag(shown(settings.store)))
+        _show(summary, examples.outcomes, way_to(settings.store))
     return _exit_code(summary, settings)
 
 
@@ -150,8 +147,7 @@ def _show(summary: Summary, examples: list[Outcome], place: str) -> None:
 
 def _exit_code(summary: Summary, settings: Settings) -> int:
     """0 if the gate is passed: so many of all cases have to pass, those that could not be judged included."""
-    demanded = parse_gate(settings.fail_on)
-    return int(demanded is not None and summary.passed < demanded * summary.cases)
+    return exit_code(settings, summary.passed, summary.cases)
 
 
 def _census_lines(summary: SuiteSummary) -> list[str]:

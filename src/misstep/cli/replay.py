@@ -1,4 +1,7 @@
-"""`misstep replay`: a case, a finding about a tool, or a set of requests for one, once more."""
+"""`misstep replay`: whatever a run has put to an agent or a tool, once more."""
+
+from collections.abc import Callable
+from importlib import import_module
 
 import click
 from rich.console import Console
@@ -8,9 +11,17 @@ from misstep.api.runs import difficulty_of, find_run
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, ours_alone, print_json
 from misstep.core.outcome import Outcome
+from misstep.core.purpose import Verb
 from misstep.core.settings import Settings
 from misstep.report.case import case_view
 from misstep.report.findings import finding_view, judged_view
+
+# Where runs that put something else to an agent have it done once more; loaded when it is wanted.
+_REPLAYED: dict[Verb | None, str] = {
+    "consistency": "misstep.cli.consistency",
+    "files": "misstep.cli.bench",
+    "forge": "misstep.cli.bench",
+}
 
 
 @click.command("replay")
@@ -19,15 +30,15 @@ from misstep.report.findings import finding_view, judged_view
 def replay(settings: Settings, finding: str) -> int:
     """Run a case of a run, or the calls that broke a tool, once more.
 
-    FINDING is RUN/CASE, RUN/FINDING, or RUN/SET for requests that mean the same, which the agent gets again.
+    FINDING is RUN/CASE, RUN/FINDING, RUN/SET for requests that mean the same, or RUN/TASK for a task of a
+    benchmark; the agent gets these again.
     """
     name, slash, part = finding.partition("/")
     verb = find_run(settings, name).purpose.verb if slash and part else None
     if verb == "fuzz":
         return _replay_tool(settings, name, part)
-    if verb == "consistency":
-        from misstep.cli.consistency import replay_stored
-
+    if verb in _REPLAYED:
+        replay_stored: Callable[..., int] = import_module(_REPLAYED[verb]).replay_stored
         return replay_stored(settings, name, part)
     with ours_alone():
         before, after = api.replay(settings, finding)

@@ -13,16 +13,15 @@ from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, quoted
 from misstep.core.breakdown import FACETS, Facet
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import ON_TOOLS, Verb
-from misstep.core.settings import Settings, store_flag
+from misstep.core.purpose import BENCHMARKS, ON_TOOLS, UNITS, Verb
+from misstep.core.settings import Settings
 from misstep.core.summary import Summary
 from misstep.report.breakdown import breakdown_view
 from misstep.report.case import case_view
 from misstep.report.terminal import RunRow, failures_table, runs_table, summary_table
-from misstep.store.location import shown
+from misstep.report.text import plain
+from misstep.store.location import way_to
 from misstep.store.runs import Run
-
-UNITS: dict[Verb, str] = {"fuzz": "tools", "consistency": "tools", "crosstalk": "groups"}
 
 
 class RunLine(msgspec.Struct, frozen=True):
@@ -107,6 +106,9 @@ _RESULTS: dict[Verb, str] = {
     "consistency": "misstep.cli.consistency:show_stored",
     "crosstalk": "misstep.cli.crosstalk:show_stored",
     "dissect": "misstep.cli.dissect:show_stored",
+    "files": "misstep.cli.bench:show_stored",
+    "fix": "misstep.cli.fix:show_stored",
+    "forge": "misstep.cli.bench:show_stored",
     "fuzz": "misstep.cli.fuzz:show_stored",
     "shrink": "misstep.cli.shrink:show_stored",
 }
@@ -115,6 +117,8 @@ _RESULTS: dict[Verb, str] = {
 # The same for a part of such a run.
 _PARTS: dict[Verb, str] = {
     "consistency": "misstep.cli.consistency:show_set",
+    "files": "misstep.cli.bench:show_task",
+    "forge": "misstep.cli.bench:show_task",
     "fuzz": "misstep.cli.fuzz:show_finding",
 }
 
@@ -143,7 +147,7 @@ def _show_run(settings: Settings, view: api.RunView, most: int) -> None:
     if settings.json:
         _show_result(settings, view.run, most) if has_result else print_json(view.summary)
         return
-    console, place = Console(), store_flag(shown(settings.store))
+    console, place = Console(), way_to(settings.store)
     state = "going on" if view.live else "unfinished"
     of = f" of {view.run.total}" if view.run.total else ""
     unit = UNITS.get(verb, "cases")
@@ -151,9 +155,13 @@ def _show_run(settings: Settings, view: api.RunView, most: int) -> None:
     subject = f" of {view.run.purpose.run}" if view.run.purpose.run else ""
     kind = f"   {view.run.purpose.command}{subject}" if verb != "test" else ""
     console.print(f"run [bold]{view.run.id}[/]{kind}{unfinished}\n", highlight=False)
+    if view.run.settings.descriptions:
+        console.print(
+            f"descriptions: {plain(view.run.settings.descriptions)}\n", markup=False, highlight=False
+        )
     if has_result:
         _show_result(settings, view.run, most)
-    if verb not in ON_TOOLS:
+    if verb not in (*ON_TOOLS, *BENCHMARKS):
         console.print(*[""] * has_result, summary_table(view.summary), sep="\n")
     if view.failures and not subject:  # else they are of the making of the run itself
         hidden = view.summary.cases - view.summary.passed - len(view.failures)
@@ -173,5 +181,5 @@ def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:
         return
     console = Console()
     console.print(case_view(outcome, api.difficulty_of(outcome.case)))
-    place = store_flag(shown(settings.store))
+    place = way_to(settings.store)
     hint(console, f"again: misstep replay {quoted(f'{run}/{outcome.case.id}')}{place}")

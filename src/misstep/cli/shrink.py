@@ -8,16 +8,17 @@ from rich.console import Console
 
 from misstep.api import shrinking as api
 from misstep.api.runs import view_run
-from misstep.cli.options import RUNNING, settings_options
+from misstep.cli.groups import RUNNING
+from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
 from misstep.cli.watching import watched
 from misstep.core.reduction import Reduction
-from misstep.core.settings import BUDGETS, Settings, store_flag
+from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
 from misstep.report.reduction import reduction_view
 from misstep.report.regression import regression_test
 from misstep.store.files import write_text
-from misstep.store.location import shown
+from misstep.store.location import way_to
 
 
 @click.command("shrink")
@@ -90,5 +91,5 @@ def _show(settings: Settings, run: str, found: Reduction) -> None:
     console = Console()
     console.print(reduction_view(found))
     if found.outcome:
-        place = store_flag(shown(settings.store))
+        place = way_to(settings.store)
         hint(console, f"again: misstep replay {quoted(f'{run}/{found.outcome.case.id}')}{place}")

@@ -14,6 +14,7 @@ from misstep.report.tools import tools_view
 COMMANDS = {
     "consistency": "misstep.cli.consistency:consistency",
     "crosstalk": "misstep.cli.crosstalk:crosstalk",
+    "fix": "misstep.cli.fix:fix",
     "fuzz": "misstep.cli.fuzz:fuzz",
     "lint": "misstep.cli.lint:lint",
     "list": "misstep.cli.tool:list_command",
@@ -27,7 +28,7 @@ def tool_group() -> None:
 
 @click.command("list")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
-@settings_options("python", "sandbox", "workspace", "json")
+@settings_options("python", "sandbox", "workspace", "descriptions", "json")
 def list_command(settings: Settings, specs: tuple[str, ...]) -> int:
     """Show the tools in code, in files and on servers, and what they take. None is called.
 

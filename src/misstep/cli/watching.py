@@ -1,13 +1,24 @@
 """Whoever watches a run from the command line."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import TypeVar
 
 from misstep.cli.display import make_display
 from misstep.cli.output import ours_alone
 from misstep.cli.reports import make_reports
 from misstep.core.event import Event, Listener, RunStarted
 from misstep.core.settings import Settings
+from misstep.errors import MisstepError, StoreError
+
+R = TypeVar("R")
+
+
+@contextmanager
+def displayed(settings: Settings) -> Iterator[list[Listener]]:
+    """The display and nobody else; meanwhile standard output is ours alone."""
+    with ours_alone() as screen, make_display(settings, screen) as display:
+        yield [display]
 
 
 @contextmanager
@@ -21,8 +32,31 @@ def watched(settings: Settings) -> Iterator[list[Listener]]:
         yield [display, *reports]
 
 
-class Started:
-    """Remembers the run, so that what it has found can be shown though it was stopped."""
+def followed(
+    watching: AbstractContextManager[list[Listener]],
+    run: Callable[..., R],
+    view: Callable[[str], R],
+    show: Callable[[R], object],
+) -> R:
+    """What comes of a run that is told its listeners, shown at its end.
+
+    Whatever stops it, what it has found by then can be viewed by its name, and is shown as well.
+    """
+    started = _Started()
+    try:
+        with watching as listeners:
+            report = run(started, *listeners)
+    except MisstepError:
+        if started.run:
+            with suppress(StoreError):  # which may be what has stopped it
+                show(view(started.run))
+        raise
+    show(report)
+    return report
+
+
+class _Started:
+    """Remembers the name of the run."""
 
     run = ""
 

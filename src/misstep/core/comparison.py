@@ -36,3 +36,32 @@ class Comparison(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
     lost: tuple[str, ...]
     won: tuple[str, ...]
+
+
+class Part(msgspec.Struct, frozen=True):
+    """The pairing for tasks of one kind; `p` is corrected for the number of kinds (Holm)."""
+
+    kind: str
+    pairing: Pairing
+    p: float
+
+
+class Effort(msgspec.Struct, frozen=True):
+    """What one task took on average, over those that were compared."""
+
+    calls: float
+    tokens: float
+    seconds: float
+
+
+class TaskComparison(msgspec.Struct, frozen=True):
+    """The same for two runs on a benchmark. `effort` is that of the first and that of the second."""
+
+    first: str
+    second: str
+    pairing: Pairing
+    significant: bool
+    kinds: tuple[Part, ...]
+    effort: tuple[Effort, Effort]
+    lost: tuple[str, ...]
+    won: tuple[str, ...]

@@ -73,6 +73,16 @@ class Side(msgspec.Struct, frozen=True, omit_defaults=True):
     score: int | None = None
 
 
+class Decline(msgspec.Struct, frozen=True):
+    """A request, by its number, for which the agent did not call the tool.
+
+    The quote is what kept it from that, in the words of the documentation.
+    """
+
+    request: int
+    quote: str
+
+
 class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
     """The least that shows a fault: a request that went wrong beside one that means the same and did not.
 
@@ -88,7 +98,8 @@ class PromptSet(msgspec.Struct, frozen=True, omit_defaults=True):
     """Requests that mean the same, and what came of them.
 
     `buckets` are exact; those in `normalised` leave out what does not matter, and decide if they are there.
-    `infills` are the words that were put into the template. `why` says what the verdict rests on.
+    `infills` are the words that were put into the template. `why` says what the verdict rests on. A request
+    for which the tool was not called is in no bucket, unless it was `declined` for the documentation.
     """
 
     id: str
@@ -103,12 +114,18 @@ class PromptSet(msgspec.Struct, frozen=True, omit_defaults=True):
     expectation: Expectation | None = None
     scores: tuple[Score, ...] = ()
     evidence: Evidence | None = None
+    declined: tuple[Decline, ...] = ()
+
+    @property
+    def calls(self) -> int:
+        return sum(len(trial.uses) for trial in self.trials)
 
 
 class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the tests of one tool's answers came to; `usage` is by the role of the model.
 
     `ideas` are the templates that were thought of so far, or the requests where those are not made in sets.
+    `spare_calls` were made for sets that have come to nothing, since the run was stopped within them.
     """
 
     name: str
@@ -122,6 +139,7 @@ class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
     sandbox: str = ""  # in words
     place: int = 0  # among the tools of its run
     ideas: tuple[str, ...] = ()
+    spare_calls: int = 0
     version: int = CONSISTENCY_VERSION
 
     @property
@@ -137,7 +155,8 @@ class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def calls(self) -> int:
-        return sum(len(trial.uses) for each in self.sets for trial in each.trials)
+        """All that were made, to whatever end."""
+        return self.spare_calls + sum(each.calls for each in self.sets)
 
     @property
     def tokens(self) -> int:

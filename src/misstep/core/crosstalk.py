@@ -112,7 +112,11 @@ class CrosstalkReport(msgspec.Struct, frozen=True):
 
     @property
     def matrix(self) -> dict[str, dict[str, int]]:
-        """For each group, how many of its requests led to tools of each group."""
+        """For each group, how many of its requests led to tools of each group.
+
+        One that led to a tool of several groups counts for each of them, so that a row may add up to more
+        than there are requests.
+        """
         return {
             group.name: {other.name: _led_to(group, {*other.tools}) for other in self.groups}
             for group in self.groups

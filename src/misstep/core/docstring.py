@@ -26,7 +26,7 @@ class Documented(msgspec.Struct, frozen=True):
 def parse_docstring(docstring: str) -> Documented:
     """A docstring without its indentation, in Google's, NumPy's or Sphinx's style, or in none at all."""
     lines = docstring.splitlines()
-    end = next((place for place in range(len(lines)) if _begins_section(lines, place)), len(lines))
+    end = next((place for place in range(len(lines)) if begins_section(lines, place)), len(lines))
     reader = _Reader()
     for place in range(end, len(lines)):
         reader.read(lines, place)
@@ -48,8 +48,8 @@ class _Reader:
         indent = len(lines[place]) - len(lines[place].lstrip())
         if _FIELD.match(line):
             self._begin(_SPHINX, 0)
-        elif _begins_section(lines, place):
-            style = _NUMPY if _is_underlined(lines, place) else _GOOGLE
+        elif begins_section(lines, place):
+            style = _NUMPY if is_underlined(lines, place) else _GOOGLE
             self._begin(style if _OF_PARAMETERS.match(line) else None, None)
             return
         if self._entry is None or not line or _UNDERLINE.fullmatch(line):
@@ -65,13 +65,13 @@ class _Reader:
         self._entry, self._indent, self._last = entry, indent, []
 
 
-def _begins_section(lines: list[str], place: int) -> bool:
+def begins_section(lines: list[str], place: int) -> bool:
     """Whether a heading stands here: a known word with a colon or a line under it, or a field of Sphinx."""
     line = lines[place]
     if _FIELD.match(line):
         return True
-    return bool(_SECTION.fullmatch(line)) and (line.endswith(":") or _is_underlined(lines, place))
+    return bool(_SECTION.fullmatch(line)) and (line.endswith(":") or is_underlined(lines, place))
 
 
-def _is_underlined(lines: list[str], place: int) -> bool:
+def is_underlined(lines: list[str], place: int) -> bool:
     return place + 1 < len(lines) and bool(_UNDERLINE.fullmatch(lines[place + 1].strip()))

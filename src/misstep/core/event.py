@@ -5,14 +5,16 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from misstep.core.benchmark import TaskReport
 from misstep.core.consistency import ConsistencyReport, PromptSet
 from misstep.core.estimate import Estimate
 from misstep.core.finding import Finding, ToolReport
+from misstep.core.fixing import FixReport
 from misstep.core.outcome import Outcome
 from misstep.core.summary import Summary
 from misstep.core.verdict import Judgement
 
-Unit: TypeAlias = Literal["case", "tool", "group"]
+Unit: TypeAlias = Literal["case", "tool", "group", "task"]
 
 
 class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):
@@ -72,6 +74,20 @@ class GroupFinished(msgspec.Struct, frozen=True, tag="group_finished"):
     verdict: Judgement
 
 
+class TaskJudged(msgspec.Struct, frozen=True, tag="task_judged"):
+    """What came of a task of a benchmark; it has been kept."""
+
+    run: str
+    report: TaskReport
+
+
+class ToolMended(msgspec.Struct, frozen=True, tag="tool_mended"):
+    """What the search for better words about a tool came to; it has been kept."""
+
+    run: str
+    report: FixReport
+
+
 class RunFinished(msgspec.Struct, frozen=True, tag="run_finished"):
     run: str
     summary: Summary
@@ -98,6 +114,8 @@ Event: TypeAlias = (
     | SetJudged
     | ToolChecked
     | GroupFinished
+    | TaskJudged
+    | ToolMended
     | RunFinished
     | RunStopped
     | Notice

@@ -1,4 +1,4 @@
-"""Findings: defects of tools, and what a run of the fuzzer adds up to."""
+"""What comes of fuzzing tools: findings, then reports in which they are counted."""
 
 from typing import Literal, TypeAlias
 
@@ -122,7 +122,8 @@ class Journey(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came of a tool's defects when they were put to an agent; `usage` is by the role of the model.
 
     `richness` is about the defects that natural requests can lead to. `fuzzed` is how fuzzing had ended, and
-    `left` counts what was never put to the agent for want of time.
+    `left` counts what was never put to the agent for want of time. `ideas` are the requests that were thought
+    of so far, put or not, where a model is asked for them outright.
     """
 
     method: ToolMethod = "toolfuzz"
@@ -132,10 +133,17 @@ class Journey(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: dict[str, Usage] = {}
     richness: Richness | None = None
     seconds: float = 0.0
+    ideas: tuple[str, ...] = ()
 
     @property
     def trials(self) -> list[Trial]:
         return [trial for passage in self.passages for trial in passage.trials]
+
+    @property
+    def attempts(self) -> list[Trial]:
+        """All that the agent was told to do: to make calls with tools that do nothing, and the trials."""
+        rehearsals = [passage.rehearsal for passage in self.passages if passage.rehearsal is not None]
+        return [*rehearsals, *self.trials]
 
     @property
     def unclear(self) -> int:
@@ -189,7 +197,22 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def calls_per_error(self) -> float | None:
-        return self.calls / len(self.findings) if self.findings else None
+        """How many calls it took the fuzzer to find one; it has no part in what only requests have shown."""
+        own = sum(finding.origin != BY_REQUEST for finding in self.findings)
+        return self.calls / own if own else None
+
+    @property
+    def in_all(self) -> Richness | None:
+        """How many defects there are, found or not.
+
+        Refusals are beyond the estimate, which is about what calls can show, and add to it. There are never
+        fewer than have been found.
+        """
+        if self.richness is None:
+            return None
+        refusals = sum(finding.kind == "refusal" for finding in self.findings)
+        bounds = (self.richness.estimate, self.richness.low, self.richness.high)
+        return Richness(*[max(bound + refusals, len(self.findings)) for bound in bounds])
 
 
 class FuzzReport(msgspec.Struct, frozen=True):
@@ -203,3 +226,9 @@ class FuzzReport(msgspec.Struct, frozen=True):
     @property
     def findings(self) -> list[Finding]:
         return [finding for report in self.tools for finding in report.findings]
+
+    def passage_of(self, finding: Finding) -> Passage | None:
+        """What became of a finding that was put to an agent."""
+        journeys = [report.journey for report in self.tools if report.journey is not None]
+        passages = [passage for journey in journeys for passage in journey.passages]
+        return next((passage for passage in passages if passage.finding == finding.id), None)

@@ -1,22 +1,78 @@
 """Answers of models in a form that was asked for."""
 
 import re
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 MOST_TEXT = 100_000  # characters of an answer
 SHOWN = 500  # characters of what is wrong with it
 
+_FILLER = re.compile(r'"([A-Z]+(?: [A-Z]+)*)"')
 _THOUGHTS_END = re.compile("</think(?:ing)?>")
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Complaint(msgspec.Struct, frozen=True):
-    """What is wrong with an answer, in words for whoever gave it."""
+    """What is wrong with an answer, in words for whoever gave it.
+
+    `rest` is what the answer comes to without that, where it will do if no better one is to be had.
+    """
 
     text: str
+    rest: Any = None
+
+
+class Form(msgspec.Struct, Generic[T], frozen=True):
+    """What an answer has to look like, as a JSON schema, and how one is read.
+
+    The schema is for servers that hold their models to one. It need not say all that `read` looks at.
+    """
+
+    schema: dict[str, Any]
+    read: Callable[[str], T | Complaint]
+
+    def then(self, make: Callable[[T], U | Complaint]) -> "Form[U]":
+        """The same form, with something made of what is read."""
+
+        def read(text: str) -> U | Complaint:
+            found = self.read(text)
+            return Complaint(found.text) if isinstance(found, Complaint) else make(found)
+
+        return Form(self.schema, read)
+
+
+def form_of(filled: type[T], **narrower: dict[str, Any]) -> Form[T]:
+    """The form for a struct, of which some fields may have a narrower schema than their types."""
+    schema = schema_of(filled)
+    narrowed = {**schema, "properties": schema["properties"] | narrower}
+    return Form(narrowed, lambda text: read_form(text, filled))
+
+
+def texts(least: int, most: int, pattern: str = "") -> dict[str, Any]:
+    """The schema of a list of texts."""
+    text = {"type": "string", **({"pattern": pattern} if pattern else {})}
+    return {"type": "array", "items": text, "minItems": least, "maxItems": most}
+
+
+def schema_of(filled: type[T]) -> dict[str, Any]:
+    """The schema of a struct, itself on top: servers want an object there, no reference to one."""
+    (schema,), definitions = msgspec.json.schema_components([filled], ref_template="#/$defs/{name}")
+    top = definitions.pop(schema["$ref"].rpartition("/")[2])
+    return {**top, **({"$defs": definitions} if definitions else {})}
+
+
+def find_copied(question: str, answer: str) -> Complaint | None:
+    """What is wrong with an answer that leaves the words of the form in place, which end the question.
+
+    They are in capitals and in quotes there, as in {"name": "NAME"}.
+    """
+    fillers = _FILLER.findall(question.rstrip().rpartition("\n")[2])
+    left = [filler for filler in fillers if f'"{filler}"' in answer]
+    return Complaint(f"'{left[0]}' stands for what you have to say in its place.") if left else None
 
 
 def read_form(text: str, form: type[T]) -> T | Complaint:

@@ -12,7 +12,7 @@ TURN = 10.0  # seconds for which a case that waits to be called is put off at a 
 
 
 class Gate(Protocol):
-    """Stands before one model, and learns from its server's refusals."""
+    """Stands before one model, for all who ask it, and learns from its server's refusals."""
 
     def slot(self, meter: Meter) -> AbstractAsyncContextManager[float]:
         """A place among the requests in flight, with its time of start; the meter is told of the wait."""

@@ -1,7 +1,7 @@
 """What a language model is, seen from an agent: it reads, replies, asks for tools."""
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -42,12 +42,17 @@ Message: TypeAlias = System | User | Assistant | ToolResult
 
 
 class Chat(msgspec.Struct, frozen=True):
-    """A conversation so far, and the tools the model may ask for, several at a time if `parallel`."""
+    """A conversation so far, and the tools the model may ask for, several at a time if `parallel`.
+
+    `form` is a JSON schema that the answer is to keep to. Not every server holds its model to one, so whoever
+    asks says it in words too, and looks at what comes back.
+    """
 
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
     stop: tuple[str, ...] = ()
     parallel: bool = True
+    form: dict[str, Any] | None = None
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -121,6 +126,14 @@ class ThreadModel(LanguageModel, Protocol):
 
 class ModelError(MisstepError):
     """A model could not be reached, or refused; never the agent's failure."""
+
+
+class Unavailable(ModelError):
+    """A model can't be had by anybody for the time being: no key, no quota, no server."""
+
+
+class Late(ModelError):
+    """A model gave no answer in the time that it was allowed."""
 
 
 class Unusable(ModelError):

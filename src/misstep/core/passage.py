@@ -23,15 +23,15 @@ Matter = Literal["defect", "refusal", "request"]
 class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
     """How far one defect got; `finding` is the id of the fuzzer's, empty for requests that began with none.
 
-    `is_documented` says that the agent would make the calls, or that nobody asked. `rehearsal` is the agent
-    told to make the very calls, `trials` are the requests with the real tools.
+    `documented` says whether the agent would make the calls; it is None where nobody asked, or nobody knows.
+    `rehearsal` is the agent told to make the very calls, `trials` are the requests with the real tools.
     """
 
     finding: str
     fate: Fate
     why: str = ""
     matter: Matter = "defect"
-    is_documented: bool = False
+    documented: bool | None = None
     rehearsal: Trial | None = None
     requests: tuple[str, ...] = ()
     trials: tuple[Trial, ...] = ()

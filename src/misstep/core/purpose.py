@@ -4,26 +4,51 @@ from typing import Literal
 
 import msgspec
 
-Verb = Literal["test", "capability", "dissect", "shrink", "paper", "fuzz", "consistency", "crosstalk"]
+Verb = Literal[
+    "test",
+    "capability",
+    "dissect",
+    "shrink",
+    "paper",
+    "fuzz",
+    "consistency",
+    "crosstalk",
+    "fix",
+    "files",
+    "forge",
+]
 
-ON_TOOLS: tuple[Verb, ...] = ("fuzz", "consistency", "crosstalk")  # which test tools
+ON_TOOLS: tuple[Verb, ...] = ("fuzz", "consistency", "crosstalk", "fix")  # which are about tools
+BENCHMARKS: tuple[Verb, ...] = ("files", "forge")
+# What runs are made of that are not of cases.
+UNITS: dict[Verb, str] = {
+    "fuzz": "tools",
+    "consistency": "tools",
+    "crosstalk": "groups",
+    "fix": "tools",
+    "files": "tasks",
+    "forge": "tasks",
+}
 
 
 class Purpose(msgspec.Struct, frozen=True, omit_defaults=True):
     """The command behind a run; where it looks into cases of another run, that one and their ids.
 
-    `tools` are the specs of the tools that are tested.
+    `tools` are the specs of the tools that are tested, or that the agent is given. `descriptions` is the text
+    of the file with other words about them.
     """
 
     verb: Verb = "test"
     run: str = ""
     cases: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    descriptions: str = ""
 
     @property
     def command(self) -> str:
         """The words by which it is given."""
-        return f"{'tool' if self.verb in ON_TOOLS else 'plan'} {self.verb}"
+        group = "tool" if self.verb in ON_TOOLS else "bench" if self.verb in BENCHMARKS else "plan"
+        return f"{group} {self.verb}"
 
 
 TESTING = Purpose()

@@ -67,4 +67,6 @@ class Redactor:
             return self(value)
         if isinstance(value, dict):
             return {self(str(key)): self.within(each) for key, each in value.items()}
-        return [self.within(each) for each in value] if isinstance(value, list | tuple) else value
+        if isinstance(value, list | tuple):
+            return type(value)(self.within(each) for each in value)
+        return value

@@ -10,7 +10,8 @@ from msgspec import Meta
 
 from misstep.core.consistency import CHECKS, Check
 from misstep.core.constraint import FAMILIES, Family
-from misstep.core.spending import Budget
+from misstep.core.fixing import STRATEGIES, Strategy
+from misstep.core.spending import AGENT, Budget
 from misstep.core.transcript import storable
 from misstep.errors import UsageError, did_you_mean
 
@@ -52,6 +53,8 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 Report = Literal["html", "ndjson"]
 Method = Literal["sequential", "pdoctor"]
 ToolMethod = Literal["toolfuzz", "greybox", "whitebox"]
+RETRIES = 6
+TIME_PER_REQUEST = 180.0  # seconds
 
 
 def _doc(text: str) -> Meta:
@@ -70,7 +73,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = {}
     temperature: Annotated[float, Meta(ge=0, le=2), _doc("How much a model leaves to chance.")] = 0.0
     prompt: Annotated[str, _doc("A template for the words round the request (react, tools, …).")] = ""
-    retries: Annotated[int, Meta(ge=0, le=100), _doc("How often a failed model request is tried again.")] = 6
+    retries: Annotated[
+        Annotated[int, Meta(ge=0, le=100)] | None,
+        _doc(f"How often a failed model request is tried again ({RETRIES})."),
+    ] = None
     requests: Annotated[int, Meta(ge=1, le=10_000), _doc("Most model requests in flight.")] = 16
     requests_per_minute: Annotated[
         Annotated[int, Meta(ge=1, le=10**9)] | None, _doc("Most model requests started in a minute.")
@@ -146,8 +152,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     from_run: Annotated[str, _doc("A run of tool fuzz to begin with what it has found and kept.")] = ""
     time_per_request: Annotated[
-        float, Meta(gt=0, le=1e9), _doc("How long the agent may take over one request for its tools.")
-    ] = 180.0
+        Annotated[float, Meta(gt=0, le=1e9)] | None,
+        _doc(f"How long the agent, or a model, may take over one request ({TIME_PER_REQUEST:g}s)."),
+    ] = None
     requests_per_crash: Annotated[
         int, Meta(ge=1, le=100), _doc("How many natural requests are tried for each defect of a tool.")
     ] = 3
@@ -173,7 +180,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     normalise: Annotated[bool, _doc("Take results for equal that differ in spelling and rounding only.")] = (
         False
     )
+    descriptions: Annotated[str, _doc("A file that describes tools in other words than their own.")] = ""
+    candidates: Annotated[int, Meta(ge=1, le=1000), _doc("How many descriptions are tried for a tool.")] = 10
+    strategy: Annotated[
+        tuple[Strategy, ...],
+        _doc(f"What descriptions are written from, one or more of {', '.join(STRATEGIES)}."),
+    ] = ("findings",)
+    bench: Annotated[
+        Literal["files", "forge"] | None, _doc("A benchmark to score descriptions on, rather than requests.")
+    ] = None
     context: Annotated[str, _doc("A file about where the tools work, for whoever writes requests.")] = ""
+    split: Annotated[
+        Literal["validation", "test", "all", "fresh"],
+        _doc("Which tasks of a benchmark; fresh ones are made from the seed."),
+    ] = "test"
+    kinds: Annotated[tuple[str, ...], _doc("A kind of task; may be repeated (default: all).")] = ()
+    domains: Annotated[tuple[str, ...], _doc("A domain of tasks; may be repeated (default: all).")] = ()
+    data: Annotated[str, _doc("A folder with tasks on files in the layout of the ToolFuzz paper.")] = ""
     groups: Annotated[str, _doc("A file with the tools of each group, by its name.")] = ""
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "none"],
@@ -223,14 +246,36 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def budget(self) -> Budget:
         return Budget(self.budget_usd, self.budget_tokens, self.budget_time, self.budget_calls)
 
+    @property
+    def most_retries(self) -> int:
+        return RETRIES if self.retries is None else self.retries
+
+    @property
+    def request_seconds(self) -> float:
+        """How long a request may take."""
+        return TIME_PER_REQUEST if self.time_per_request is None else self.time_per_request
+
     def overlay(self, layer: Mapping[str, Any]) -> "Settings":
         """These settings with some replaced; the values must have passed `parse_setting`."""
         return msgspec.structs.replace(self, **layer)
 
 
 BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
+MEANS = (*BUDGETS, "retries", "time_per_request")  # what a run that goes on may have more of
+ROLES = (AGENT, "generator", "judge")
 DURATIONS = ("budget_time", "time_per_request", "time_per_tool", "timeout")
-LISTS = ("beside", "checks", "difficulty", "family", "only", "report", "topics")
+LISTS = (
+    "beside",
+    "checks",
+    "difficulty",
+    "domains",
+    "family",
+    "kinds",
+    "only",
+    "report",
+    "strategy",
+    "topics",
+)
 PASSWORD = re.compile(r"(://[^/@\s]*:)[^@\s]*@")
 
 
@@ -251,11 +296,20 @@ def parse_setting(name: str, given: object, where: str, lax: bool = False) -> An
         value = msgspec.convert(read, FIELDS[name], strict=not lax, dec_hook=_decode)
         if name == "fail_on":
             parse_gate(value)
+        if name == "model_roles":
+            _refuse_unknown_roles(value, where)
         if isinstance(value, str) and ("\0" in value or value != storable(value)):
             raise ValueError(value)
         return value
     except (msgspec.ValidationError, ValueError) as error:
         raise _bad_value(name, given, where) from error
+
+
+def _refuse_unknown_roles(roles: Mapping[str, str], where: str) -> None:
+    for role in roles:
+        if role not in ROLES:
+            known = f"known roles: {', '.join(ROLES)}"
+            raise UsageError(f"unknown role {role!r}", known, did_you_mean(role, ROLES), where=where)
 
 
 def _read(name: str, text: str) -> object:
@@ -370,6 +424,7 @@ _WRITTEN = {
     "checks": f"one or more of {', '.join(CHECKS)}",
     "actions": "a number or a range such as 3-5",
     "family": f"one or more of {', '.join(FAMILIES)}",
+    "strategy": f"one or more of {', '.join(STRATEGIES)}",
     "report": f"one or more of {', '.join(get_args(Report))}",
     "fail_on": "any, none or threshold:RATE with a rate from 0 to 1",
 }

@@ -48,7 +48,8 @@ class Described(msgspec.Struct, frozen=True, omit_defaults=True):
     """A tool as the agent sees it, and what is known about it beside that.
 
     `output` is the JSON schema of what it promises to return. `examples` are JSON texts of arguments that its
-    author gives as examples. `where` is for messages.
+    author gives as examples. `where` is for messages. One that `is_reworded` is told of in words
+    that are not its own.
     """
 
     tool: Tool
@@ -59,6 +60,7 @@ class Described(msgspec.Struct, frozen=True, omit_defaults=True):
     source: Source | None = None
     examples: tuple[str, ...] = ()
     promises: Promises = Promises()
+    is_reworded: bool = False
 
     @property
     def name(self) -> str:

@@ -1,21 +1,29 @@
-"""A request put to an agent that has real tools, and what came of it."""
+"""What an agent that has real tools does with a request."""
 
 import msgspec
 
 from misstep.core.ruling import Judged
+from misstep.core.tool import Invocation
 from misstep.core.transcript import Ended, Usage
 
 
 class Use(msgspec.Struct, frozen=True, omit_defaults=True):
     """A call of a tool that an agent made, what it was told, and what that is worth.
 
-    `arguments` is the JSON text of an object.
+    `arguments` is the JSON text of an object. Where it was an error, `reproduced` of `replayed` times it came
+    again from a fresh start.
     """
 
     tool: str
     arguments: str
     result: str
     judged: Judged
+    replayed: int = 0
+    reproduced: int = 0
+
+    @property
+    def call(self) -> Invocation:
+        return Invocation(self.tool, self.arguments)
 
 
 class Trial(msgspec.Struct, frozen=True, omit_defaults=True):

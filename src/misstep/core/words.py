@@ -1,5 +1,6 @@
 """What an agent says, in a form and a length that can be stored."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -17,13 +18,37 @@ ARGUMENTS = 1 << 16
 MESSAGE = 1 << 18
 IN_ALL = 1 << 24
 
+LONGEST_NOTE = 50  # characters
+
 UNREADABLE = "(not valid UTF-8: what can't be read is \ufffd) "
 
 
+_NOTE = re.compile(r"… \(([\d,]{1,20}) more characters\)\Z", re.ASCII)
+
+
 def cut(text: str, most: int) -> str:
-    """The text, with a note in the place of what is too much. It never equals one that was short enough."""
-    missing = len(text) - most
-    return text if missing <= 0 else f"{text[:most]}… ({missing:,} more characters)"
+    """The text, with a note in the place of what is too much. It never equals one that was short enough.
+
+    What was cut before keeps count of all that is missing.
+    """
+    if len(text) <= most:
+        return text
+    earlier = _NOTE.search(text, max(0, len(text) - LONGEST_NOTE))
+    body = len(text) if earlier is None else earlier.start()
+    if body <= most:
+        return text
+    missing = body - most + (0 if earlier is None else int(earlier[1].replace(",", "") or 0))
+    return f"{text[:most]}… ({missing:,} more characters)"
+
+
+def tidy(text: str) -> str:
+    """The text as it can be stored everywhere, without white space round it."""
+    return text.replace("\0", "\ufffd").strip()
+
+
+def quoted(text: str, most: int = 100) -> str:
+    """A text as it stands in a sentence."""
+    return f"'{cut(text, most)}'"
 
 
 def in_words(value: object) -> str:

@@ -1,10 +1,10 @@
 """Questions to a model that has to answer in a form."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
-from misstep.core.forms import Complaint
-from misstep.core.model import Assistant, Chat, LanguageModel, Message, ModelError, Unusable, User
+from misstep.core.forms import Complaint, Form, find_copied
+from misstep.core.model import Assistant, Chat, LanguageModel, Late, Message, Unusable, User
 from misstep.core.spending import UNCOUNTED, Account
 from misstep.core.transcript import Usage
 from misstep.core.words import cut
@@ -48,34 +48,37 @@ class Desk:
     def wait(self, seconds: float) -> None:
         self._deadline.extend(seconds)
 
-    async def ask(self, question: str, read: Callable[[str], T | Complaint]) -> T:
-        """What `read` makes of the answer. Raises `Unusable` if that is a complaint each time."""
+    async def ask(self, question: str, form: Form[T]) -> T:
+        """What the form makes of the answer, or of what is good in it if it complains each time.
+
+        Raises `Unusable` if there is nothing of use, and `Late`.
+        """
         messages: list[Message] = [User(question)]
-        wrong = ""
+        wrong, rest = "", None
         for _ in range(TRIES):
-            text = await self.reply(messages)
-            found = read(text)
+            text = await self._reply(messages, form.schema)
+            found = find_copied(question, text) or form.read(text)
             if not isinstance(found, Complaint):
                 return found
-            wrong = found.text
+            wrong, rest = found.text, rest if found.rest is None else found.rest
             messages += [Assistant(cut(text, REPEATED)), User(_again(wrong))]
+        if rest is not None:
+            return cast("T", rest)
         raise Unusable(
             f"{self._model.name} gave no usable answer in {TRIES} tries",
             f"the last time: {cut(wrong, SHOWN)}",
         )
 
-    async def reply(self, messages: Sequence[Message]) -> str:
+    async def _reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> str:
         """What the model says to this, within the time allowed."""
         self._admit(messages)
         self._deadline = Deadline(self._timeout)
         self.requests += 1
         try:
             async with self._deadline:
-                return (await self._model.chat(Chat(tuple(messages)), self)).text
+                return (await self._model.chat(Chat(tuple(messages), form=schema), self)).text
         except TimeoutError:
-            raise ModelError(
-                f"{self._model.name} gave no answer in {self._timeout:g} seconds", "allow more with --timeout"
-            ) from None
+            raise Late(f"{self._model.name} gave no answer in {self._timeout:g} seconds") from None
 
     async def close(self) -> None:
         await self._model.close()

@@ -11,7 +11,7 @@ import msgspec
 
 from misstep.core.agent import Meter
 from misstep.core.gate import Gates
-from misstep.core.model import ModelError, Reply
+from misstep.core.model import ModelError, Reply, Unavailable
 from misstep.core.secrets import Redactor
 from misstep.core.transcript import Usage, storable
 from misstep.errors import MissingExtra
@@ -22,8 +22,17 @@ from misstep.models.throttle import Throttles
 
 CONNECT_SECONDS = 10.0
 LONGEST_REQUEST = 3600.0  # the case's own limit is what counts
-DISPENSABLE = ("temperature", "parallel_tool_calls", "stop")  # parameters that some models refuse
-REFUSAL = re.compile(r"support|permit|allow|recogni|unknown|deprecat|extra|unexpected|invalid", re.IGNORECASE)
+CLOSED = (401, 402, 403, 404, 429)  # whatever is asked: no key, no money, no such model
+DISPENSABLE = (
+    "temperature",
+    "parallel_tool_calls",
+    "stop",
+    "response_format",
+)  # parameters that some models refuse
+REFUSAL = re.compile(
+    r"support|permit|allow|recogni|unknown|deprecat|extra|unexpected|invalid|unavailable|must be",
+    re.IGNORECASE,
+)
 REMEMBERING = ("/responses",)  # what they say belongs to a conversation that the server keeps
 
 Json = dict[str, Any]
@@ -151,7 +160,7 @@ class Line:
             return Trouble(told, busy=True, retry_after=retry_after(error.response.headers))
         if status >= 500 or status in (408, 409):
             return Trouble(told, retry_after=retry_after(error.response.headers))
-        return ModelError(told)
+        return Unavailable(told) if status in CLOSED else ModelError(told)
 
     def _told(self, text: str) -> str:
         return self._redact(f"{self.name} {text}")
@@ -165,11 +174,11 @@ def _reason(error: Any) -> str:
 
 def _refused_parameter(error: Any) -> str:
     """The dispensable parameter that a refusal is about, if it is about one."""
-    if getattr(error, "param", None) in DISPENSABLE:
-        return str(error.param)
+    if (named := str(getattr(error, "param", None)).partition(".")[0]) in DISPENSABLE:
+        return named
     reason = _reason(error)
-    named = [name for name in DISPENSABLE if re.search(rf"\b{name}\b", reason)]
-    return named[0] if named and REFUSAL.search(reason) else ""
+    found = [name for name in DISPENSABLE if re.search(rf"\b{name}\b", reason)]
+    return found[0] if found and REFUSAL.search(reason) else ""
 
 
 def written(given: Any) -> str:

@@ -50,6 +50,9 @@ class OpenAIModel:
                 parameters["parallel_tool_calls"] = False
         if request.stop:
             parameters["stop"] = list(request.stop)
+        if request.form is not None:
+            named = {"name": "answer", "schema": request.form}
+            parameters["response_format"] = {"type": "json_schema", "json_schema": named}
         return await self._ask("/chat/completions", parameters, self._read_chat, meter)
 
     async def complete(self, request: Prompt, meter: Meter) -> Reply:

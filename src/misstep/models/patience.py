@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from misstep.core.agent import Meter
 from misstep.core.gate import Gate, wait
-from misstep.core.model import ModelError
+from misstep.core.model import Unavailable
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ class Patience:
         self._gate = gate
 
     async def persist(self, send: Callable[[], Awaitable[T]], meter: Meter) -> T:
-        """The result of `send`, tried again after `Trouble`. A `ModelError` when it doesn't pass.
+        """The result of `send`, tried again after `Trouble`. Raises `Unavailable` when it doesn't pass.
 
         The pauses are not the agent's: the meter is told of them. A request that hangs is not trouble but
         the agent's own time.
@@ -54,13 +54,13 @@ class Patience:
             if attempt < self._retries:
                 await wait(pause, meter)
         tries = f"{self._retries + 1} tries" if self._retries else "one try"
-        raise ModelError(f"{last} (after {tries})")
+        raise Unavailable(f"{last} (after {tries})")
 
 
 def _pause(trouble: Trouble, attempt: int) -> float:
     if trouble.retry_after is not None:
         if trouble.retry_after > LONGEST_OBEYED:
-            raise ModelError(f"{trouble} (and not before {trouble.retry_after:,.0f} seconds have passed)")
+            raise Unavailable(f"{trouble} (and not before {trouble.retry_after:,.0f} seconds have passed)")
         return trouble.retry_after
     longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**attempt)
     return longest * random.uniform(0.5, 1.0)

@@ -1,15 +1,15 @@
 """Keeps requests to one model within what its server allows, and learns how much that is."""
 
-import asyncio
 import math
+import threading
 import time
-from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from itertools import islice
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 from misstep.core.agent import Meter
-from misstep.core.gate import TURN, Gate, wait
+from misstep.core.gate import TURN, Gate
+from misstep.models.turns import Turn, Turns
 
 STEP = 0.5  # seconds after which a case looks again whether it may start sooner
 MINUTE = 60.0
@@ -19,7 +19,7 @@ MARGIN = 0.8  # of the pace at which the server refused
 
 
 class Throttle:
-    """Bounds requests in flight and requests started per minute.
+    """Bounds requests in flight and requests started per minute, from however many threads and loops.
 
     A refusal (429) halves the requests in flight, makes everybody pause as long as the server says, and
     sets the pace below the one that was refused; success lets both grow back slowly. Requests that were
@@ -39,7 +39,10 @@ class Throttle:
         self._paused_until = 0.0
         self._refused_at = float("-inf")
         self._grown_at = 0.0
-        self._waiting = OrderedDict[asyncio.Event, None]()
+        self._waiting = Turns()
+        # Held for a few steps at a time and never while anybody waits. Whoever holds it may enter again: what
+        # is left behind by a loop that was closed is tidied up at any moment.
+        self._lock = threading.RLock()
 
     @property
     def allowed(self) -> int:
@@ -51,37 +54,41 @@ class Throttle:
         """Requests that may be started per minute, if there is a limit."""
         return self._pace
 
-    @asynccontextmanager
-    async def slot(self, meter: Meter) -> AsyncIterator[float]:
+    def slot(self, meter: Meter) -> AbstractAsyncContextManager[float]:
         """A place among the requests in flight, with its time of start; the meter is told of the wait."""
-        await self._queue(meter)
-        began = self._clock()
-        self._running += 1
-        self._starts.append(began)
-        try:
-            yield began
-        finally:
+        return _Slot(self, meter)
+
+    async def enter(self, meter: Meter) -> float:
+        """Take a place, as soon as there is one; gives the time of start."""
+        began = self._start()
+        return await self._queue(meter) if began is None else began
+
+    def leave(self) -> None:
+        """Give a place back."""
+        with self._lock:
             self._running -= 1
-            self._wake()
+            self._call(self._most)
 
     def refused(self, began: float, pause: float) -> None:
         """The server has had too much of a request that started at `began`."""
-        now = self._clock()
-        self._paused_until = max(self._paused_until, now + pause)
-        if began < self._refused_at:
-            return
-        self._refused_at = now
-        self._allowed = max(1.0, self._allowed / 2)
-        refused = max(1.0, self._observed_pace(now) * MARGIN)
-        self._pace = refused if self._pace is None else min(self._pace, refused)
-        self._grown_at = now
+        with self._lock:
+            now = self._clock()
+            self._paused_until = max(self._paused_until, now + pause)
+            if began < self._refused_at:
+                return
+            self._refused_at = now
+            self._allowed = max(1.0, self._allowed / 2)
+            refused = max(1.0, self._observed_pace(now) * MARGIN)
+            self._pace = refused if self._pace is None else min(self._pace, refused)
+            self._grown_at = now
 
     def succeeded(self) -> None:
-        self._allowed = min(float(self._most), self._allowed + 1 / self._allowed)
-        now = self._clock()
-        if self._pace is not None and now - self._grown_at >= BREATHER:
-            self._grown_at = now
-            self._pace = min(self._pace * GROWTH + 1, self._most_per_minute or float("inf"))
+        with self._lock:
+            self._allowed = min(float(self._most), self._allowed + 1 / self._allowed)
+            now = self._clock()
+            if self._pace is not None and now - self._grown_at >= BREATHER:
+                self._grown_at = now
+                self._pace = min(self._pace * GROWTH + 1, self._most_per_minute or float("inf"))
 
     def _delay(self, ahead: int = 0) -> float:
         """Seconds until another request may start; there is no telling when all places are taken.
@@ -92,8 +99,11 @@ class Throttle:
         if self._running + ahead >= self.allowed:
             return math.inf
         pause = self._paused_until - now
-        if self._pace is not None and self._recent(now) >= max(1, int(self._pace)):
-            pause = max(pause, self._starts[0] + MINUTE - now)
+        if self._pace is not None:
+            beyond = self._recent(now) + ahead - max(1, int(self._pace))
+            if beyond >= 0:
+                due = self._starts[beyond] if beyond < len(self._starts) else now
+                pause = max(pause, due + MINUTE - now)
         return pause
 
     def _recent(self, now: float) -> int:
@@ -107,37 +117,81 @@ class Throttle:
         count = self._recent(now)
         return count * MINUTE / max(1.0, now - self._starts[0]) if count else 0.0
 
-    async def _queue(self, meter: Meter) -> None:
-        """Wait until a request may start; those who came first are woken first."""
-        turn, ahead = asyncio.Event(), len(self._waiting)
+    async def _queue(self, meter: Meter) -> float:
+        """Wait in line until a request may start; gives its time of start."""
+        turn, began = Turn(), None
         try:
-            while (delay := self._delay(ahead)) > 0:
-                ahead = 0
-                turn.clear()
-                self._waiting[turn] = None
-                await wait(TURN if delay == math.inf else min(delay, STEP), meter, turn)
-        except asyncio.CancelledError:
-            del self._waiting[turn]
-            self._wake()  # the place may have been ours
+            while began is None:
+                await turn.wait(self._line_up(turn), meter)
+                began = self._start(turn)
+            return began
+        except BaseException:
+            with self._lock:
+                self._waiting.leave(turn)
+                self._call(1)  # the place may have been ours
             raise
-        self._waiting.pop(turn, None)
 
-    def _wake(self) -> None:
-        """Only as many as there are places: waking everybody for one place takes longer than the request."""
-        for turn in islice(self._waiting, max(0, self.allowed - self._running)):
-            turn.set()
+    def _start(self, turn: Turn | None = None) -> float | None:
+        """Start a request now, if it may: without a turn, only where all in line have room as well."""
+        with self._lock:
+            if self._delay(0 if turn else len(self._waiting)) > 0:
+                return None
+            began = self._clock()
+            self._recent(began)  # so that what is remembered does not grow with the run
+            self._starts.append(began)
+            self._running += 1
+            if turn:
+                self._waiting.leave(turn)
+                self._call(1)  # who has to look at the clock from now on
+            return began
+
+    def _line_up(self, turn: Turn) -> float:
+        """Join the line, or stay in it; gives the seconds until it should look by itself.
+
+        Only the first looks at the clock. The others do in case that it is too busy to come when called.
+        """
+        with self._lock:
+            self._waiting.join(turn)
+            delay = self._delay() if self._waiting.is_first(turn) else math.inf
+        return TURN if delay == math.inf else max(0.0, min(delay, STEP))
+
+    def _call(self, most: int) -> None:
+        """Have the first in line look whether they may start: no more than there are places.
+
+        Waking everybody for one place takes longer than the request.
+        """
+        places = self.allowed - self._running
+        if places > 0 and self._waiting:
+            self._waiting.call(min(most, places))
+
+
+class _Slot(AbstractAsyncContextManager[float]):
+    """Written out, since it takes half as long as a generator."""
+
+    __slots__ = ("_meter", "_throttle")
+
+    def __init__(self, throttle: Throttle, meter: Meter) -> None:
+        self._throttle = throttle
+        self._meter = meter
+
+    async def __aenter__(self) -> float:
+        return await self._throttle.enter(self._meter)
+
+    async def __aexit__(self, *error: object) -> None:
+        self._throttle.leave()
 
 
 class Throttles:
-    """A throttle for each model by its name, so that all who ask one model share one.
+    """A throttle for each model by its name, so that all who ask one model share one, from any thread.
 
     What is said first about its limits holds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._throttles = dict[str, Throttle]()
 
     def __call__(self, model: str, in_flight: int, per_minute: float | None) -> Gate:
-        if model not in self._throttles:
-            self._throttles[model] = Throttle(in_flight, per_minute)
-        return self._throttles[model]
+        known = self._throttles.get(model)
+        # At once, or two threads would each have their own.
+        return known or self._throttles.setdefault(model, Throttle(in_flight, per_minute, self._clock))

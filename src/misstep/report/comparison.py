@@ -1,10 +1,12 @@
 """Two runs side by side, as a rich renderable."""
 
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.comparison import Comparison, Pairing
+from misstep.core.comparison import Comparison, Pairing, TaskComparison
 from misstep.report.layout import bare_table
 from misstep.report.statistics import p_in_words, p_value, points
 from misstep.report.terminal import percent
@@ -16,25 +18,42 @@ def comparison_view(comparison: Comparison, first: str, second: str) -> Renderab
 
     `first` and `second` say what the two runs are of.
     """
-    parts: list[RenderableType] = [
+    steps = [(str(step.actions), step.pairing, step.p) for step in comparison.steps]
+    return Group(
         _runs(comparison, first, second),
         Text(),
-        _crossing(comparison.pairing),
+        _crossing(comparison.pairing, "cases"),
         Text(),
-        _rates(comparison),
-    ]
-    if comparison.steps:
-        note = f"p: exact McNemar test; by actions, corrected for {len(comparison.steps)} of them (Holm)"
-        parts.append(Text(note, style="dim"))
-    return Group(*parts, Text(), Text(conclusion(comparison), style="bold"))
+        _rates(comparison, "actions", "cases", steps),
+        *_corrected("actions", len(steps)),
+        Text(),
+        Text(conclusion(comparison), style="bold"),
+    )
 
 
-def conclusion(comparison: Comparison) -> str:
+def task_comparison_view(comparison: TaskComparison, first: str, second: str) -> RenderableType:
+    """The same for runs on a benchmark, with what a task took."""
+    kinds = [(plain(part.kind, 60), part.pairing, part.p) for part in comparison.kinds]
+    return Group(
+        _runs(comparison, first, second),
+        Text(),
+        _crossing(comparison.pairing, "tasks"),
+        Text(),
+        _rates(comparison, "kind", "tasks", kinds),
+        *_corrected("kind", len(kinds)),
+        Text(),
+        _efforts(comparison),
+        Text(),
+        Text(conclusion(comparison, "tasks"), style="bold"),
+    )
+
+
+def conclusion(comparison: Comparison | TaskComparison, unit: str = "cases") -> str:
     """Which of the two is better, if any is."""
     pairing = comparison.pairing
     low, high = pairing.interval
     if not pairing.first_only and not pairing.second_only:
-        return f"no difference: the same of {pairing.cases} cases passed"
+        return f"no difference: the same of {pairing.cases} {unit} passed"
     if not comparison.significant:
         interval = f"95 % interval {points(low)} to {points(high)} points"
         return f"no difference that chance would not explain ({p_in_words(pairing.p)}, {interval})"
@@ -44,7 +63,14 @@ def conclusion(comparison: Comparison) -> str:
     return f"the {better} is better by {by} ({interval}, {p_in_words(pairing.p)})"
 
 
-def _runs(comparison: Comparison, first: str, second: str) -> Table:
+def _corrected(what: str, count: int) -> list[Text]:
+    if not count:
+        return []
+    note = f"p: exact McNemar test; by {what}, corrected for {count} of them (Holm)"
+    return [Text(note, style="dim")]
+
+
+def _runs(comparison: Comparison | TaskComparison, first: str, second: str) -> Table:
     table = bare_table(headed=False)
     table.add_column(style="bold")
     table.add_row("first", comparison.first, Text(plain(first)))
@@ -52,9 +78,9 @@ def _runs(comparison: Comparison, first: str, second: str) -> Table:
     return table
 
 
-def _crossing(pairing: Pairing) -> Table:
+def _crossing(pairing: Pairing, unit: str) -> Table:
     table = bare_table()
-    table.add_column(f"{pairing.cases} cases in common", style="bold")
+    table.add_column(f"{pairing.cases} {unit} in common", style="bold")
     for heading in ("second passed", "second failed"):
         table.add_column(heading, justify="right")
     table.add_row("first passed", str(pairing.both), str(pairing.first_only))
@@ -62,13 +88,29 @@ def _crossing(pairing: Pairing) -> Table:
     return table
 
 
-def _rates(comparison: Comparison) -> Table:
+def _rates(
+    comparison: Comparison | TaskComparison,
+    what: str,
+    unit: str,
+    parts: Sequence[tuple[str, Pairing, float]],
+) -> Table:
     table = bare_table()
-    for heading in ("actions", "cases", "first", "second", "difference", "95 % interval", "p"):
+    for heading in (what, unit, "first", "second", "difference", "95 % interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for step in comparison.steps:
-        table.add_row(str(step.actions), *_row(step.pairing, step.p))
+    for name, pairing, p in parts:
+        table.add_row(name, *_row(pairing, p))
     table.add_row("all", *_row(comparison.pairing, comparison.pairing.p), style="bold")
+    return table
+
+
+def _efforts(comparison: TaskComparison) -> Table:
+    table = bare_table()
+    for heading in ("to a task", "first", "second"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    one, other = comparison.effort
+    table.add_row("calls", f"{one.calls:.1f}", f"{other.calls:.1f}")
+    table.add_row("tokens", f"{one.tokens:,.0f}", f"{other.tokens:,.0f}")
+    table.add_row("seconds", f"{one.seconds:.2f}", f"{other.seconds:.2f}")
     return table
 
 

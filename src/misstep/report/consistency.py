@@ -18,12 +18,15 @@ from misstep.core.consistency import (
     Score,
     Side,
 )
-from misstep.report.layout import bare_table, section
+from misstep.report.layout import Trimmed, bare_table, beneath, hanging, section
 from misstep.report.terminal import STYLES, counted
-from misstep.report.text import plain
+from misstep.report.text import few_lines, plain
+from misstep.report.trial import unanswered
 
 MOST = 500  # characters of a text in a list
 WHOLE = 4_000  # where a set is shown in full
+MOST_LINES = 12  # of what a tool was given or gave back
+NONE_FAILED = "no set has failed"
 HEADINGS = ("sets", "failed", "passed", "inconclusive", "groups", "calls", "tokens")
 ENDINGS = {"done": "", "time": "time was up before all sets were made", "stopped": "stopped before its end"}
 
@@ -34,20 +37,28 @@ def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> Ren
     `again` and `place` are what stands before and after a set in the command that replays it.
     """
     parts: list[RenderableType] = [_tools_table(report.tools)]
-    if words := sorted({tool.sandbox for tool in report.tools if tool.sandbox}):
-        parts.append(Text(f"\nsandbox: {'; '.join(map(plain, words))}", style="dim"))
-    told = [f"{tool.name}: {'; '.join(said)}" for tool in report.tools if (said := remarks(tool))]
-    parts += [Text(plain(line, 1_000), style="dim") for line in told]
+    parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
     for tool in report.tools:
         for each in tool.faulty:
             command = Text(f"  again: {again}/{each.id}{place}", style="dim")
             parts += [Text(), set_view(each, tool.name), command]
-    if not any(tool.faulty for tool in report.tools):
-        parts.append(Text("\nno set has failed", style="green"))
     unclear = [_unclear(tool.name, each) for tool in report.tools for each in tool.having("inconclusive")]
+    if not any(tool.faulty for tool in report.tools):
+        outcome = nothing_failed(report.tools)
+        parts += [Text(), Text(outcome, style="green" if outcome == NONE_FAILED else "yellow")]
     if unclear:
         parts.append(section("inconclusive", Group(*unclear)))
-    return Group(*parts)
+    return Trimmed(Group(*parts))
+
+
+def nothing_failed(tools: Sequence[ConsistencyReport]) -> str:
+    """Says as much as the sets do: of a tool that has none which was judged, nothing is known."""
+    unclear = sum(len(tool.having("inconclusive")) for tool in tools)
+    rest = f"; {counted(unclear, 'set')} could not be judged" if unclear else ""
+    unknown = [plain(tool.name, 100) for tool in tools if tool.verdict == "inconclusive"]
+    if unknown:
+        rest += f"; nothing is known about {', '.join(unknown)}"
+    return f"{NONE_FAILED}{rest}"
 
 
 def set_view(one: PromptSet, tool: str, most: int = MOST) -> RenderableType:
@@ -58,18 +69,18 @@ def set_view(one: PromptSet, tool: str, most: int = MOST) -> RenderableType:
     parts: list[RenderableType] = []
     if one.template:
         parts.append(Text(f"template: {plain(one.template, most)}"))
-    parts += [_hanging(f"{number}", request, most) for number, request in enumerate(one.requests, 1)]
+    parts += [hanging(f"{number}", plain(request, most)) for number, request in enumerate(one.requests, 1)]
     parts += _buckets(one.buckets, "", most)
     if one.normalised is not None:
         parts += _buckets(one.normalised, ", what does not matter left out", most)
     if one.expectation is not None:
         parts.append(Text(f"expected: {plain(one.expectation.statement, most)}"))
     if one.scores:
-        lines = [_hanging(str(score.request), score_in_words(score), most) for score in one.scores]
+        lines = [hanging(str(score.request), plain(score_in_words(score), most)) for score in one.scores]
         parts.append(_listed("scores", lines))
     if one.evidence is not None:
         parts.append(_listed("the pair that shows it", _evidence(one.evidence, most)))
-    return Group(head, Padding(Group(*parts), (0, 0, 0, 2), expand=False))
+    return Trimmed(Group(head, Padding(Group(*parts), (0, 0, 0, 2), expand=False)))
 
 
 def set_detail(one: PromptSet, tool: str) -> RenderableType:
@@ -77,21 +88,22 @@ def set_detail(one: PromptSet, tool: str) -> RenderableType:
     parts: list[RenderableType] = [set_view(one, tool, WHOLE)]
     if one.trials:
         said = [
-            _hanging(str(number), trial.answer or trial.error or trial.ended, WHOLE)
+            hanging(str(number), plain(trial.answer or trial.error or trial.ended, WHOLE))
             for number, trial in enumerate(one.trials, 1)
         ]
         parts.append(section("what the agent answered", Group(*said)))
     if one.expectation is not None:
         expected = [Text(plain(answer, WHOLE)) for answer in one.expectation.answers]
         parts.append(section("what could be expected", Group(*expected)))
-    return Group(*parts)
+    return Trimmed(Group(*parts))
 
 
 def remarks(tool: ConsistencyReport) -> list[str]:
     """What else there is to say about a tool."""
     groups = [f"{each.differs} ({counted(len(each.sets), 'set')})" for each in group_sets(tool.sets)]
     differing = [f"what differs: {'; '.join(groups)}"] if groups else []
-    return [*tool.notes, *filter(None, [ENDINGS[tool.ended]]), *differing]
+    silent = unanswered([trial for each in tool.sets for trial in each.trials])
+    return [*tool.notes, *filter(None, [ENDINGS[tool.ended]]), *silent, *differing]
 
 
 def score_in_words(score: Score) -> str:
@@ -127,7 +139,10 @@ def _tools_table(tools: Sequence[ConsistencyReport]) -> Table:
 def _buckets(buckets: Buckets, how: str, most: int) -> list[RenderableType]:
     sorts = (("inputs", buckets.inputs), ("outputs", buckets.outputs))
     return [
-        _listed(f"buckets of {name}{how}", [_hanging(numbers_of(each), each.value, most) for each in found])
+        _listed(
+            f"buckets of {name}{how}",
+            [hanging(numbers_of(each), few_lines(each.value, most, MOST_LINES)) for each in found],
+        )
         for name, found in sorts
         if found
     ]
@@ -135,7 +150,7 @@ def _buckets(buckets: Buckets, how: str, most: int) -> list[RenderableType]:
 
 def _evidence(evidence: Evidence, most: int) -> list[RenderableType]:
     sides = [side for side in (evidence.wrong, evidence.right) if side is not None]
-    return [_hanging(str(side.number), _side_in_words(side), most) for side in sides]
+    return [hanging(str(side.number), few_lines(_side_in_words(side), most, MOST_LINES)) for side in sides]
 
 
 def _side_in_words(side: Side) -> str:
@@ -147,14 +162,5 @@ def _listed(title: str, lines: Sequence[RenderableType]) -> RenderableType:
     return Group(Text(title, style="dim"), Padding(Group(*lines), (0, 0, 0, 2), expand=False))
 
 
-def _hanging(mark: str, text: str, most: int) -> RenderableType:
-    """A text beside its mark, its further lines below the first."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row(Text(mark, style="dim"), Text(plain(text, most)))
-    return table
-
-
 def _unclear(tool: str, one: PromptSet) -> RenderableType:
-    return _hanging(f"{one.id} {plain(tool, 100)}", one.why, MOST)
+    return hanging(f"{one.id} {plain(tool, 100)}", plain(one.why, MOST))

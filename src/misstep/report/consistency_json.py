@@ -4,8 +4,9 @@ from typing import Any
 
 from misstep.core.alikeness import group_sets
 from misstep.core.consistency import Buckets, ConsistencyReport, ConsistencyRun, PromptSet, Score, Side
-from misstep.core.trial import Trial
 from misstep.core.verdict import Judgement
+from misstep.report.parts_json import tokens_as_json
+from misstep.report.trial import deeds_as_json
 
 _VERDICTS: tuple[Judgement, ...] = ("failed", "passed", "inconclusive")
 
@@ -33,7 +34,7 @@ def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
         "template": one.template,
         "infills": {name: list(words) for name, words in one.infills.items()},
         "requests": list(one.requests),
-        "trials": [_trial_as_json(trial) for trial in one.trials],
+        "trials": [{"ended": trial.ended, **deeds_as_json(trial)} for trial in one.trials],
         "buckets": _buckets_as_json(one.buckets),
         "normalised": one.normalised and _buckets_as_json(one.normalised),
         "expectation": one.expectation
@@ -56,20 +57,13 @@ def _tool_as_json(tool: ConsistencyReport) -> dict[str, Any]:
         **{verdict: len(tool.having(verdict)) for verdict in _VERDICTS},
         "groups": [{"differs": each.differs, "sets": list(each.sets)} for each in group_sets(tool.sets)],
         "calls": tool.calls,
-        "tokens": {
-            role: {"input": usage.input, "output": usage.output} for role, usage in tool.usage.items()
-        },
+        "tokens": tokens_as_json(tool.usage),
         "seconds": tool.seconds,
         "ended": tool.ended,
         "notes": list(tool.notes),
         "sandbox": tool.sandbox,
         "sets": [set_as_json(each, tool.name) for each in tool.sets],
     }
-
-
-def _trial_as_json(trial: Trial) -> dict[str, Any]:
-    calls = [{"tool": use.tool, "arguments": use.arguments, "result": use.result} for use in trial.uses]
-    return {"ended": trial.ended, "answer": trial.answer, "error": trial.error, "calls": calls}
 
 
 def _buckets_as_json(buckets: Buckets) -> dict[str, Any]:

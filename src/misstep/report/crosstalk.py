@@ -8,11 +8,12 @@ from rich.text import Text
 
 from misstep.core.crosstalk import Activated, CrosstalkReport, GroupReport
 from misstep.core.statistics import wilson
-from misstep.core.transcript import Usage
 from misstep.core.trial import Trial
-from misstep.report.layout import bare_table, section
+from misstep.report.layout import Trimmed, bare_table, section
+from misstep.report.parts_json import tokens_as_json
 from misstep.report.terminal import counted, percent
 from misstep.report.text import plain
+from misstep.report.trial import deeds_as_json
 
 LONGEST_NAME = 100  # characters
 LONGEST_REQUEST = 500
@@ -36,7 +37,7 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
             if group.activating
         ]
     parts += [Text(line, style="dim") for line in _remarks(report)]
-    return Group(*parts)
+    return Trimmed(Group(*parts))
 
 
 def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
@@ -51,7 +52,7 @@ def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
         "groups": [_group_as_json(group) for group in report.groups],
         "tools": [_tool_as_json(tool) for tool in report.tools],
         "matrix": report.matrix,
-        "tokens": _tokens_as_json(report.usage),
+        "tokens": tokens_as_json(report.usage),
     }
 
 
@@ -68,23 +69,16 @@ def _group_as_json(group: GroupReport) -> dict[str, object]:
         "activating": activating,
         "inconclusive": len(group.trials) - judged,
         **_rate_as_json(activating, judged),
-        "requests": [_trial_as_json(trial) for trial in group.trials],
-        "tokens": _tokens_as_json(group.usage),
+        "requests": [_request_as_json(trial) for trial in group.trials],
+        "tokens": tokens_as_json(group.usage),
         "seconds": group.seconds,
         "notes": list(group.notes),
         "sandbox": group.sandbox,
     }
 
 
-def _trial_as_json(trial: Trial) -> dict[str, object]:
-    calls = [{"tool": use.tool, "arguments": use.arguments, "result": use.result} for use in trial.uses]
-    return {
-        "request": trial.request,
-        "verdict": _verdict(trial),
-        "calls": calls,
-        "answer": trial.answer,
-        "error": trial.error,
-    }
+def _request_as_json(trial: Trial) -> dict[str, object]:
+    return {"request": trial.request, "verdict": _verdict(trial), **deeds_as_json(trial)}
 
 
 def _tool_as_json(tool: Activated) -> dict[str, object]:
@@ -100,10 +94,6 @@ def _tool_as_json(tool: Activated) -> dict[str, object]:
 
 def _rate_as_json(count: int, total: int) -> dict[str, object]:
     return {"rate": count / total if total else None, "interval": list(wilson(count, total))}
-
-
-def _tokens_as_json(usage: dict[str, Usage]) -> dict[str, object]:
-    return {role: {"input": each.input, "output": each.output} for role, each in usage.items()}
 
 
 def _verdict(trial: Trial) -> str:

@@ -1,6 +1,5 @@
 """Defects of tools as rich renderables."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -10,13 +9,16 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.finding import BY_REQUEST, Finding, FuzzReport, ToolReport
+from misstep.core.passage import Passage
 from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
 from misstep.report.call import written
-from misstep.report.journey import estimate, journey_as_json, journeys_view
-from misstep.report.layout import bare_table, section
+from misstep.report.journey import estimate, journey_as_json, journeys_of, journeys_view, passage_view
+from misstep.report.layout import Trimmed, bare_table, beneath, section
+from misstep.report.parts_json import richness_as_json
 from misstep.report.terminal import counted
 from misstep.report.text import plain
+from misstep.report.trial import read_arguments, unanswered
 
 LONGEST_CALL = 300  # characters of arguments
 WIDE = 78  # columns of a terminal
@@ -39,10 +41,7 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
     `again` and `place` are what stands before and after a finding in the command that replays it.
     """
     parts: list[RenderableType] = [ToolsTable(report.tools)]
-    if words := sorted({tool.sandbox for tool in report.tools if tool.sandbox}):
-        parts.append(Text(f"\nsandbox: {'; '.join(map(plain, words))}", style="dim"))
-    told = [f"{tool.name}: {'; '.join(said)}" for tool in report.tools if (said := remarks(tool))]
-    parts += [Text(plain(line, 1_000), style="dim") for line in told]
+    parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
     for finding in report.findings:
         parts += [Text(), finding_view(finding), Text(f"  again: {again}/{finding.id}{place}", style="dim")]
     if not report.findings:
@@ -50,8 +49,8 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
         rest = f"; {unclear} could not be judged" if unclear else ""
         parts.append(Text(f"\nno defects were found{rest}", style="yellow" if unclear else "green"))
     if any(tool.journey for tool in report.tools):
-        parts += [Text(), journeys_view(report.tools)]
-    return Group(*parts)
+        parts.append(journeys_view(report.tools))
+    return Trimmed(Group(*parts))
 
 
 def finding_view(finding: Finding) -> RenderableType:
@@ -70,7 +69,7 @@ def finding_view(finding: Finding) -> RenderableType:
 
 def written_call(call: Invocation) -> str:
     """The call as one would type it; what can't be shown is spelt out."""
-    return written(call.tool, json.loads(call.arguments), LONGEST_CALL)
+    return written(call.tool, read_arguments(call.arguments), LONGEST_CALL)
 
 
 def judged_view(judged: Judged) -> RenderableType:
@@ -86,8 +85,8 @@ def judged_view(judged: Judged) -> RenderableType:
     )
 
 
-def finding_detail(finding: Finding) -> RenderableType:
-    """The same with the calls that showed it first, and the way through the code."""
+def finding_detail(finding: Finding, passage: Passage | None) -> RenderableType:
+    """The same with the calls that showed it first, the way through the code, and that through the agent."""
     parts: list[RenderableType] = [finding_view(finding)]
     if finding.original != finding.calls:
         first = Group(*[Text(written_call(call)) for call in finding.original])
@@ -97,7 +96,9 @@ def finding_detail(finding: Finding) -> RenderableType:
         styles = ["" if frame.own else "dim" for frame in finding.frames]
         way = Group(*[Text(plain(line), style=style) for line, style in zip(lines, styles, strict=True)])
         parts.append(section("the way there", way))
-    return Group(*parts)
+    if passage is not None:
+        parts.append(passage_view(passage))
+    return Trimmed(Group(*parts))
 
 
 class ToolsTable:
@@ -125,7 +126,7 @@ def found(tool: ToolReport) -> Text:
 
 def in_all(tool: ToolReport) -> str:
     """How many defects there are by the estimate, with its interval."""
-    return estimate(tool.richness)
+    return estimate(tool.in_all)
 
 
 def calls_each(tool: ToolReport) -> str:
@@ -139,6 +140,7 @@ def lines_run(tool: ToolReport) -> str:
 def remarks(tool: ToolReport) -> list[str]:
     """What stood in the way, and what was never reached."""
     told = [*tool.notes, *filter(None, [ENDINGS[tool.ended]])]
+    told += unanswered([trial for journey in journeys_of([tool]) for trial in journey.attempts])
     if tool.reach and (missed := tool.reach.missed):
         more = f", and {len(missed) - MOST_MISSED} more" if len(missed) > MOST_MISSED else ""
         told.append(f"never reached: {', '.join(missed[:MOST_MISSED])}{more}")
@@ -148,7 +150,7 @@ def remarks(tool: ToolReport) -> list[str]:
 def history(finding: Finding) -> str:
     often = f"seen {counted(finding.seen, 'time')}" if finding.seen > 1 else "seen once"
     if finding.origin == BY_REQUEST:
-        return f"found by {BY_REQUEST}, {often}"
+        return f"found by {BY_REQUEST}, {often}{_certainty(finding)}"
     return f"found after {counted(finding.found_after, 'call')}, {often}{_certainty(finding)}"
 
 
@@ -172,13 +174,13 @@ def as_json(report: FuzzReport) -> dict[str, object]:
 
 
 def _tool_as_json(tool: ToolReport) -> dict[str, object]:
-    richness, reach = tool.richness, tool.reach
+    reach = tool.reach
     return {
         "name": tool.name,
         "calls": tool.calls,
         "unique_errors": tool.unique_errors,
         "calls_per_error": tool.calls_per_error,
-        "chao1": richness and {"estimate": richness.estimate, "low": richness.low, "high": richness.high},
+        "chao1": richness_as_json(tool.in_all),
         "findings": [finding_as_json(finding) for finding in tool.findings],
         "refused": tool.refused,
         "environment": tool.environment,
@@ -195,7 +197,7 @@ def _tool_as_json(tool: ToolReport) -> dict[str, object]:
 
 def finding_as_json(finding: Finding) -> dict[str, object]:
     """`arguments` are those of the call that shows the defect, `calls` all that it takes."""
-    calls = [{"tool": call.tool, "arguments": json.loads(call.arguments)} for call in finding.calls]
+    calls = [{"tool": call.tool, "arguments": read_arguments(call.arguments)} for call in finding.calls]
     return {
         "id": finding.id,
         "tool": finding.tool,

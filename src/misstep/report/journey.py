@@ -1,6 +1,5 @@
 """What became of tools' defects when they were put to an agent."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
@@ -12,53 +11,89 @@ from rich.text import Text
 from misstep.core.finding import Journey, Richness, ToolReport
 from misstep.core.passage import FATES, Passage
 from misstep.core.statistics import wilson
-from misstep.core.trial import Trial, Use
-from misstep.report.layout import bare_table, section
+from misstep.report.layout import bare_table, hanging, section
+from misstep.report.parts_json import richness_as_json, tokens_as_json
 from misstep.report.statistics import interval
 from misstep.report.terminal import percent
 from misstep.report.text import plain
+from misstep.report.trial import trial_as_json, trial_in_words
 
 MOST_WHY = 300  # characters of a reason
 
 Cells: TypeAlias = Callable[[Journey], list[str]]
+Past: TypeAlias = Callable[[Passage], bool | None]  # whether a stage is past; None where nobody knows
 
 STAGES = ("documented", "asked for", "reached")
 EFFORT = ("errors", "calls", "calls each", "est. in all", "tokens")
+NOTHING = "–"
 
 
 class Survival(msgspec.Struct, frozen=True):
-    """How many of the fuzzer's defects got past a stage, out of all that were put to the agent."""
+    """How many of the fuzzer's defects got past a stage, out of the `total` of which that is known.
+
+    `put` are all that were put to the agent. Where nothing is known of any, there is no `count`, perhaps
+    since nobody `asked`.
+    """
 
     stage: str
-    count: int
+    count: int | None
     total: int
+    put: int
+    asked: bool = True
 
     @property
     def share(self) -> float | None:
-        return self.count / self.total if self.total else None
+        return None if self.count is None or not self.total else self.count / self.total
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return None if self.share is None or self.count is None else wilson(self.count, self.total)
+
+    @property
+    def cell(self) -> str:
+        return NOTHING if self.count is None else str(self.count)
 
     @property
     def words(self) -> str:
-        ends = wilson(self.count, self.total)
-        return f"{self.count} {self.stage} ({percent(self.share)}, {interval(ends)})"
+        if self.interval is None:
+            return f"{NOTHING} {self.stage} ({'not known' if self.asked else 'nobody asked'})"
+        known = "" if self.total == self.put else f" of {self.total}"
+        return f"{self.count}{known} {self.stage} ({percent(self.share)}, {interval(self.interval)})"
 
 
 def survivals(journeys: Iterable[Journey]) -> list[Survival]:
-    """For each stage, how many defects got past it."""
-    defects = [each for journey in journeys for each in journey.passages if each.matter == "defect"]
-    counts = (
-        sum(each.is_documented for each in defects),
-        sum(bool(each.requests) for each in defects),
-        sum(each.fate == "reached" for each in defects),
-    )
-    return [Survival(stage, count, len(defects)) for stage, count in zip(STAGES, counts, strict=True)]
+    """For each stage, how many defects got past it; those of which nobody knows count for nothing."""
+    told = list(journeys)
+    defects = [each for journey in told for each in journey.passages if each.matter == "defect"]
+    has_check = any(journey.method == "toolfuzz" for journey in told)
+    asked = any(each.rehearsal is not None for each in defects) or (has_check and not defects)
+    return [
+        _survival("documented", lambda each: each.documented, defects, asked),
+        _survival("asked for", _was_asked_for, defects),
+        _survival("reached", _was_reached, defects),
+    ]
+
+
+def _survival(stage: str, past: Past, defects: Sequence[Passage], asked: bool = True) -> Survival:
+    known = [is_past for each in defects if (is_past := past(each)) is not None]
+    count = sum(known) if known or (asked and not defects) else None
+    return Survival(stage, count, len(known), len(defects), asked)
+
+
+def _was_asked_for(passage: Passage) -> bool | None:
+    """Whether there were requests; nobody knows where a model or the agent gave nothing of use before."""
+    return True if passage.requests else None if passage.fate == "inconclusive" else False
+
+
+def _was_reached(passage: Passage) -> bool | None:
+    return None if passage.fate == "inconclusive" else passage.fate == "reached"
 
 
 def survival_in_words(tools: Sequence[ToolReport]) -> str:
     """The share of all defects that survives each stage, with its interval; empty where there are none."""
     found = survivals(journeys_of(tools))
-    total = found[0].total
-    return f"of {total} put to the agent: {', '.join(each.words for each in found)}" if total else ""
+    put = found[0].put
+    return f"of {put} put to the agent: {', '.join(each.words for each in found)}" if put else ""
 
 
 def journeys_of(tools: Iterable[ToolReport]) -> list[Journey]:
@@ -71,9 +106,19 @@ def journeys_view(tools: Sequence[ToolReport]) -> RenderableType:
     if told := survival_in_words(tools):
         parts += [_stages_table(tools), Text(f"{told}\n", style="dim")]
     parts.append(_effort_table(tools))
-    passages = [passage for journey in journeys_of(tools) for passage in journey.passages]
-    lines = [_line(passage) for passage in passages if passage.fate != "reached"]
-    return section(_title(tools), Group(*parts, *([Text(), *lines] if lines else [])))
+    listed = [hanging("·", told) for told in not_reached(tools)]
+    return section(_title(tools), Group(*parts, *([Text(), *listed] if listed else [])))
+
+
+def not_reached(tools: Iterable[ToolReport]) -> list[str]:
+    """For each defect that natural requests did not lead to, whose it is and what stood in the way."""
+    return [
+        f"{plain(tool.name, 100)}: {fate_in_words(passage)}"
+        for tool in tools
+        if tool.journey is not None
+        for passage in tool.journey.passages
+        if passage.fate != "reached"
+    ]
 
 
 def effort_cells(journey: Journey) -> list[str]:
@@ -82,7 +127,7 @@ def effort_cells(journey: Journey) -> list[str]:
     return [
         str(journey.unique_errors),
         f"{journey.calls:,}",
-        "–" if each is None else f"{each:,.1f}",
+        NOTHING if each is None else f"{each:,.1f}",
         estimate(journey.richness),
         f"{_tokens(journey):,}",
     ]
@@ -92,12 +137,12 @@ def stage_cells(journey: Journey) -> list[str]:
     """How many defects were put to the agent, how many got past each stage, and how many stay unclear."""
     found = survivals([journey])
     unclear = sum(each.fate == "inconclusive" for each in journey.passages if each.matter == "defect")
-    return [str(found[0].total), *[str(each.count) for each in found], str(unclear)]
+    return [str(found[0].put), *[each.cell for each in found], str(unclear)]
 
 
 def estimate(richness: Richness | None) -> str:
     """How many defects there are by the estimate, with its interval."""
-    return f"{richness.estimate:.1f} ({richness.low:.0f}–{richness.high:.0f})" if richness else "–"
+    return f"{richness.estimate:.1f} ({richness.low:.0f}–{richness.high:.0f})" if richness else NOTHING
 
 
 def fate_in_words(passage: Passage) -> str:
@@ -109,11 +154,11 @@ def fate_in_words(passage: Passage) -> str:
 
 
 def journey_as_json(journey: Journey) -> dict[str, object]:
-    richness, found = journey.richness, survivals([journey])
+    found = survivals([journey])
     refusals = [each for each in journey.passages if each.matter == "refusal"]
     return {
         "method": journey.method,
-        "put_to_the_agent": found[0].total,
+        "put_to_the_agent": found[0].put,
         "stages": {each.stage.replace(" ", "_"): _survival_as_json(each) for each in found},
         "fates": {fate: sum(each.fate == fate for each in journey.passages) for fate in FATES},
         "refusals": {"put": len(refusals), "reached": sum(each.fate == "reached" for each in refusals)},
@@ -121,58 +166,40 @@ def journey_as_json(journey: Journey) -> dict[str, object]:
         "unique_errors": journey.unique_errors,
         "calls": journey.calls,
         "calls_per_error": journey.calls_per_error,
-        "chao1": richness and {"estimate": richness.estimate, "low": richness.low, "high": richness.high},
-        "tokens": {
-            role: {"input": usage.input, "output": usage.output} for role, usage in journey.usage.items()
-        },
+        "chao1": richness_as_json(journey.richness),
+        "tokens": tokens_as_json(journey.usage),
         "seconds": journey.seconds,
-        "passages": [_passage_as_json(passage) for passage in journey.passages],
+        "passages": [passage_as_json(passage) for passage in journey.passages],
     }
 
 
 def _survival_as_json(one: Survival) -> dict[str, object]:
-    low, high = wilson(one.count, one.total)
-    return {"count": one.count, "share": one.share, "low": low, "high": high}
+    low, high = one.interval or (None, None)
+    return {"count": one.count, "of": one.total, "share": one.share, "low": low, "high": high}
 
 
-def _passage_as_json(passage: Passage) -> dict[str, object]:
+def passage_as_json(passage: Passage) -> dict[str, object]:
     return {
         "matter": passage.matter,
         "finding": passage.finding,
         "fate": passage.fate,
         "why": passage.why,
+        "documented": passage.documented,
+        "rehearsal": passage.rehearsal and trial_as_json(passage.rehearsal),
         "requests": list(passage.requests),
-        "trials": [_trial_as_json(trial) for trial in passage.trials],
+        "trials": [trial_as_json(trial) for trial in passage.trials],
     }
 
 
-def _trial_as_json(trial: Trial) -> dict[str, object]:
-    return {
-        "request": trial.request,
-        "calls": [_use_as_json(use) for use in trial.uses],
-        "answer": trial.answer,
-        "ended": trial.ended,
-        "error": trial.error,
-    }
-
-
-def _use_as_json(use: Use) -> dict[str, object]:
-    judged = use.judged
-    return {
-        "tool": use.tool,
-        "arguments": _read(use.arguments),
-        "result": use.result,
-        "ruling": judged.ruling,
-        "error": judged.error,
-        "message": judged.message,
-    }
-
-
-def _read(arguments: str) -> object:
-    try:
-        return json.loads(arguments)
-    except ValueError:  # a secret in it has been masked
-        return arguments
+def passage_view(passage: Passage) -> RenderableType:
+    """What came of one defect, and what the agent did when it was told to make the very calls."""
+    lines = [Text(fate_in_words(passage))]
+    if passage.rehearsal is not None:
+        lines.append(
+            Text("told to make these very calls, with tools that do nothing, the agent did", style="dim")
+        )
+        lines += [Text(f"  {line}") for line in trial_in_words(passage.rehearsal)]
+    return section("through the agent", Group(*lines))
 
 
 def _title(tools: Sequence[ToolReport]) -> str:
@@ -201,7 +228,3 @@ def _table(tools: Sequence[ToolReport], headings: Sequence[str], cells: Cells) -
 
 def _tokens(journey: Journey) -> int:
     return sum(usage.input + usage.output for usage in journey.usage.values())
-
-
-def _line(passage: Passage) -> Text:
-    return Text(f"  {fate_in_words(passage)}", style="dim")

@@ -1,66 +1,19 @@
-"""What is labelled, and what labels come to, as people see it."""
+"""What labels come to, as people see it."""
 
-import json
-from collections.abc import Sequence
-
-import msgspec
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.label import Agreement, Item, LabelReport, Opinion, Rate, Score
-from misstep.core.trial import Trial, Use
-from misstep.report.call import written
+from misstep.core.label import Agreement, LabelReport, Opinion, Rate, Score
 from misstep.report.layout import bare_table, section
 from misstep.report.statistics import interval
 from misstep.report.terminal import counted, percent
-from misstep.report.text import plain, plain_lines
+from misstep.report.text import plain
 
-SHORT = 600  # characters of a text, unless all of it is asked for
-SHORT_LINES = 12
-WHOLE = 200_000
-NOTHING = "(nothing)"
-QUESTION = (
-    "Erroneous is what does not do right by the person who asks: a wrong or missing answer, a tool that was "
-    "given something else than was meant, a result that is no result. One such request is enough."
-)
 TERMS = (
     "false discoveries: called erroneous by the run and not by the labeller; missed: passed by the run and "
     "called erroneous by the labeller; with 95 % intervals"
 )
-
-
-class Shown(msgspec.Struct, frozen=True):
-    """A trial as whoever labels it sees it: nothing but the request, calls with their results, the answer.
-
-    All of it is harmless text.
-    """
-
-    request: str
-    calls: tuple[tuple[str, str], ...]
-    answer: str
-
-
-def shown(trial: Trial, most: int = WHOLE, lines: int = WHOLE) -> Shown:
-    """A trial with each of its texts cut to so many characters and lines."""
-    calls = tuple((_call(use, most), _text(use.result, most, lines)) for use in trial.uses)
-    return Shown(_text(trial.request, most, lines), calls, _text(trial.answer, most, lines))
-
-
-def is_cut(item: Item) -> bool:
-    """Whether there is more to an item than is shown at first."""
-    return any(shown(trial, SHORT, SHORT_LINES) != shown(trial) for trial in item.trials)
-
-
-def item_view(item: Item, place: int, of: int, whole: bool = False) -> RenderableType:
-    """One item, the `place`th of so many."""
-    limits = (WHOLE, WHOLE) if whole else (SHORT, SHORT_LINES)
-    parts: list[RenderableType] = [Text(f"{place} of {of}", style="bold reverse")]
-    several = len(item.trials) > 1
-    for number, trial in enumerate(item.trials, 1):
-        parts += _trial_view(shown(trial, *limits), f" {number}" if several else "")
-    return Group(*parts)
 
 
 def labels_view(report: LabelReport) -> RenderableType:
@@ -137,32 +90,3 @@ def _disagreements(agreement: Agreement) -> Table:
         said = (label_in_words(one.first), label_in_words(one.second))
         table.add_row(Text(plain(one.item, 100)), Text(plain(one.tool, 100)), *said)
     return table
-
-
-def _trial_view(trial: Shown, number: str) -> list[RenderableType]:
-    parts = [*_part(f"request{number}", [trial.request], "bold")]
-    for call, result in trial.calls:
-        parts += _part("tool", [call], "cyan") + _part("", [result], "")
-    if not trial.calls:
-        parts += _part("tool", ["(not called)"], "dim")
-    return parts + _part("answer", [trial.answer], "")
-
-
-def _part(heading: str, texts: Sequence[str], style: str) -> list[RenderableType]:
-    head: list[RenderableType] = [Text(f"\n{heading}", style="dim")] if heading else []
-    return [*head, *[Padding(Text(text, style=style), (0, 0, 0, 2)) for text in texts]]
-
-
-def _call(use: Use, most: int) -> str:
-    try:
-        given: object = json.loads(use.arguments)
-    except (ValueError, RecursionError):
-        given = use.arguments
-    return written(use.tool, given, most)
-
-
-def _text(text: str, most: int, lines: int) -> str:
-    rows = text.strip("\n").split("\n")
-    kept = plain_lines("\n".join(rows[:lines]), most) or NOTHING
-    more = len(rows) - lines
-    return f"{kept}\n… ({counted(more, 'more line')})" if more > 0 else kept

@@ -129,6 +129,11 @@ def _notes(comparison: MethodComparison) -> list[str]:
     told += [f"TC are the calls that the agent made; fuzzing made {made:,} beside them"] if made else []
     if comparison.correctness:
         told.append("wrong answers count as one where evidence differs in the same respect, which is a guess")
+        if any([result.method == "consistency" and result.fdr for result in comparison.correctness]):
+            told.append(
+                "FDR of consistency only is a hint: labels are drawn by what the judge calls erroneous, so "
+                "that sets which it passes are too few among them, and those it could not judge are missing"
+            )
         if all([result.fdr is None for result in comparison.correctness]):
             told.append("FDR needs people: misstep label RUN, then this command with --use RUN for every run")
     return told

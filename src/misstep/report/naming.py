@@ -1,5 +1,6 @@
-"""What an agent is called wherever people see it."""
+"""What agents, tools, methods are called wherever people see them."""
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,6 +8,9 @@ from typing import Protocol
 import msgspec
 
 from misstep.core.capability import Capability
+from misstep.core.consistency import CHECKS
+from misstep.core.purpose import Purpose
+from misstep.core.settings import Settings
 from misstep.report.text import plain
 
 IN_A_COLUMN = 60  # characters
@@ -37,3 +41,22 @@ def told_apart(curves: Sequence[Capability]) -> list[Capability]:
         else msgspec.structs.replace(curve, agent=f"{curve.agent} ({curve.run})")
         for curve in curves
     ]
+
+
+def specs_in_short(specs: Sequence[str], most: int = IN_FULL) -> str:
+    """Where tools are, without the folders that their files are in."""
+    return plain(", ".join(map(_in_short, specs)), most)
+
+
+def _in_short(spec: str) -> str:
+    return os.path.basename(spec) if os.path.isabs(spec) else spec
+
+
+def method_in_words(settings: Settings, purpose: Purpose) -> str:
+    """What tells runs on the same tools apart, to be put behind the command; empty where nothing does."""
+    if purpose.verb not in ("fuzz", "consistency") or not settings.agent:
+        return ""
+    told = [settings.tool_method, "without sanity check" if settings.skip_sanity else ""]
+    if purpose.verb == "consistency" and settings.checks != CHECKS:
+        told.append(f"checks {', '.join(settings.checks)}")
+    return f" ({'; '.join(filter(None, told))})"

@@ -5,6 +5,7 @@ from importlib.resources import files
 
 import msgspec
 
+from misstep.core.benchmark import BenchmarkReport
 from misstep.core.breakdown import Breakdown
 from misstep.core.capability import Capability
 from misstep.core.consistency import ConsistencyRun
@@ -13,11 +14,15 @@ from misstep.core.finding import FuzzReport
 from misstep.core.outcome import Outcome
 from misstep.core.reduction import Reduction
 from misstep.core.summary import Summary
+from misstep.report.naming import specs_in_short
+from misstep.report.terminal import RunRow
 from misstep.report.web import sections
+from misstep.report.web.about import about
 from misstep.report.web.defects import defects
 from misstep.report.web.failures import failures
 from misstep.report.web.faulty_sets import faulty_sets
 from misstep.report.web.markup import Markup, element, text
+from misstep.report.web.tasks import tasks
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # no scripts, nothing from elsewhere
 TITLE = 120
@@ -25,7 +30,7 @@ TITLE = 120
 
 class Findings(msgspec.Struct, frozen=True):
     """What is known about a run. `failures` are some that did not pass; `place` is what has to be added to a
-    command so that it finds the store."""
+    command so that it finds the store. `run` says how tools were tested, or an agent with them."""
 
     summary: Summary
     failures: Sequence[Outcome] = ()
@@ -34,14 +39,17 @@ class Findings(msgspec.Struct, frozen=True):
     breakdowns: Sequence[Breakdown] = ()
     place: str = ""
     reduction: Reduction | None = None
+    run: RunRow | None = None
     tools: FuzzReport | None = None
     answers: ConsistencyRun | None = None
+    tasks: BenchmarkReport | None = None
 
 
 def run_page(findings: Findings) -> str:
     """Everything that is known about a run."""
-    summary = findings.summary
-    return page(f"{summary.agent} · run {summary.run}", tuple(_parts(findings)))
+    summary, run = findings.summary, findings.run
+    subject = specs_in_short(run.purpose.tools, TITLE) if run and not findings.tasks else summary.agent
+    return page(f"{subject} · run {summary.run}", tuple(_parts(findings)))
 
 
 def page(title: str, parts: Sequence[Markup]) -> str:
@@ -65,11 +73,21 @@ def _style() -> str:
 
 def _parts(findings: Findings) -> Iterator[Markup]:
     summary = findings.summary
+    if findings.run:
+        shelters = [
+            tool.sandbox for each in (findings.tools, findings.answers) if each for tool in each.tools
+        ]
+        shelters += [task.sandbox for task in findings.tasks.tasks] if findings.tasks else []
+        yield about(findings.run, shelters, summary)
     if findings.tools:
         yield from defects(findings.tools, findings.place)
         return
     if findings.answers:
         yield from faulty_sets(findings.answers, findings.place)
+        return
+    if findings.tasks:
+        yield sections.success(summary, "task")
+        yield from tasks(findings.tasks, findings.place)
         return
     if findings.dissections or findings.reduction:
         # How often changed cases pass says nothing about the agent.

@@ -4,14 +4,16 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import msgspec
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import ON_TOOLS, TESTING, Purpose
+from misstep.core.purpose import BENCHMARKS, ON_TOOLS, TESTING, UNITS, Purpose
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
-from misstep.report.layout import bare_table
+from misstep.report.layout import Trimmed, bare_table
+from misstep.report.naming import method_in_words, specs_in_short
 from misstep.report.text import plain
 
 STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow", "errored": "magenta"}
@@ -71,33 +73,45 @@ class RunRow(msgspec.Struct, frozen=True):
     purpose: Purpose = TESTING
 
 
-def runs_table(rows: Iterable[RunRow]) -> Table:
-    """One line per run."""
+def runs_table(rows: Iterable[RunRow]) -> RenderableType:
+    """A few lines for each run; what is about plans alone is left out where there are none."""
+    listed = list(rows)
+    plans = any(row.purpose.verb not in ON_TOOLS for row in listed)
     table = bare_table()
-    for heading in ("run", "started", "agent", "actions"):
-        table.add_column(heading, no_wrap=heading != "agent", overflow="fold")
-    for heading in ("cases", "success", "chance"):
+    subject = "agent" if plans else "tools"
+    for heading in ("run", "started", subject, *(["actions"] if plans else [])):
+        table.add_column(heading, no_wrap=heading != subject, overflow="fold")
+    for heading in ("cases", "success", *(["chance"] if plans else [])):
         table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(row.run, _when(row.started), _agent(row), _size(row), *_results(row))
-    return table
+    for row in listed:
+        done, success, chance = _results(row)
+        sizes, chances = ([_size(row)], [chance]) if plans else ([], [])
+        table.add_row(row.run, _when(row.started), _subject(row), *sizes, done, success, *chances)
+    return Trimmed(table)
 
 
 def _size(row: RunRow) -> str:
     """How many actions its cases have."""
-    if row.purpose.verb in ON_TOOLS:
-        return "tools"
+    if row.purpose.verb in (*ON_TOOLS, *BENCHMARKS):
+        return ""
     return str(row.settings.actions) if not row.settings.cases else "file"
 
 
-def _results(row: RunRow) -> tuple[str | Text, ...]:
+def _results(row: RunRow) -> tuple[str, str | Text, str]:
+    """How many cases it has, how many of them passed, and how many would by blind luck."""
     if row.summary is None:
         state = Text("going on", style="green") if row.live else Text("unfinished", style="yellow")
-        return f"{row.done}/{row.total}" if row.total else str(row.done), state, ""
+        return _cases(row, f"{row.done}/{row.total}" if row.total else str(row.done)), state, ""
     low, high = row.summary.interval
     rate = "–" if row.summary.success is None else f"{100 * row.summary.success:.0f} %"
     success = f"{rate} ({100 * low:.0f}–{100 * high:.0f})"
-    return str(row.done), success, percent(row.summary.chance)
+    return _cases(row, str(row.done)), success, percent(row.summary.chance)
+
+
+def _cases(row: RunRow, count: str) -> str:
+    """The number, with what is counted where that is something else than cases."""
+    unit = UNITS.get(row.purpose.verb)
+    return f"{count} {unit.removesuffix('s') if count == '1' else unit}" if unit else count
 
 
 def _when(started: float) -> str:
@@ -106,15 +120,18 @@ def _when(started: float) -> str:
     return then.strftime("%m-%d %H:%M" if then.year == datetime.now().year else "%Y-%m-%d")
 
 
-def _agent(row: RunRow) -> Text:
-    """The agent, below it its model if it has one, and the command if it was no mere test."""
-    model, purpose = row.settings.model, row.purpose
-    text = Text(plain(", ".join(purpose.tools) if purpose.verb in ON_TOOLS else row.settings.agent))
-    if model:
-        text.append(f"\n{plain(model)}", style="dim")
+def _subject(row: RunRow) -> Text:
+    """What is tested, below it with which model, and by which command if it was no mere test."""
+    settings, purpose = row.settings, row.purpose
+    on_tools = purpose.verb in ON_TOOLS
+    text = Text(specs_in_short(purpose.tools) if on_tools else plain(settings.agent))
+    who = [settings.agent if on_tools else "", settings.model]
+    if any(who):
+        text.append(f"\n{plain(', '.join(filter(None, who)))}", style="dim")
     if purpose.verb != "test":
         of = f" of {purpose.run}" if purpose.run else ""
-        text.append(f"\n{purpose.verb}{of}", style="dim")
+        command = purpose.command if purpose.verb in BENCHMARKS else purpose.verb
+        text.append(f"\n{command}{of}{method_in_words(settings, purpose)}", style="dim")
     return text
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from misstep.core.settings import store_flag
 from misstep.errors import UsageError
 from misstep.store.database import Database
 from misstep.store.sqlite import File
@@ -38,6 +39,11 @@ def shown(location: str) -> str:
     query = {name: value for name, value in url.query.items() if "password" not in name}
     parts = sa.URL.create(scheme, url.username, None, url.host, url.port, url.database, query)
     return parts.render_as_string(hide_password=False)
+
+
+def way_to(location: str) -> str:
+    """What has to be added to a command so that it finds the store at a location, less its password."""
+    return store_flag(shown(location))
 
 
 def _parse(location: str) -> sa.URL:

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from misstep.core.benchmark import TaskReport
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.crosstalk import GroupReport
 from misstep.core.finding import ToolReport
+from misstep.core.fixing import FixReport
 from misstep.core.outcome import Outcome
 from misstep.core.spending import Spent
 from misstep.store import schema
@@ -45,8 +47,10 @@ class Seat:
 
         return self._transactions.insist(self._hold, write)
 
-    def keep_report(self, report: ToolReport | ConsistencyReport | GroupReport, spent: Spent) -> None:
-        """Commit what was found out about a tool, in the place of what was there before."""
+    def keep_report(
+        self, report: ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport, spent: Spent
+    ) -> None:
+        """Commit what was found out about a tool or a task, in the place of what was there before."""
         row = {"run": self._run, "tool": key_of(report.name), "document": encode(report)}
         same = sa.and_(tool_reports.c.run == row["run"], tool_reports.c.tool == row["tool"])
 

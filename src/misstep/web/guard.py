@@ -5,7 +5,8 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+from misstep.adapters.hosting import NAMES
+
 HEADERS = {
     # No script, nothing from elsewhere, in nobody's frame: what pages show was written by tools and agents.
     "content-security-policy": (
@@ -48,7 +49,7 @@ class Guard:
 
 def _complaint(method: str, headers: Any) -> str:
     host = headers.get("host", "")
-    if host.rpartition(":")[0] not in LOOPBACK and host not in LOOPBACK:
+    if host.rpartition(":")[0] not in NAMES and host not in NAMES:
         return "this page is for this machine only: call it by 127.0.0.1 or localhost"
     if method in ("GET", "HEAD"):
         return ""

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from misstep.api.labelling import Labelling
 from misstep.errors import MisstepError
 from misstep.report import labels as words
+from misstep.report.items import QUESTION, shown
 from misstep.report.text import plain, plain_lines
 
 LABELS = {"erroneous": True, "correct": False}
@@ -50,7 +51,7 @@ class _Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.globals["words"] = words
+        self._templates.globals |= {"words": words, "question": QUESTION}
         self._templates.filters["plain"] = plain
 
     def start(self, request: Request) -> Response:
@@ -64,7 +65,7 @@ class _Pages:
             request,
             "item.html",
             number=place + 1,
-            trials=[words.shown(trial) for trial in item.trials],
+            trials=[shown(trial) for trial in item.trials],
             said=said.get(item.id),
             labelled=len(said),
             token=self._token,

@@ -17,6 +17,7 @@ from misstep.errors import UsageError
 from misstep.workshop.advice import advise
 from misstep.workshop.line import Line, Lost
 from misstep.workshop.protocol import Loaded, from_warden
+from misstep.workshop.sandbox.places import is_server
 
 GRACE = 3.0  # seconds for the reason to be told
 LOOK = 0.5  # seconds until somebody who waits looks whether to go on
@@ -55,7 +56,7 @@ class Arrival:
             news = _loading.decode(self._next_row(line, process.stderr, until))
         except TimeoutError:
             message = f"'{self._named}' was not loaded within {self._limit:g} seconds"
-            raise UsageError(message, *self._last_words(process.stderr)) from None
+            raise UsageError(message, *self._last_words(process.stderr), self._what_to_do()) from None
         except (Lost, msgspec.MsgspecError, RecursionError):
             raise self._obituary(process.stderr) from None
         if isinstance(news, Loaded):
@@ -63,6 +64,12 @@ class Arrival:
         message = readable(news.message)
         hints = [*map(readable, news.hints), *advise(message, self._spec)]
         raise UsageError(message, *hints, where=_from_here(readable(news.where)))
+
+    def _what_to_do(self) -> str:
+        """For whoever has waited in vain."""
+        if is_server(self._spec):
+            return "does the command start an MCP server? start it by hand to see what it waits for"
+        return "see what its import waits for: tools have to be there soon after it"
 
     def _next_row(self, line: Line, printed: IO[bytes], until: float) -> bytes:
         """The next row, while what is printed is read as well, so that nobody has to wait for that."""
@@ -95,7 +102,9 @@ class Arrival:
                 return self._unfit(message)
             return UsageError(f"'{self._named}' needs too many {message.what} while it is loaded")
         words = self._last_words(printed)
-        return UsageError(f"the process broke off while '{self._named}' was loaded", *words)
+        hint = f"is '{self._python}' a Python interpreter, or does the code end its own process?"
+        problem = f"the process broke off while '{self._named}' was loaded"
+        return UsageError(problem, *(words or [f"it said nothing: {hint}"]))
 
     def _unfit(self, message: Unfit) -> UsageError:
         python = self._python

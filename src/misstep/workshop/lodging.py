@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+from misstep.core.descriptions import reworded
 from misstep.core.tool import Described, Reaction
 from misstep.errors import UsageError
 from misstep.workshop.arrival import GivenUp
@@ -32,6 +33,7 @@ class Lodging:
         self.housing: Housing | None = None
         self.line: Line | None = None
         self.tools: tuple[Described, ...] = ()
+        self._own: tuple[Described, ...] = ()  # in their own words
         self.files: tuple[str, ...] = ()
         self.skipped: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
@@ -42,7 +44,7 @@ class Lodging:
         """Load the tools, and open them to calls."""
         try:
             self._open()
-            refuse_destruction(self.tools, self.sandbox, self._conditions, is_remote(self.spec))
+            refuse_destruction(self._own, self.sandbox, self._conditions, is_remote(self.spec))
         except BaseException:
             self.close()
             raise
@@ -122,5 +124,6 @@ class Lodging:
         return None
 
     def _take(self, loaded: Loaded) -> None:
-        self.tools, self.files = loaded.tools, loaded.files
+        self._own, self.files = loaded.tools, loaded.files
+        self.tools = tuple([reworded(each, self._conditions.wordings) for each in loaded.tools])
         self.skipped, self.notes = loaded.skipped, loaded.notes

@@ -11,9 +11,9 @@ from misstep.adapters.toolset.bound import Bound, Toolset, bind
 from misstep.adapters.toolset.calling.refusals import ArgumentsRefused, Garbled, ServerError, ServerGone
 from misstep.core.tool import Promises
 from misstep.errors import UsageError
-from tests.adapters.test_subprocess import children
 from tests.adapters.toolset.test_mcp_servers import OLD_PYTHON, SERVERS, config, serving
 from tests.adapters.toolset.toolset_cases import Binding, binding
+from tests.processes import children
 
 __all__ = ["binding"]
 

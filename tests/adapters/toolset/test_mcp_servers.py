@@ -16,8 +16,8 @@ from misstep.adapters.toolset.mcp_entries import McpServer, server_of, servers_i
 from misstep.adapters.toolset.mcp_servers import tools_of_servers
 from misstep.adapters.toolset.spec import tools_from
 from misstep.errors import UsageError
-from tests.adapters.test_subprocess import children
 from tests.conformance.subject_subprocess import find_python
+from tests.processes import children
 
 SERVERS = Path(__file__).with_name("servers")
 SHOP = f"{sys.executable} {SERVERS / 'shop.py'}"

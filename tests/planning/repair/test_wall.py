@@ -8,9 +8,9 @@ import pytest
 
 from misstep.core.constraint import Adjacent, Before, Choice, Limit, Place, Repeat
 from misstep.core.forms import Complaint
-from misstep.planning.repair.forms import FORMS, Form
+from misstep.planning.repair.forms import MANNERS, Manner
 from misstep.planning.repair.reading import Need, Reading
-from misstep.planning.repair.wall import is_quoted, read_answer
+from misstep.planning.repair.wall import checked_form, is_quoted
 from tests.planning.repair.readings import random_reading
 
 REQUEST = """Pay the invoice, then ship the order.  Call or mail the customer – whichever you like –
@@ -64,20 +64,20 @@ def by_tools(**changed: Any) -> dict[str, Any]:
 GOOD = {"relations": relations, "tools": by_tools}
 
 
-def read(form: Form, answer: object, request: str = REQUEST) -> Reading | Complaint:
+def read(manner: Manner, answer: object, request: str = REQUEST) -> Reading | Complaint:
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-    return read_answer(form, text, TOOLS, request)
+    return checked_form(manner, TOOLS, request).read(text)
 
 
-def complaint(form: Form, answer: object, request: str = REQUEST) -> str:
-    found = read(form, answer, request)
+def complaint(manner: Manner, answer: object, request: str = REQUEST) -> str:
+    found = read(manner, answer, request)
     assert isinstance(found, Complaint), found
     return found.text
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_all_that_can_be_said(form: Form) -> None:
-    found = read(form, GOOD[form]())
+@pytest.mark.parametrize("manner", MANNERS)
+def test_all_that_can_be_said(manner: Manner) -> None:
+    found = read(manner, GOOD[manner]())
     assert isinstance(found, Reading), found
     assert found.needs == tuple(Need(tool, quote) for tool, quote in NEEDED.items())
     assert {*found.constraints} == {
@@ -91,7 +91,7 @@ def test_all_that_can_be_said(form: Form) -> None:
     assert found.beyond == ("If it rains, wait",)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("manner", MANNERS)
 @pytest.mark.parametrize(
     "wrapped",
     [
@@ -101,11 +101,11 @@ def test_all_that_can_be_said(form: Form) -> None:
         "\ufeff  %s  ",
     ],
 )
-def test_words_around_the_answer_are_passed_over(form: Form, wrapped: str) -> None:
-    assert isinstance(read(form, wrapped % json.dumps(GOOD[form]())), Reading)
+def test_words_around_the_answer_are_passed_over(manner: Manner, wrapped: str) -> None:
+    assert isinstance(read(manner, wrapped % json.dumps(GOOD[manner]())), Reading)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("manner", MANNERS)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -122,8 +122,8 @@ def test_words_around_the_answer_are_passed_over(form: Form, wrapped: str) -> No
         ('{"\ud800": 1}', "unknown field"),
     ],
 )
-def test_what_is_not_in_the_form(form: Form, text: str, said: str) -> None:
-    found = complaint(form, text)
+def test_what_is_not_in_the_form(manner: Manner, text: str, said: str) -> None:
+    found = complaint(manner, text)
     assert any(each in found for each in said.split("|")), found
     assert len(found) < 1_000
 
@@ -200,17 +200,21 @@ def test_too_much_to_plan() -> None:
     tools = [f"t{number}" for number in range(20)]
     needed = [{"tool": tool, "quote": "twice"} for tool in tools]
     often = [{"kind": "repeat", "tool": tool, "times": 9, "quote": "twice"} for tool in tools]
-    found = read_answer("relations", json.dumps({"needed": needed, "constraints": often}), tools, "twice")
+    found = checked_form("relations", tools, "twice").read(
+        json.dumps({"needed": needed, "constraints": often})
+    )
     assert found == Complaint("With repetitions there are 180 calls; at most 60 can be planned.")
     pairs = [{"kind": "choice", "tools": tools[i : i + 2], "quote": "twice"} for i in range(0, 20, 2)]
-    found = read_answer("relations", json.dumps({"needed": needed, "constraints": pairs}), tools, "twice")
+    found = checked_form("relations", tools, "twice").read(
+        json.dumps({"needed": needed, "constraints": pairs})
+    )
     assert found == Complaint("There are more than 64 ways to choose.")
 
 
 def test_a_complaint_about_a_huge_name_is_short() -> None:
     tools = [f"tool_{number}" for number in range(5_000)]
     answer = json.dumps({"needed": [{"tool": "x" * 64, "quote": "twice"}], "constraints": []})
-    found = read_answer("relations", answer, tools, "twice")
+    found = checked_form("relations", tools, "twice").read(answer)
     assert isinstance(found, Complaint)
     assert "and 4900 more" in found.text
     assert len(found.text) < 2_000
@@ -245,10 +249,10 @@ def test_quotes(quote: str, request_: str, expected: bool) -> None:
     assert is_quoted(quote, request_) == expected
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_spoilt_answers_never_break_anything(form: Form) -> None:
+@pytest.mark.parametrize("manner", MANNERS)
+def test_spoilt_answers_never_break_anything(manner: Manner) -> None:
     """Cut, doubled and scrambled at random: a reading or a complaint, never an error."""
-    random, text = Random(1), json.dumps(GOOD[form]())
+    random, text = Random(1), json.dumps(GOOD[manner]())
     kinds = set[type]()
     for _ in range(1_500):
         begin, end = sorted(random.sample(range(len(text)), 2))
@@ -256,7 +260,7 @@ def test_spoilt_answers_never_break_anything(form: Form) -> None:
             ["", '"', "{", "}", "null", "\0", "\ud800", text[begin:end] * 2]
         )
         spoilt += text[random.choice([begin, end, begin + 1]) :]
-        kinds.add(type(read(form, spoilt)))
+        kinds.add(type(read(manner, spoilt)))
     assert kinds == {Reading, Complaint}
 
 
@@ -284,4 +288,4 @@ def test_what_was_read_can_be_written_and_read_again() -> None:
             constraints.append({**said, "quote": rule.quote})
         needed = [{"tool": need.tool, "quote": need.quote} for need in drawn.needs]
         answer = json.dumps({"needed": needed, "constraints": constraints})
-        assert read_answer("relations", answer, drawn.tools, words) == drawn
+        assert checked_form("relations", drawn.tools, words).read(answer) == drawn

@@ -10,8 +10,10 @@ from misstep.core.ruling import Judged, Ruling
 from misstep.core.tool import Invocation
 from misstep.core.trial import Trial, Use
 from misstep.tooling.asking.harvest import harvest, richness_of
-from misstep.tooling.asking.passage import requests_reader, trouble_with
 from misstep.tooling.asking.refusals import MOST, candidates_of, stuck_at
+from misstep.tooling.asking.requests import MOST_REQUEST, requests_form
+from misstep.tooling.asking.trouble import trouble_with
+from misstep.tooling.triage.richness import chao1
 
 
 def use(ruling: Ruling, signature: str = "", tool: str = "t", **arguments: Any) -> Use:
@@ -44,6 +46,15 @@ def test_findings_get_their_requests_and_new_ones_are_added() -> None:
     richness = richness_of(journey.trials)
     assert richness is not None
     assert richness.estimate >= 2
+
+
+def test_a_trial_is_one_sample_however_often_the_agent_tries() -> None:
+    """Two defects, each met in one trial: nothing speaks for their having been met more often."""
+    crash = use("crash", "a")
+    stubborn, other = Trial("one", (crash, crash, crash)), Trial("two", (use("crash", "b"),))
+    once = richness_of([Trial("one", (crash,)), other])
+    assert richness_of([stubborn, other]) == once == chao1([1, 1])
+    assert richness_of([stubborn, stubborn, other]) == chao1([2, 1])
 
 
 def test_only_refusals_that_surprise_are_findings() -> None:
@@ -90,8 +101,9 @@ def test_trouble_is_no_news_of_the_tool() -> None:
 
 
 def test_requests_are_read_each_once() -> None:
-    read = requests_reader(2)
+    read = requests_form(2).read
     assert read('{"requests": [" a ", "a", "b\\u0000", "c"]}') == ("a", "b\ufffd")
+    assert read(json.dumps({"requests": ["", "x" * (MOST_REQUEST + 1), "b"]})) == ("b",)
     assert isinstance(read('{"requests": [" "]}'), Complaint)
     assert isinstance(read('{"requests": []}'), Complaint)
     assert isinstance(read("none"), Complaint)

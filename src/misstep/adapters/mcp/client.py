@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from misstep.adapters.addresses import current_addresses
+from misstep.adapters.hosting import LOOPBACK
 from misstep.adapters.mcp.config import (
     EXAMPLE,
     check_program,
@@ -25,7 +26,7 @@ from misstep.adapters.mcp.process import Output, running
 from misstep.adapters.mcp.serve import secret_path
 from misstep.adapters.mcp.server import ToolServer, require_mcp
 from misstep.adapters.mcp.switchboard import Switchboard
-from misstep.adapters.mcp.web import LOOPBACK, Web
+from misstep.adapters.mcp.web import Web
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.errors import MisstepError, UsageError
@@ -33,6 +34,7 @@ from misstep.errors import MisstepError, UsageError
 Transport = Literal["http", "stdio"]
 LONGEST_ANSWER = 100_000  # characters, from the end
 LONGEST_COMPLAINT = 2_000
+PATIENCE = 10.0  # seconds for runs that nobody waits for any more to leave nothing behind
 
 
 class ClientFailed(MisstepError):
@@ -65,8 +67,12 @@ class McpAgent:
         self._environment = dict(environment or {})
         self._web = Web()
         self._switchboard = Switchboard()
+        self._runs: set[asyncio.Task[Any]] = set()
 
     async def prepare(self) -> None:
+        self.check()
+
+    def check(self) -> None:
         """Raise what is wrong with the command or the installation, before the first case does."""
         require_mcp()
         check_program(self._words[0])
@@ -79,7 +85,8 @@ class McpAgent:
             raise UsageError("the client can't find the tools: its command has no {config}", EXAMPLE)
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        await self.prepare()
+        self.check()
+        self._keep_in_mind(asyncio.current_task())
         server = ToolServer(toolbox)
         with TemporaryDirectory(prefix="misstep-", ignore_cleanup_errors=True) as folder:
             async with self._serving(server, Path(folder)) as entry:
@@ -100,8 +107,16 @@ class McpAgent:
         return Answer(answer)
 
     async def close(self) -> None:
+        if self._runs:
+            await asyncio.wait(self._runs, timeout=PATIENCE)
         await self._web.close()
         await self._switchboard.close()
+
+    def _keep_in_mind(self, run: "asyncio.Task[Any] | None") -> None:
+        """A run that was cancelled may take its time on a busy machine."""
+        if run is not None:
+            self._runs.add(run)
+            run.add_done_callback(self._runs.discard)
 
     @property
     def _variables(self) -> dict[str, str]:

@@ -1,16 +1,14 @@
 """One HTTP server on our own event loop, with a path of its own for every case."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from misstep.adapters.hosting import LOOPBACK, NAMES, QUIET, is_loopback, listen
 from misstep.adapters.mcp.once import Once
 from misstep.adapters.mcp.server import ToolServer, require_mcp
-from misstep.errors import UsageError
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATH = "/mcp"
 
 
@@ -49,18 +47,8 @@ class Web:
         require_mcp()
         import uvicorn
 
-        self._listener = _bound(self._host, self._port)
-        config = uvicorn.Config(
-            self._answer,
-            interface="asgi3",
-            lifespan="off",
-            ws="none",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            timeout_graceful_shutdown=1,
-        )
+        self._listener = listen(self._host, self._port)
+        config = uvicorn.Config(self._answer, **QUIET)
         config.load()
         server = uvicorn.Server(config)
         server.lifespan = config.lifespan_class(config)
@@ -100,30 +88,14 @@ class Web:
             await manager.handle_request(scope, receive, send)
 
 
-def is_loopback(host: str) -> bool:
-    return host in LOOPBACK
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=1024)
-    except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(
-            f"can't listen on {host}:{port}: {reason}", "port 0 takes any that is free"
-        ) from None
-
-
 def _security(host: str) -> Any:
     """On loopback only names of loopback will do; elsewhere we can't know our names."""
     from mcp.server.transport_security import TransportSecuritySettings
 
-    names = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=is_loopback(host),
-        allowed_hosts=[f"{name}:*" for name in names],
-        allowed_origins=[f"http://{name}:*" for name in names],
+        allowed_hosts=[f"{name}:*" for name in NAMES],
+        allowed_origins=[f"http://{name}:*" for name in NAMES],
     )
 
 

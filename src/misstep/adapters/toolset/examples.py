@@ -5,11 +5,11 @@ import inspect
 import itertools
 import json
 import re
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from misstep.core.agent import Tool
+from misstep.core.syntax import parse_expression
 
 MOST = 20
 LONGEST = 2_000  # characters of one call in a docstring
@@ -42,13 +42,9 @@ def _parsed(text: str) -> ast.Call | None:
     """The call that a text begins with; the shortest that ends with a bracket is it."""
     ends = (place for place, character in enumerate(text) if character == ")")
     for end in itertools.islice(ends, MOST_ENDS):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what is odd about the text is its author's business
-                tree = ast.parse(text[: end + 1], mode="eval").body
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            continue
-        return tree if isinstance(tree, ast.Call) else None
+        tree = parse_expression(text[: end + 1])
+        if tree is not None:
+            return tree if isinstance(tree, ast.Call) else None
     return None
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.core.model import ModelError
+from misstep.core.model import ModelError, Unavailable
 from misstep.core.transcript import Usage
 
 CONTEXT = 8192  # tokens that the model was made to read
@@ -65,7 +65,7 @@ class Engine:
             try:
                 self._server = xllamacpp.Server(parameters)
             except RuntimeError as error:
-                raise ModelError(f"the embedded model does not start: {error}") from error
+                raise Unavailable(f"the embedded model does not start: {error}") from error
         # A server that is closed before it has begun to serve hangs for ever: see it serve.
         self.write(Work((0,), max_tokens=1), lambda: False)
 
@@ -91,7 +91,7 @@ def _runtime() -> Any:
     try:
         import xllamacpp
     except ImportError as error:
-        raise ModelError(f"the embedded model does not start: {error}") from error
+        raise Unavailable(f"the embedded model does not start: {error}") from error
     return xllamacpp
 
 

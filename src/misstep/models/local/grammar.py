@@ -1,4 +1,4 @@
-"""Holds the model to the form of a call: grammars in llama.cpp's notation, from JSON schemas."""
+"""Holds the model to the form of a reply: grammars in llama.cpp's notation, from JSON schemas."""
 
 import json
 from collections.abc import Sequence
@@ -8,20 +8,30 @@ from typing import Any
 from misstep.core.agent import Tool
 from misstep.core.references import find_reference
 from misstep.core.transcript import storable
+from misstep.models.local.patterns import pattern_rule
 
 MOST_REPEATS = 200  # larger bounds are left open: they make a grammar slow
 MOST_NUMBERS = 100  # ranges up to this size are listed
+LONGEST = 200  # characters of a text in a form: a small model finds no end by itself
+MOST_PARTS = 10  # of a list or an object in a form that sets no bounds
 
 _JSON = r"""
-string ::= "\"" char* "\""
 char ::= [^"\\\x00-\x1F\x7F] | "\\" ["\\/bfnrt]
 integer ::= "-"? ("0" | [1-9] [0-9]{0,15})
 number ::= integer ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?
 boolean ::= "true" | "false"
 null ::= "null"
+value ::= string | number | boolean | null | array | object
+"""
+_OPEN = r"""
+string ::= "\"" char* "\""
 array ::= "[" (value (", " value)*)? "]"
 object ::= "{" (string ": " value (", " string ": " value)*)? "}"
-value ::= string | number | boolean | null | array | object
+"""
+_SHORT = rf"""
+string ::= "\"" char{{0,{LONGEST}}} "\""
+array ::= "[" (value (", " value){{0,{MOST_PARTS - 1}}})? "]"
+object ::= "{{" (string ": " value (", " string ": " value){{0,{MOST_PARTS - 1}}})? "}}"
 """
 _PRIMITIVES = ("string", "integer", "number", "boolean", "null")
 
@@ -41,19 +51,29 @@ def reply_grammar(tools: Sequence[Tool]) -> str:
     rules = _Rules()
     calls = [f'{_literal(call_head(tool.name))} {rules.arguments(tool.parameters)} "}}"' for tool in tools]
     answer = f'{_literal(answer_head())} string "}}"'
-    named = [f"{name} ::= {rule}" for name, rule in rules.named.items()]
-    return "\n".join([f"root ::= {' | '.join([*calls, answer])}", *named, _JSON])
+    return rules.grammar([*calls, answer], _OPEN)
+
+
+def form_grammar(schema: Any) -> str:
+    """Accepts what satisfies the schema, its texts and lists cut short."""
+    rules = _Rules()
+    return rules.grammar([rules.arguments(schema)], _SHORT)
 
 
 class _Rules:
     """Translates schemas to the right-hand sides of rules, each standing for compact JSON.
 
-    Every text accepted is JSON. Patterns, formats, bounds on large numbers and combinations of schemas are
-    left open, and a schema that makes no sense accepts anything: tools have to check what they get.
+    Every text accepted is JSON. Formats, bounds on large numbers, lengths beside patterns, odd patterns and
+    combinations of schemas are left open, and a schema that makes no sense accepts anything: whoever asks has
+    to check what comes.
     """
 
     def __init__(self) -> None:
         self.named = dict[str, str]()
+
+    def grammar(self, roots: Sequence[str], lengths: str) -> str:
+        named = [f"{name} ::= {rule}" for name, rule in self.named.items()]
+        return "\n".join([f"root ::= {' | '.join(roots)}", *named, lengths, _JSON])
 
     def arguments(self, schema: Any) -> str:
         self._root = schema
@@ -164,6 +184,8 @@ def _sequence(pairs: Sequence[str], required: Sequence[bool]) -> str:
 
 
 def _string(schema: dict[str, Any]) -> str:
+    if rule := pattern_rule(schema.get("pattern")):
+        return rule
     least, most = _bounds(schema, "minLength", "maxLength")
     if not least and most is None:
         return "string"

@@ -3,25 +3,27 @@
 import json
 from collections.abc import Callable, Sequence
 
-import msgspec
+from msgspec import structs
 
 from misstep.core.agent import Meter
 from misstep.core.model import Assistant, Chat, Prompt, Reply, ToolCall
 from misstep.models.local.engine import Work, Written
-from misstep.models.local.grammar import answer_head, call_head, reply_grammar
+from misstep.models.local.grammar import answer_head, call_head, form_grammar, reply_grammar
 from misstep.models.local.lanes import LANES
 from misstep.models.local.template import Pieces, chat_prompt, text_prompt
 from misstep.models.local.weights import locate_weights
 
 SEEDS = 2**32 - 1  # the runtime takes the next number for "any seed"
+FORM_TOKENS = 1024  # a form that is cut off is none, and its grammar sees to it that it ends
 
 
 class LocalModel:
     """SmolLM2-135M, running in this process, from weights that a package brings.
 
     The weights are loaded with the first request and shared by all objects of this class; `on_load` hears
-    about that in two lines, on the event loop of that request. A reply has at most `max_tokens` tokens. At
-    temperature 0 it depends on nothing but the request; above that, on the seed too.
+    about that in two lines, on the event loop of that request. A reply has at most `max_tokens` tokens; one
+    that has to keep to a form may need more. At temperature 0 it depends on nothing but the request; above
+    that, on the seed too.
 
     With tools a reply is always either one well-formed call of one of them, or an answer. There is never
     more than one call, whether or not the request allows for it.
@@ -42,6 +44,9 @@ class LocalModel:
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
         prompt = chat_prompt(request)
+        if request.form is not None and not request.tools:
+            written = await self._write(prompt, meter, grammar=form_grammar(request.form), most=FORM_TOKENS)
+            return Reply(written.text, usage=written.usage)
         if not request.tools:
             written = await self._write(prompt, meter, stop=request.stop)
             return Reply(written.text, usage=written.usage)
@@ -59,9 +64,10 @@ class LocalModel:
         """Nothing to give back: the weights stay for other models, until the process ends."""
 
     async def _write(
-        self, prompt: Pieces, meter: Meter, stop: tuple[str, ...] = (), grammar: str = ""
+        self, prompt: Pieces, meter: Meter, stop: tuple[str, ...] = (), grammar: str = "", most: int = 0
     ) -> Written:
-        work = msgspec.structs.replace(self._manner, prompt=prompt, stop=stop, grammar=grammar)
+        most = max(most, self._manner.max_tokens)
+        work = structs.replace(self._manner, prompt=prompt, stop=stop, grammar=grammar, max_tokens=most)
         written = await LANES.write(work, self._weights, meter, self._tell)
         meter.spend(written.usage)
         return written

@@ -1,4 +1,4 @@
-"""The two forms in which models are asked for a reading, each a strict JSON schema.
+"""The two manners in which models are asked for a reading, each a strict JSON schema.
 
 One lists relations, the other goes from tool to tool: who fills in both has to look at the request twice.
 """
@@ -11,12 +11,12 @@ from msgspec import Meta
 
 from misstep.core.case import MOST_ACTIONS
 from misstep.core.constraint import Adjacent, Before, Choice, Limit, Place, Repeat
-from misstep.core.forms import Complaint, read_form
+from misstep.core.forms import Complaint, Form, form_of
 from misstep.planning.admission.constraints import MOST_TIMES
 from misstep.planning.repair.reading import Need, Reading, Rule
 
-Form = Literal["relations", "tools"]
-FORMS: tuple[Form, ...] = ("relations", "tools")
+Manner = Literal["relations", "tools"]
+MANNERS: tuple[Manner, ...] = ("relations", "tools")
 
 MOST_RULES = 100
 
@@ -115,13 +115,11 @@ class _Tools(_Strict, frozen=True):
     beyond: Beyond = ()
 
 
-def read_reading(form: Form, text: str) -> Reading | Complaint:
-    """The reading that an answer holds, not yet held against the request."""
-    if form == "relations":
-        relations = read_form(text, _Relations)
-        return relations if isinstance(relations, Complaint) else _from_relations(relations)
-    tools = read_form(text, _Tools)
-    return tools if isinstance(tools, Complaint) else _from_tools(tools)
+def reading_form(manner: Manner) -> Form[Reading]:
+    """Readings that are not yet held against the request."""
+    if manner == "relations":
+        return form_of(_Relations).then(_from_relations)
+    return form_of(_Tools).then(_from_tools)
 
 
 def _from_relations(filled: _Relations) -> Reading:

@@ -8,12 +8,12 @@ from math import prod
 import msgspec
 
 from misstep.core.constraint import Choice, Constraint, Repeat
-from misstep.core.forms import Complaint
+from misstep.core.forms import Complaint, Form
 from misstep.errors import UsageError
 from misstep.planning.admission.constraints import actions_of, check_constraints
 from misstep.planning.admission.size import MOST_WAYS
 from misstep.planning.language.skeletons import shown
-from misstep.planning.repair.forms import Form, read_reading
+from misstep.planning.repair.forms import Manner, reading_form
 from misstep.planning.repair.reading import Reading, Rule, problem
 
 MOST_CALLS = 60  # with repetitions
@@ -24,16 +24,17 @@ SHOWN_TEXT = 200  # characters of it
 _MARKS = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "\u2011": "-"})
 
 
-def read_answer(form: Form, text: str, tools: Sequence[str], request: str) -> Reading | Complaint:
-    """The reading in a model's answer, or the first thing that is wrong with it."""
-    reading = read_reading(form, text)
-    if isinstance(reading, Complaint):
-        return reading
-    for complaint in _complaints(reading, tools, request):
-        return Complaint(complaint)
-    reading = _tidied(reading)
-    complaint = why_senseless(reading.tools, reading.constraints)
-    return Complaint(complaint) if complaint else reading
+def checked_form(manner: Manner, tools: Sequence[str], request: str) -> Form[Reading]:
+    """Readings that are held against the request; the complaint is the first thing that is wrong with one."""
+
+    def check(reading: Reading) -> Reading | Complaint:
+        for complaint in _complaints(reading, tools, request):
+            return Complaint(complaint)
+        reading = _tidied(reading)
+        complaint = why_senseless(reading.tools, reading.constraints)
+        return Complaint(complaint) if complaint else reading
+
+    return reading_form(manner).then(check)
 
 
 def why_senseless(tools: Sequence[str], constraints: Sequence[Constraint]) -> str:

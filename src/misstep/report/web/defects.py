@@ -8,7 +8,7 @@ from misstep.report.journey import (
     EFFORT,
     STAGES,
     effort_cells,
-    fate_in_words,
+    not_reached,
     stage_cells,
     survival_in_words,
 )
@@ -41,9 +41,8 @@ def _through_agent(tools: Sequence[ToolReport]) -> Markup:
         stages = [Row((text(name, 100), *stage_cells(journey))) for name, journey in own]
         parts += [grid(("tool", *PUT), stages), element("p", text(told), class_="caption")]
     parts.append(grid(("tool", *EFFORT), [Row((text(name, 100), *effort_cells(one))) for name, one in own]))
-    passages = [each for _, journey in own for each in journey.passages if each.fate != "reached"]
-    if passages:
-        lists = [element("li", text(fate_in_words(each))) for each in passages[:MOST_PASSAGES]]
+    if missed := not_reached(tools):
+        lists = [element("li", text(told)) for told in missed[:MOST_PASSAGES]]
         parts.append(element("details", element("summary", "What was not reached"), element("ul", *lists)))
     methods = ", ".join(dict.fromkeys(journey.method for _, journey in own))
     return section(f"Through the agent ({methods})", *parts)

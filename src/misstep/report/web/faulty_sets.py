@@ -3,7 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from misstep.core.consistency import Bucket, Buckets, ConsistencyRun, Evidence, PromptSet
-from misstep.report.consistency import HEADINGS, counts_of, numbers_of, remarks, score_in_words
+from misstep.report.consistency import (
+    HEADINGS,
+    counts_of,
+    nothing_failed,
+    numbers_of,
+    remarks,
+    score_in_words,
+)
 from misstep.report.text import plain
 from misstep.report.web.markup import Markup, element, lines, text
 from misstep.report.web.sections import section
@@ -25,6 +32,8 @@ def faulty_sets(report: ConsistencyRun, place: str) -> Iterator[Markup]:
     if failed:
         shown = [_set(each, name, f"misstep replay {report.run}/{each.id}{place}") for name, each in failed]
         yield section("Sets that failed", *shown)
+    else:
+        yield element("p", text(nothing_failed(report.tools)))
     unclear = [(tool.name, each) for tool in report.tools for each in tool.having("inconclusive")]
     if unclear:
         rows = [Row((element("code", each.id), text(name, 100), text(each.why))) for name, each in unclear]
@@ -55,13 +64,18 @@ def _buckets(buckets: Buckets, how: str) -> Iterator[Markup]:
 
 
 def _rows(found: Sequence[Bucket]) -> list[Row]:
-    return [Row((numbers_of(each), text(each.value, MOST))) for each in found]
+    return [Row((numbers_of(each), _as_it_was(each.value))) for each in found]
+
+
+def _as_it_was(value: str) -> Markup:
+    """What a tool was given or gave back, call by call."""
+    return element("span", lines(value, MOST), class_="lines")
 
 
 def _evidence(evidence: Evidence) -> Markup:
     sides = [side for side in (evidence.wrong, evidence.right) if side is not None]
     rows = [
-        Row((str(side.number), text(side.inputs, MOST), text(side.outputs, MOST), text(side.answer, MOST)))
+        Row((str(side.number), _as_it_was(side.inputs), _as_it_was(side.outputs), text(side.answer, MOST)))
         for side in sides
     ]
     return grid(("request", "input", "output", "answer"), rows, names=4, caption="the pair that shows it")

@@ -27,14 +27,14 @@ def section(title: str, *parts: Markup | str) -> Markup:
     return element("section", element("h2", title), *parts)
 
 
-def success(summary: Summary) -> Markup:
+def success(summary: Summary, unit: str = "case") -> Markup:
     """The rate, drawn beside its interval and the chance level, and said in words."""
     judged = summary.passed + summary.failed
     if summary.success is None:
-        return element("p", "No case was judged, so there is no success rate.")
+        return element("p", f"No {unit} was judged, so there is no success rate.")
     low, high = summary.interval
     words = (
-        f"{summary.passed} of {judged} judged cases passed; 95 % interval {percent(low)} to {percent(high)}"
+        f"{summary.passed} of {judged} judged {unit}s passed; 95 % interval {percent(low)} to {percent(high)}"
     )
     chance = "" if summary.chance is None else f"; blind luck would reach {percent(summary.chance)}"
     return together(

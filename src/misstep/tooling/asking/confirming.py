@@ -22,15 +22,14 @@ async def confirmed(trial: Trial, trials: Trials) -> Trial:
     uses = list(trial.uses)
     for place, use in enumerate(uses):
         if shows_defect(use):
-            calls = [Invocation(each.tool, each.arguments) for each in uses[: place + 1]]
-            if not await _shows_again(use.judged, calls, trials):
-                why = f"{use.judged.error} was seen, but not again from a fresh start"
-                uses[place] = structs.replace(use, judged=Judged("environment", why))
+            calls = [each.call for each in uses[: place + 1]]
+            uses[place] = await _replayed(use, calls, trials)
     return structs.replace(trial, uses=tuple(uses))
 
 
-async def _shows_again(judged: Judged, calls: list[Invocation], trials: Trials) -> bool:
-    for _ in range(REPLAYS):
-        if is_same(await trials.make(calls), judged):
-            return True
-    return False
+async def _replayed(use: Use, calls: list[Invocation], trials: Trials) -> Use:
+    for times in range(1, REPLAYS + 1):
+        if is_same(await trials.make(calls), use.judged):
+            return structs.replace(use, replayed=times, reproduced=1)
+    why = f"{use.judged.error} was seen, but not again from a fresh start"
+    return structs.replace(use, judged=Judged("environment", why), replayed=REPLAYS)

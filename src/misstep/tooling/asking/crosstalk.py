@@ -6,7 +6,8 @@ from misstep.core.model import Unusable
 from misstep.core.tool import Described
 from misstep.tooling.asking.documentation import documentation_of
 from misstep.tooling.asking.parties import Models
-from misstep.tooling.asking.passage import requests_reader
+from misstep.tooling.asking.requests import requests_form
+from misstep.tooling.asking.trouble import told
 
 
 async def make_requests(
@@ -16,11 +17,10 @@ async def make_requests(
 
     Where there are none, what kept them from being made.
     """
-    told = documentation_of(tools)
     try:
         made = await models.ask(
-            "generator", "crosstalk", requests_reader(count), tools=told, count=str(count)
+            "generator", "crosstalk", requests_form(count), tools=documentation_of(tools), count=str(count)
         )
     except Unusable as error:
-        return (), f"no requests were made: {'; '.join((error.message, *error.hints))}"
+        return (), f"no requests were made: {told(error)}"
     return made, ""

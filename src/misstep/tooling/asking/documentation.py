@@ -10,11 +10,23 @@ from misstep.core.words import cut
 
 MOST_SHOWN = 8_000  # characters of a description or a schema
 MOST_SOURCE = 20_000
+NONE = "(none)"
 
 
 def documentation_of(tools: Iterable[Described], with_source: bool = False) -> str:
     """Name, description and parameters of each tool, between lines that none of that can contain."""
     return fenced("\n\n".join(_documented(tool, with_source) for tool in tools))
+
+
+def documentation_for(calls: Iterable[Invocation], tools: Iterable[Described]) -> str:
+    """The same for those of the tools that calls are of."""
+    names = {call.tool for call in calls}
+    return documentation_of(tool for tool in tools if tool.name in names)
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Texts as a list in JSON, between such lines."""
+    return fenced(json.dumps(texts, ensure_ascii=False, indent=1) if texts else NONE)
 
 
 def calls_in_words(calls: Sequence[Invocation]) -> str:
@@ -31,7 +43,7 @@ def _documented(tool: Described, with_source: bool) -> str:
     schema = json.dumps(tool.tool.parameters, ensure_ascii=False)
     lines = [
         f"Name: {tool.name}",
-        f"Description: {cut(tool.tool.description, MOST_SHOWN) or '(none)'}",
+        f"Description: {cut(tool.tool.description, MOST_SHOWN) or NONE}",
         f"Parameters: {cut(schema, MOST_SHOWN)}",
     ]
     if with_source and tool.source is not None:

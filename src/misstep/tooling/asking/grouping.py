@@ -1,21 +1,20 @@
 """Sorts tools into groups that serve the same ends."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
 from misstep.core.crosstalk import Group, offered_beside
-from misstep.core.forms import Complaint, read_form
+from misstep.core.forms import Complaint, Form, form_of
 from misstep.core.template import fenced
 from misstep.core.tool import Described
-from misstep.core.words import cut
+from misstep.core.words import cut, quoted, tidy
 from misstep.errors import did_you_mean
 from misstep.tooling.asking.parties import Models
 
 FEWEST = 2  # groups
 LONGEST_NAME = 100
-SHOWN = 100  # characters of a name in a complaint
 MOST_DESCRIPTION = 1_000
 
 
@@ -26,35 +25,32 @@ class _Groups(msgspec.Struct, frozen=True):
 async def propose_groups(tools: Sequence[Described], models: Models) -> tuple[Group, ...]:
     """The groups that a model sees in tools, each of which is in one at least."""
     told = fenced("\n\n".join(_in_words(tool) for tool in tools))
-    return await models.ask("generator", "groups", groups_reader([tool.name for tool in tools]), tools=told)
+    return await models.ask("generator", "groups", groups_form([tool.name for tool in tools]), tools=told)
 
 
-def groups_reader(known: Collection[str]) -> Callable[[str], tuple[Group, ...] | Complaint]:
-    """Reads groups that all known tools are in, and no others."""
+def groups_form(known: Collection[str]) -> Form[tuple[Group, ...]]:
+    """Groups that all known tools are in, and no others."""
 
-    def read(text: str) -> tuple[Group, ...] | Complaint:
-        form = read_form(text, _Groups)
-        if isinstance(form, Complaint):
-            return form
-        groups = tuple(Group(_tidy(each.name), tuple(dict.fromkeys(each.tools))) for each in form.groups)
+    def make(form: _Groups) -> tuple[Group, ...] | Complaint:
+        groups = tuple(Group(tidy(each.name), tuple(dict.fromkeys(each.tools))) for each in form.groups)
         wrong = wrong_with_groups(groups, known)
         named = {tool for group in groups for tool in group.tools}
-        wrong += [f"{_shown(tool)} is in no group" for tool in known if tool not in named]
+        wrong += [f"{quoted(tool)} is in no group" for tool in known if tool not in named]
         return Complaint(". ".join(wrong) + ".") if wrong else groups
 
-    return read
+    return form_of(_Groups).then(make)
 
 
 def wrong_with_groups(groups: Sequence[Group], known: Collection[str]) -> list[str]:
     """What keeps groups from being held against each other, in words; nothing if all is well."""
-    wrong = [f"the group {_shown(name)} is there twice" for name in _repeated(groups)]
+    wrong = [f"the group {quoted(name)} is there twice" for name in _repeated(groups)]
     for group in groups:
         wrong += _wrong_with(group, known)
     if len(groups) < FEWEST:
         wrong.append(f"the number of groups is {len(groups)}, and two are the fewest")
     if not wrong:
         wrong += [
-            f"nothing is left beside the group {_shown(group.name)}: each tool shares a group with one of it"
+            f"nothing is left beside the group {quoted(group.name)}: each tool shares a group with one of it"
             for group in groups
             if not offered_beside(group, groups)
         ]
@@ -64,13 +60,13 @@ def wrong_with_groups(groups: Sequence[Group], known: Collection[str]) -> list[s
 def _wrong_with(group: Group, known: Collection[str]) -> list[str]:
     wrong = list[str]()
     if not group.name.strip() or len(group.name) > LONGEST_NAME:
-        wrong.append(f"{_shown(group.name)} is no name for a group: 1 to {LONGEST_NAME} characters will do")
+        wrong.append(f"{quoted(group.name)} is no name for a group: 1 to {LONGEST_NAME} characters will do")
     if not group.tools:
-        wrong.append(f"the group {_shown(group.name)} is empty")
+        wrong.append(f"the group {quoted(group.name)} is empty")
     for tool in group.tools:
         if tool not in known:
             hint = did_you_mean(tool, known)
-            wrong.append(f"there is no tool {_shown(tool)}{f' ({hint})' if hint else ''}")
+            wrong.append(f"there is no tool {quoted(tool)}{f' ({hint})' if hint else ''}")
     return wrong
 
 
@@ -80,12 +76,3 @@ def _repeated(groups: Sequence[Group]) -> list[str]:
 
 def _in_words(tool: Described) -> str:
     return f"{tool.name}\n{cut(tool.tool.description, MOST_DESCRIPTION) or '(no description)'}"
-
-
-def _tidy(name: str) -> str:
-    """The name as it can be stored everywhere."""
-    return name.replace("\0", "\ufffd").strip()
-
-
-def _shown(name: str) -> str:
-    return f"'{cut(name, SHOWN)}'"

@@ -35,9 +35,12 @@ def harvest(report: ToolReport, journey: Journey, spec: str, titles: Mapping[str
 
 
 def richness_of(trials: Iterable[Trial]) -> Richness | None:
-    """How many defects natural requests lead to in all, by how often each has been seen."""
-    seen = Counter(map(_mark, _sightings(trials, "", {})))
-    return chao1(list(seen.values())) if seen else None
+    """How many defects natural requests lead to in all, by how many trials have shown each.
+
+    A trial is one sample: an agent that tries a call again and again has met one defect once.
+    """
+    seen = Counter(mark for trial in trials for mark in {_mark(each) for each in _sightings([trial], "", {})})
+    return chao1(seen.values()) if seen else None
 
 
 def _mark(finding: Finding) -> tuple[str, str]:
@@ -72,8 +75,8 @@ def _finding(
         calls=calls,
         original=calls,
         found_after=found_after,
-        replayed=1,
-        reproduced=1,
+        replayed=use.replayed,
+        reproduced=use.reproduced,
         origin=BY_REQUEST,
         spec=spec,
         request=request,
@@ -105,4 +108,4 @@ def _refusals(passages: Sequence[Passage], candidates: Mapping[str, Finding]) ->
 
 
 def _calls_up_to(trial: Trial, place: int) -> tuple[Invocation, ...]:
-    return tuple(Invocation(use.tool, use.arguments) for use in trial.uses[: place + 1])
+    return tuple(use.call for use in trial.uses[: place + 1])

@@ -1,47 +1,49 @@
 """Asks a model outright for requests that crash a tool, for fuzzing to be measured against."""
 
-import json
 from collections.abc import AsyncGenerator, Sequence
-from typing import Literal
 
 from misstep.core.model import Unusable
 from misstep.core.passage import Fate, Passage
-from misstep.core.template import fenced
 from misstep.core.tool import Described
 from misstep.core.trial import Trial
 from misstep.tooling.asking.confirming import confirmed, shows_defect
-from misstep.tooling.asking.documentation import documentation_of
 from misstep.tooling.asking.parties import Models, Trials
-from misstep.tooling.asking.passage import requests_reader, told, trouble_with
-from misstep.tooling.asking.prompts import Stage
+from misstep.tooling.asking.requests import Outright, ask_outright, lacking
+from misstep.tooling.asking.trouble import told, trouble_with
 
 AT_A_TIME = 10  # requests that a model is asked for
 
-Outright = Literal["greybox", "whitebox"]
-
-_STAGES: dict[Outright, Stage] = {"greybox": "crashes-greybox", "whitebox": "crashes-whitebox"}
-
 
 async def ask_for_crashes(
-    means: Outright, tool: Described, models: Models, trials: Trials, count: int, before: Sequence[str] = ()
+    means: Outright,
+    tool: Described,
+    models: Models,
+    trials: Trials,
+    count: int,
+    before: Sequence[str],
+    ideas: list[str],
 ) -> AsyncGenerator[Passage]:
-    """Up to so many requests, each run by the agent, those included that there were `before`.
+    """Up to so many requests, each run by the agent, those included that were run `before`.
 
-    None is made twice. Where no more can be had, the last passage says why.
+    None is made twice. Where no more can be had, the last passage says why. `ideas` are those that the model
+    has thought of already, run or not; new ones are added to the list, so that whoever keeps it can go on
+    with them later.
     """
-    if means == "whitebox" and tool.source is None:
-        yield _nothing("the source of the tool is not known")
+    if why := lacking(means, tool):
+        yield _nothing(why)
         return
-    used = list(before)
-    while len(used) < count:
+    run = list(before)
+    ideas += [each for each in run if each not in ideas]
+    while len(run) < count:
+        waiting = [each for each in ideas if each not in run][: count - len(run)]
         try:
-            wanted = min(AT_A_TIME, count - len(used))
-            made = await _asked(means, tool, models, wanted, used)
+            wanted = min(AT_A_TIME, count - len(run))
+            ideas += () if waiting else await ask_outright("crashes", means, tool, models, wanted, ideas)
         except Unusable as error:
-            yield _nothing(f"no {'more ' if used else ''}requests were made: {told(error)}")
+            yield _nothing(f"no {'more ' if ideas else ''}requests were made: {told(error)}")
             return
-        for request in made:
-            used.append(request)
+        for request in waiting:
+            run.append(request)
             yield passage_of(await confirmed(await trials.run(request, [tool.name]), trials))
 
 
@@ -56,16 +58,3 @@ def passage_of(trial: Trial) -> Passage:
 
 def _nothing(why: str) -> Passage:
     return Passage("", "inconclusive", why, matter="request")
-
-
-async def _asked(
-    means: Outright, tool: Described, models: Models, wanted: int, used: Sequence[str]
-) -> tuple[str, ...]:
-    return await models.ask(
-        "generator",
-        _STAGES[means],
-        requests_reader(wanted, used),
-        tools=documentation_of([tool], with_source=means == "whitebox"),
-        used=fenced(json.dumps(used, ensure_ascii=False, indent=1) if used else "(none)"),
-        count=str(wanted),
-    )

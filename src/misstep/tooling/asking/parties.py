@@ -1,9 +1,9 @@
-"""Whom a test through the agent has to do with: models that are asked, and the agent that is tried."""
+"""Whom a test through the agent has to do with."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
-from misstep.core.forms import Complaint
+from misstep.core.forms import Form
 from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation
 from misstep.core.trial import Trial
@@ -17,8 +17,8 @@ T = TypeVar("T")
 class Models(Protocol):
     """Language models by the role they play."""
 
-    async def ask(self, role: Role, stage: Stage, read: Callable[[str], T | Complaint], **places: str) -> T:
-        """What `read` makes of the answer to the question of a stage, its places filled.
+    async def ask(self, role: Role, stage: Stage, form: Form[T], **places: str) -> T:
+        """What the form makes of the answer to the question of a stage, its places filled.
 
         Raises `Unusable` if the model gives no answer of which anything can be made.
         """

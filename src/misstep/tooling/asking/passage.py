@@ -1,7 +1,7 @@
 """Puts a defect that was found by fuzzing to the agent: would anybody ever run into it?"""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Annotated, Any, TypeAlias
 
@@ -9,46 +9,32 @@ import msgspec
 from msgspec import Meta, structs
 
 from misstep.core.finding import RUNTIME_ERRORS, Finding
-from misstep.core.forms import Complaint, read_form
+from misstep.core.forms import Form, form_of
 from misstep.core.model import Unusable
 from misstep.core.passage import Matter, Passage
 from misstep.core.ruling import Judged
-from misstep.core.template import fenced
 from misstep.core.tool import Invocation
-from misstep.core.trial import Trial, Use
+from misstep.core.trial import Trial
 from misstep.core.words import cut
-from misstep.schemas.equality import same
 from misstep.tooling.asking.confirming import confirmed
-from misstep.tooling.asking.documentation import calls_in_words, documentation_of, error_in_words
+from misstep.tooling.asking.declining import done_instead, made_all, names_a_reason, others_among
+from misstep.tooling.asking.documentation import calls_in_words, documentation_for, error_in_words
 from misstep.tooling.asking.parties import Models, Trials
 from misstep.tooling.asking.prompts import Prompts
 from misstep.tooling.asking.refusals import fits, stuck_at
+from misstep.tooling.asking.requests import requests_form
+from misstep.tooling.asking.surprise import judge_refusal
+from misstep.tooling.asking.trouble import SHOWN, told, trouble_with
 from misstep.tooling.triage.replay import is_same
 
-SHOWN = 500  # characters of what an agent says
 NATURAL = 3  # ways to show a defect that a model is asked for
 MOST_ARGUMENTS = 20_000  # characters of a way that a model proposes
 
-Request: TypeAlias = Annotated[str, Meta(min_length=1, max_length=20_000)]
 Calls: TypeAlias = tuple[Invocation, ...]
-
-
-class _Requests(msgspec.Struct, frozen=True):
-    requests: Annotated[tuple[Request, ...], Meta(min_length=1)]
 
 
 class _Arguments(msgspec.Struct, frozen=True):
     arguments: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1)]
-
-
-class _Opinion(msgspec.Struct, frozen=True):
-    reason: str
-    surprising: bool
-
-
-class _Second(msgspec.Struct, frozen=True):
-    reason: str
-    foreseen: bool
 
 
 class Passing:
@@ -85,18 +71,32 @@ class Passing:
     async def _rehearsed(self, finding: Finding, passage: Passage) -> tuple[Passage, Calls]:
         """The calls that the agent makes when it is told to; none if there are no such ones."""
         if self._is_trusting:
-            return structs.replace(passage, is_documented=True), finding.calls
-        first: Trial | None = None
+            return passage, finding.calls
+        declined, unclear = list[Trial](), list[tuple[Trial, str]]()
         async with aclosing(self._forms(finding)) as forms:
             async for calls in forms:
                 rehearsal = await self._rehearse(calls)
-                first = first or rehearsal
-                if _made(rehearsal.uses, calls):
-                    return structs.replace(passage, is_documented=True, rehearsal=rehearsal), calls
+                if made_all(rehearsal.uses, calls):
+                    return structs.replace(passage, documented=True, rehearsal=rehearsal), calls
                 if not rehearsal.is_usable:
                     return structs.replace(passage, why=trouble_with(rehearsal), rehearsal=rehearsal), ()
-        assert first is not None
-        return structs.replace(passage, fate="undocumented", why=_declined(first), rehearsal=first), ()
+                if self._is_declined(rehearsal, calls):
+                    declined.append(rehearsal)
+                else:
+                    unclear.append((rehearsal, done_instead(rehearsal, calls)))
+        for rehearsal, why in unclear[:1]:
+            return structs.replace(passage, why=why, rehearsal=rehearsal), ()
+        why = f"the agent would not make the call: {cut(declined[0].answer, SHOWN)}"
+        told = structs.replace(passage, fate="undocumented", why=why, documented=False, rehearsal=declined[0])
+        return told, ()
+
+    def _is_declined(self, rehearsal: Trial, calls: Calls) -> bool:
+        """Whether the agent made no other calls, and said what the documentation has against these."""
+        names = _names(calls)
+        tools = [tool for tool in self._trials.tools if tool.name in names]
+        return not others_among(rehearsal.uses, calls) and names_a_reason(
+            rehearsal.answer, rehearsal.request, tools, calls
+        )
 
     async def _forms(self, finding: Finding) -> AsyncGenerator[Calls]:
         """Calls that show the defect: the smallest, those that showed it first, then natural ones."""
@@ -120,7 +120,7 @@ class Passing:
         about = self._about(finding, finding.calls)
         try:
             proposed = await self._models.ask(
-                "generator", "natural", _read_arguments, **about, count=str(NATURAL)
+                "generator", "natural", _arguments_form(), **about, count=str(NATURAL)
             )
         except Unusable:
             return ()
@@ -132,8 +132,8 @@ class Passing:
         return await self._trials.rehearse(exactly, _names(calls))
 
     async def _requests_for(self, finding: Finding, calls: Calls) -> tuple[str, ...]:
-        reader, about = requests_reader(self._count), self._about(finding, calls)
-        return await self._models.ask("generator", "request", reader, **about, count=str(self._count))
+        form, about = requests_form(self._count), self._about(finding, calls)
+        return await self._models.ask("generator", "request", form, **about, count=str(self._count))
 
     async def _tried(self, finding: Finding, calls: Calls, passage: Passage) -> Passage:
         """Whether natural requests lead there; the first that does is enough. Other errors are not it."""
@@ -143,8 +143,8 @@ class Passing:
             passage = structs.replace(passage, trials=(*passage.trials, trial))
             if finding.kind == "refusal":
                 place = stuck_at(trial, finding.tool)
-                if place is not None and self._fits(_call(trial.uses[place])):
-                    return await self._judged(passage, trial, place)
+                if place is not None and self._fits(trial.uses[place].call):
+                    return await judge_refusal(passage, trial, place, self._models, self._trials)
             elif any(use.tool == finding.tool and is_same(use.judged, looked_for) for use in trial.uses):
                 return structs.replace(passage, fate="reached")
         troubles = [trouble_with(trial) for trial in passage.trials]
@@ -152,115 +152,23 @@ class Passing:
             return structs.replace(passage, why=troubles[-1])
         return structs.replace(passage, fate="unmet")
 
-    async def _judged(self, passage: Passage, trial: Trial, place: int) -> Passage:
-        """Whether a refusal would surprise somebody who has read the documentation.
-
-        It has to come again from a fresh start, and a judge that is surprised is asked the other way round.
-        """
-        calls = tuple(map(_call, trial.uses[: place + 1]))
-        if (await self._trials.make(calls)).ruling != "refused":
-            return structs.replace(passage, why="it was refused, but not again from a fresh start")
-        about = {
-            "tools": self._documentation(calls),
-            "request": fenced(trial.request),
-            "calls": calls_in_words(calls),
-            "error": fenced(cut(trial.uses[place].result, SHOWN)),
-        }
-        try:
-            opinion = await self._models.ask("judge", "refusal", _read_opinion, **about)
-            if not opinion.surprising:
-                return structs.replace(passage, fate="expected", why=cut(opinion.reason, SHOWN))
-            second = await self._models.ask("judge", "foretold", _read_second, **about)
-        except Unusable as error:
-            return structs.replace(passage, why=f"the refusal was not judged: {told(error)}")
-        if second.foreseen:
-            return structs.replace(passage, why="the judge contradicts itself about the refusal")
-        return structs.replace(passage, fate="reached", why=cut(opinion.reason, SHOWN))
-
     def _about(self, finding: Finding, calls: Calls) -> dict[str, str]:
         judged = Judged(finding.ruling, finding.why, error=finding.error, message=finding.message)
         return {
-            "tools": self._documentation(calls),
+            "tools": documentation_for(calls, self._trials.tools),
             "calls": calls_in_words(calls),
             "error": error_in_words(judged),
         }
 
-    def _documentation(self, calls: Calls) -> str:
-        names = _names(calls)
-        return documentation_of(tool for tool in self._trials.tools if tool.name in names)
 
+def _arguments_form() -> Form[tuple[str, ...]]:
+    def make(form: _Arguments) -> tuple[str, ...]:
+        written = dict.fromkeys(json.dumps(each) for each in form.arguments)
+        return tuple(each for each in written if len(each) <= MOST_ARGUMENTS)
 
-def trouble_with(trial: Trial) -> str:
-    """Why a trial that shows no error tells nothing about its tools; empty if it does."""
-    if not trial.is_usable:
-        return f"the agent did not answer: {cut(trial.error or trial.ended, SHOWN)}"
-    for use in trial.uses:
-        if use.judged.ruling == "environment":
-            return f"the tool can't work here: {cut(use.judged.why, SHOWN)}"
-    return ""
-
-
-def told(error: Unusable) -> str:
-    return "; ".join((error.message, *error.hints))
-
-
-def requests_reader(count: int, used: Collection[str] = ()) -> Callable[[str], tuple[str, ...] | Complaint]:
-    """Reads up to so many requests out of an answer, each once, and none that has been used."""
-
-    def read(text: str) -> tuple[str, ...] | Complaint:
-        form = read_form(text, _Requests)
-        if isinstance(form, Complaint):
-            return form
-        plain = (each.replace("\0", "\ufffd").strip() for each in form.requests)
-        requests = tuple(dict.fromkeys(filter(None, plain)))
-        fresh = tuple(each for each in requests if each not in used)[:count]
-        return fresh or Complaint("All of these were used before." if requests else "The messages are empty.")
-
-    return read
-
-
-def _read_arguments(text: str) -> tuple[str, ...] | Complaint:
-    form = read_form(text, _Arguments)
-    if isinstance(form, Complaint):
-        return form
-    written = dict.fromkeys(json.dumps(each) for each in form.arguments)
-    return tuple(each for each in written if len(each) <= MOST_ARGUMENTS)
-
-
-def _read_opinion(text: str) -> _Opinion | Complaint:
-    return read_form(text, _Opinion)
-
-
-def _read_second(text: str) -> _Second | Complaint:
-    return read_form(text, _Second)
-
-
-def _call(use: Use) -> Invocation:
-    return Invocation(use.tool, use.arguments)
+    objects = {"type": "array", "items": {"type": "object"}, "minItems": 1, "maxItems": NATURAL}
+    return form_of(_Arguments, arguments=objects).then(make)
 
 
 def _names(calls: Calls) -> list[str]:
     return list(dict.fromkeys(call.tool for call in calls))
-
-
-def _made(uses: Sequence[Use], calls: Calls) -> bool:
-    """Whether the calls were made as they are, in this order, whatever came between them."""
-    wanted = list(calls)
-    for use in uses:
-        if wanted and use.tool == wanted[0].tool and _alike(use.arguments, wanted[0].arguments):
-            wanted.pop(0)
-    return not wanted
-
-
-def _alike(one: str, other: str) -> bool:
-    try:
-        return same(json.loads(one), json.loads(other))
-    except ValueError:  # a secret in it has been masked
-        return False
-
-
-def _declined(rehearsal: Trial) -> str:
-    if rehearsal.uses:
-        last = rehearsal.uses[-1]
-        return f"the agent made another call: {last.tool}({cut(last.arguments, SHOWN)})"
-    return f"the agent would not make the call: {cut(rehearsal.answer, SHOWN)}"

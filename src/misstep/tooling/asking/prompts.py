@@ -17,6 +17,7 @@ Stage: TypeAlias = Literal[
     "emulate",
     "majority",
     "judge",
+    "declined",
     "correct",
     "answers-greybox",
     "answers-whitebox",
@@ -26,6 +27,11 @@ Stage: TypeAlias = Literal[
     "foretold",
     "groups",
     "crosstalk",
+    "fix-findings",
+    "fix-description",
+    "fix-source",
+    "fix-explore",
+    "fix-observed",
 ]
 
 # What each stage tells, all of which a template has to make use of.
@@ -39,6 +45,7 @@ PLACES: dict[Stage, tuple[str, ...]] = {
     "emulate": ("tools", "request"),
     "majority": ("answers",),
     "judge": ("request", "answer", "first", "second"),
+    "declined": ("tools", "request", "answer"),
     "correct": ("request", "answer"),
     "answers-greybox": ("tools", "count"),
     "answers-whitebox": ("tools", "count"),
@@ -48,6 +55,11 @@ PLACES: dict[Stage, tuple[str, ...]] = {
     "foretold": ("tools", "request", "calls", "error"),
     "groups": ("tools",),
     "crosstalk": ("tools", "count"),
+    "fix-findings": ("tools", "examples", "used", "count"),
+    "fix-description": ("tools", "used", "count"),
+    "fix-source": ("tools", "used", "count"),
+    "fix-explore": ("tools", "tried"),
+    "fix-observed": ("tools", "tried", "used", "count"),
 }
 
 STAGES: tuple[Stage, ...] = get_args(Stage)

@@ -51,8 +51,7 @@ def fits(arguments: str, tool: Described) -> bool:
 
 def met_instead(candidate: Finding, use: Use) -> Finding:
     """The refusal that a call has met: the candidate, or another one of the same tool."""
-    call = Invocation(use.tool, use.arguments)
-    words = normalise_for(use.result, Given.of(call))
+    words = normalise_for(use.result, Given.of(use.call))
     if normalise_for(candidate.message, Given.of(candidate.calls[-1])) in words:
         return candidate
     signature = f"refused: {words}"

@@ -1,13 +1,13 @@
-"""What the rules look at: a tool with its parameters, its code, and what came of calling it."""
+"""What the rules look at: a tool with all that is known about it."""
 
 import ast
 import textwrap
-import warnings
 from functools import cached_property
 from pathlib import PurePath
 
 from misstep.core.docstring import Documented, parse_docstring
 from misstep.core.finding import Comparisons, Finding, Refusal
+from misstep.core.syntax import parse_module
 from misstep.core.tool import Described
 from misstep.tooling.lint.parts import Part, parts_of
 
@@ -57,7 +57,7 @@ class Subject:
     def function(self) -> Function | None:
         """The function that takes the arguments, where it can be read; of a class the first that could."""
         source = self.described.source
-        tree = _parsed(source.text) if source is not None else None
+        tree = parse_module(textwrap.dedent(source.text)) if source is not None else None
         found = tree.body[0] if tree is not None and tree.body else None
         if isinstance(found, ast.ClassDef):
             bodies = [each for each in found.body if isinstance(each, Function) and self._takes(each)]
@@ -75,7 +75,7 @@ class Subject:
     @cached_property
     def module(self) -> ast.Module | None:
         """The file it stands in."""
-        return _parsed(self._module) if self._module else None
+        return parse_module(textwrap.dedent(self._module)) if self._module else None
 
     @cached_property
     def documented(self) -> dict[str, str]:
@@ -95,12 +95,3 @@ class Subject:
 def arguments_of(function: Function) -> list[ast.arg]:
     """All that can be given by name or by place, but for `*args` and `**kwargs`."""
     return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-
-
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes that will mean something else one day
-            return ast.parse(textwrap.dedent(text))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None

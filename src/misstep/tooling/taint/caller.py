@@ -15,6 +15,7 @@ from functools import lru_cache
 from types import CodeType, FrameType, MemberDescriptorType
 from typing import Any, NamedTuple
 
+from misstep.core.syntax import parse_module
 from misstep.tooling.taint.record import as_json, calling
 
 UNKNOWN: Any = object()
@@ -179,9 +180,8 @@ def _source(file: str) -> Source | None:
     lines = linecache.getlines(file)
     if not 0 < len(lines) < LARGEST_FILE:
         return None
-    try:
-        tree = ast.parse("".join(lines))
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parse_module("".join(lines))
+    if tree is None:
         return None
     nodes: dict[Span, ast.AST] = {}
     parents: dict[ast.AST, ast.AST] = {}

@@ -4,7 +4,7 @@ import functools
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -47,16 +47,22 @@ def find_bubblewrap() -> Found:
 
 
 def walls(
-    flags: Sequence[str], needed: Sequence[str], hidden: Sequence[str], disk: int, network: bool
+    flags: Sequence[str],
+    needed: Sequence[str],
+    hidden: Sequence[str],
+    disk: int,
+    network: bool,
+    open_to: Mapping[str, str],
 ) -> tuple[str, ...]:
     """What to put before a command, so that it sees the system but can't change it.
 
     It can write to /tmp and to shared memory, so many bytes. Places that are `hidden` are empty, but what is
-    `needed` can be read wherever it is.
+    `needed` can be read wherever it is. It is `open_to` folders under other names, which it can write to.
     """
     shown = [*needed, *(NAME_SERVICE if network else ())]
     sharing = ("--share-net",) if network else ()
-    return (*flags, *sharing, *_system(disk), *_hiding(shown, hidden), "--")
+    bound = [word for folder, name in open_to.items() for word in ("--bind", folder, name)]
+    return (*flags, *sharing, *_system(disk), *_hiding(shown, hidden), *bound, "--")
 
 
 def _try(flags: Sequence[str]) -> str:

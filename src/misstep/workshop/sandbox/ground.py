@@ -4,9 +4,10 @@ import fcntl
 import os
 import re
 import secrets
-import shutil
 import tempfile
 from contextlib import suppress
+
+from misstep.workshop.sandbox.removal import remove
 
 NAME = re.compile(r"misstep-[0-9a-f]{16}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -29,7 +30,7 @@ class Ground:
 
     def leave(self) -> None:
         """Remove the folder with all that is in it."""
-        _remove(self.path)
+        remove(self.path)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -43,7 +44,7 @@ def sweep() -> None:
             lock = _locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
             try:
                 if os.fstat(lock).st_uid == os.geteuid():
-                    _remove(path)
+                    remove(path)
             finally:
                 os.close(lock)
 
@@ -63,13 +64,3 @@ def _locked(path: str, how: int) -> int:
         os.close(folder)
         raise
     return folder
-
-
-def _remove(path: str) -> None:
-    """Remove a folder, also where rights in it have been taken away."""
-    for folder, names, _ in os.walk(path):
-        for each in (os.path.join(folder, name) for name in names):
-            with suppress(OSError):
-                if not os.path.islink(each):
-                    os.chmod(each, 0o700)
-    shutil.rmtree(path, ignore_errors=True)

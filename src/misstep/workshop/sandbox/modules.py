@@ -9,6 +9,7 @@ import sysconfig
 from collections.abc import Iterator, Sequence
 
 from misstep.core.ours import is_ours
+from misstep.core.syntax import parse_expression, parse_module
 
 SITES = ("site-packages", "dist-packages")
 LARGEST = 2_000_000  # bytes of a file
@@ -38,8 +39,9 @@ def read_module(file: str) -> Module | None:
         if os.path.getsize(file) > LARGEST:
             return None
         with open(file, "rb") as text:
-            return Module(file, ast.parse(text.read()))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            tree = parse_module(text.read())
+        return Module(file, tree) if tree is not None else None
+    except (OSError, RecursionError, MemoryError):
         return None
 
 
@@ -121,4 +123,4 @@ class _Restoring(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         origin = self._origins.get(node.id, node.id)
-        return ast.copy_location(ast.parse(origin, mode="eval").body, node)
+        return ast.copy_location(parse_expression(origin) or node, node)

@@ -48,8 +48,9 @@ class Sandbox(msgspec.Struct, frozen=True):
 
 def sandbox_for(spec: str, conditions: Conditions) -> Sandbox:
     """The sandbox that is asked for, or the best one that there is; a `UsageError` if it can't be had."""
-    if conditions.workspace and not os.path.isdir(conditions.workspace):
-        raise UsageError("there is no such folder", where=conditions.workspace)
+    for given in (conditions.workspace, conditions.folder):
+        if given and not os.path.isdir(given):
+            raise UsageError("there is no such folder", where=given)
     if conditions.shelter == "none":
         return _plain(spec, conditions, "")
     found = find_bubblewrap()
@@ -66,7 +67,8 @@ def _bubblewrap(spec: str, conditions: Conditions, flags: tuple[str, ...]) -> Sa
     folder, home = f"{ROOT}/misstep/work", f"{ROOT}/misstep/home"
     limits = conditions.limits
     needed, hidden = needed_places(spec, conditions), [*hidden_places(), *open_sockets()]
-    command = walls(flags, needed, hidden, limits.disk, network)
+    open_to = {conditions.folder: folder} if conditions.folder else {}
+    command = walls(flags, needed, hidden, limits.disk, network, open_to)
     return Sandbox(
         words=", ".join((reach, "read-only system", _memory(conditions))),
         environment=environment_for(spec, conditions, home, ROOT),
@@ -83,7 +85,7 @@ def _plain(spec: str, conditions: Conditions, why_not: str) -> Sandbox:
     return Sandbox(
         words=f"no sandbox: a process of its own, {_memory(conditions)}",
         environment=environment_for(spec, conditions, f"{root}/home", f"{root}/tmp"),
-        folder=f"{root}/work",
+        folder=conditions.folder or f"{root}/work",
         roots=(root,),
         ground=ground,
         why_not=why_not,

@@ -9,15 +9,18 @@ from hypothesis import strategies as st
 
 from misstep.core.forms import Complaint
 from misstep.tooling.asking.consistency.forms import (
+    ANSWER,
+    CORRECTNESS,
+    MOST_INFILL,
+    MOST_SAID,
+    MOST_TEMPLATE,
+    SCORE,
+    STATEMENT,
     Correctness,
     Scored,
-    infills_reader,
-    read_answer,
-    read_correctness,
-    read_score,
-    read_statement,
-    same_number_reader,
-    templates_reader,
+    infills_form,
+    same_number_form,
+    templates_form,
 )
 
 ROUTE = "From [start] to [end]?"
@@ -29,7 +32,7 @@ def told(found: object) -> str:
 
 
 def test_templates() -> None:
-    read = templates_reader(2, ["Who is [person]?"])
+    read = templates_form(2, ["Who is [person]?"]).read
     given = {"templates": [f" {ROUTE} ", "Where is [city]?", "What of [thing]?"]}
     assert read(json.dumps(given)) == (ROUTE, "Where is [city]?")
 
@@ -52,13 +55,13 @@ def test_templates() -> None:
     ],
 )
 def test_templates_that_are_none(templates: Any, complaint: str) -> None:
-    read = templates_reader(3, ["where is [City]?"])
+    read = templates_form(3, ["where is [City]?"]).read
     assert complaint in told(read(json.dumps({"templates": templates})))
 
 
 def test_infills() -> None:
     given = {"infills": {"[end]": ["Lyon", "Lyon FR"], "start": [" Paris ", "Paris, France"]}}
-    assert infills_reader(ROUTE, ["Rome"])(json.dumps(given)) == {
+    assert infills_form(ROUTE, 2, ["Rome"]).read(json.dumps(given)) == {
         "start": ("Paris", "Paris, France"),
         "end": ("Lyon", "Lyon FR"),
     }
@@ -79,18 +82,18 @@ def test_infills() -> None:
 )
 def test_infills_that_are_none(start: Any, complaint: str) -> None:
     infills = {"end": ["Lyon", "Lyon FR"], **({} if start is None else {"start": start})}
-    read = infills_reader(ROUTE, ["The Eternal City"])
+    read = infills_form(ROUTE, 2, ["The Eternal City"]).read
     assert complaint in told(read(json.dumps({"infills": infills})))
 
 
 def test_infills_for_what_is_not_in_the_template() -> None:
     infills = {"start": ["a", "b"], "end": ["c", "d"], "via": ["e", "f"]}
-    complaint = told(infills_reader(ROUTE)(json.dumps({"infills": infills})))
+    complaint = told(infills_form(ROUTE, 2).read(json.dumps({"infills": infills})))
     assert complaint == "The template has no '[via]'."
 
 
 def test_as_many_messages_as_there_were() -> None:
-    read = same_number_reader(2)
+    read = same_number_form(2).read
     assert read('{"requests": [" one", "two\\u0000"]}') == ("one", "two\ufffd")
     assert "There are 1 messages; there have to be 2" in told(read('{"requests": ["one"]}'))
     assert "'ONE' is there twice." in told(read('{"requests": ["one", "ONE"]}'))
@@ -99,24 +102,24 @@ def test_as_many_messages_as_there_were() -> None:
 
 @pytest.mark.parametrize("score", [0, 11, -1, 7.0, 6.5, "7", True, None, [5]])
 def test_scores_are_whole_numbers_up_to_ten(score: object) -> None:
-    assert "score" in told(read_score(json.dumps({"score": score, "reason": "so"})))
+    assert "score" in told(SCORE.read(json.dumps({"score": score, "reason": "so"})))
 
 
 def test_scores() -> None:
-    assert read_score('Well: {"reason": " so ", "score": 10}') == Scored("so", 10)
-    assert "reason" in told(read_score('{"score": 3}'))
+    assert SCORE.read('Well: {"reason": " so ", "score": 10}') == Scored("so", 10)
+    assert "reason" in told(SCORE.read('{"score": 3}'))
 
 
 def test_correctness() -> None:
-    assert read_correctness('{"correct": false, "reason": "no"}') == Correctness("no", False)
-    assert "correct" in told(read_correctness('{"correct": "no", "reason": "no"}'))
+    assert CORRECTNESS.read('{"correct": false, "reason": "no"}') == Correctness("no", False)
+    assert "correct" in told(CORRECTNESS.read('{"correct": "no", "reason": "no"}'))
 
 
 def test_sentences() -> None:
-    assert read_answer('{"answer": " 465 km"}') == "465 km"
-    assert read_statement('{"statement": "465 km"}') == "465 km"
-    assert "empty" in told(read_answer('{"answer": "  "}'))
-    assert "statement" in told(read_statement('{"answer": "465 km"}'))
+    assert ANSWER.read('{"answer": " 465 km"}') == "465 km"
+    assert STATEMENT.read('{"statement": "465 km"}') == "465 km"
+    assert "empty" in told(ANSWER.read('{"answer": "  "}'))
+    assert "statement" in told(STATEMENT.read('{"answer": "465 km"}'))
 
 
 @settings(max_examples=60, deadline=None)
@@ -124,11 +127,33 @@ def test_sentences() -> None:
 def test_nothing_that_a_model_says_breaks_a_reader(text: str) -> None:
     for key in ("templates", "infills", "requests", "answer", "score"):
         said = f'{{"{key}": {text}}}'
-        readers = (templates_reader(2), infills_reader(ROUTE), same_number_reader(2))
-        for read in (*readers, read_answer, read_statement, read_score, read_correctness):
-            read(said)
+        forms = (templates_form(2), infills_form(ROUTE, 2), same_number_form(2))
+        for form in (*forms, ANSWER, STATEMENT, SCORE, CORRECTNESS):
+            form.read(said)
+
+
+def rest_of(found: object) -> object:
+    assert isinstance(found, Complaint), found
+    return found.rest
+
+
+def test_what_is_good_is_left_over() -> None:
+    templates = [ROUTE, "Where is [x]?" + "x" * MOST_TEMPLATE, "where is [X]?", "No place.", "Who is [y]?"]
+    read = templates_form(3, ["Who is [Y]?"]).read
+    assert rest_of(read(json.dumps({"templates": templates}))) == (ROUTE, "where is [X]?")
+    assert rest_of(read(json.dumps({"templates": templates[3:]}))) is None
+    start = ["Paris", "PARIS", " ", "Paris, France", "x" * (MOST_INFILL + 1), "Rome"]
+    infills = {"start": start, "end": ["Lyon", "Lyon FR"], "via": ["Dijon"]}
+    read = infills_form(ROUTE, 2, ["rome"]).read
+    good = {"start": ("Paris", "Paris, France"), "end": ("Lyon", "Lyon FR")}
+    assert rest_of(read(json.dumps({"infills": infills}))) == good
+    assert rest_of(read(json.dumps({"infills": {**infills, "end": ["Lyon", "lyon"]}}))) is None
+    requests = ["one", "ONE", "", "two", "x" * (MOST_SAID + 1)]
+    assert rest_of(same_number_form(5).read(json.dumps({"requests": requests}))) == ("one", "two")
+    assert rest_of(same_number_form(4).read(json.dumps({"requests": requests}))) is None
+    assert rest_of(same_number_form(3).read(json.dumps({"requests": requests[:3]}))) is None
 
 
 def test_a_complaint_stays_short() -> None:
     many = {"templates": ["x" * 3_000]}
-    assert len(told(templates_reader(1)(json.dumps(many)))) < 500
+    assert len(told(templates_form(1).read(json.dumps(many)))) < 500

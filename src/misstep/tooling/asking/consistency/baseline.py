@@ -1,7 +1,6 @@
 """Asks a model outright for requests that a tool answers wrongly, for sets to be measured against."""
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Literal
 
 from misstep.core.consistency import Buckets, PromptSet, set_id
 from misstep.core.model import Unusable
@@ -12,21 +11,16 @@ from misstep.core.verdict import Judgement
 from misstep.core.words import cut
 from misstep.tooling.asking.consistency.buckets import calls_of, sort_into_buckets
 from misstep.tooling.asking.consistency.evidence import find_evidence
-from misstep.tooling.asking.consistency.forms import read_correctness
-from misstep.tooling.asking.consistency.inquiry import trouble_with
-from misstep.tooling.asking.consistency.making import told
-from misstep.tooling.asking.documentation import MOST_SHOWN, documentation_of
+from misstep.tooling.asking.consistency.forms import CORRECTNESS
+from misstep.tooling.asking.consistency.inquiry import incomparable
+from misstep.tooling.asking.documentation import MOST_SHOWN
 from misstep.tooling.asking.parties import Models, Trials
-from misstep.tooling.asking.passage import requests_reader
-from misstep.tooling.asking.prompts import Stage
-
-Baseline = Literal["greybox", "whitebox"]
-
-_STAGES: dict[Baseline, Stage] = {"greybox": "answers-greybox", "whitebox": "answers-whitebox"}
+from misstep.tooling.asking.requests import Outright, ask_outright, lacking
+from misstep.tooling.asking.trouble import told
 
 
 async def ask_for_wrong_answers(
-    means: Baseline,
+    means: Outright,
     tool: Described,
     models: Models,
     trials: Trials,
@@ -39,12 +33,12 @@ async def ask_for_wrong_answers(
     `ideas` are requests that it has thought of already, those that were put `before` among them; otherwise
     they are added to the list.
     """
-    if means == "whitebox" and tool.source is None:
-        yield _unmade(tool, "the source of the tool is not known")
+    if why := lacking(means, tool):
+        yield _unmade(tool, why)
         return
     requests = ideas if ideas is not None else []
     try:
-        requests += () if requests else await _thought_of(means, tool, models, count)
+        requests += () if requests else await ask_outright("answers", means, tool, models, count)
     except Unusable as error:
         yield _unmade(tool, f"no requests were made: {told(error)}")
         return
@@ -56,16 +50,6 @@ async def ask_for_wrong_answers(
 async def examine_request(request: str, tool: Described, models: Models, trials: Trials) -> PromptSet:
     """The verdict on a request that has no equals."""
     return await _examined(await trials.run(request, [tool.name]), tool.name, models)
-
-
-async def _thought_of(means: Baseline, tool: Described, models: Models, count: int) -> tuple[str, ...]:
-    return await models.ask(
-        "generator",
-        _STAGES[means],
-        requests_reader(count),
-        tools=documentation_of([tool], with_source=means == "whitebox"),
-        count=str(count),
-    )
 
 
 def _unmade(tool: Described, why: str) -> PromptSet:
@@ -87,7 +71,7 @@ async def _examined(trial: Trial, tool: str, models: Models) -> PromptSet:
 
 
 async def _verdict(trial: Trial, tool: str, models: Models) -> tuple[Judgement, str]:
-    if trouble := trouble_with(trial, tool):
+    if trouble := incomparable(trial, tool):
         return "inconclusive", trouble
     if not calls_of(trial, tool):
         return "inconclusive", "the agent never called the tool"
@@ -95,7 +79,7 @@ async def _verdict(trial: Trial, tool: str, models: Models) -> tuple[Judgement, 
         found = await models.ask(
             "judge",
             "correct",
-            read_correctness,
+            CORRECTNESS,
             request=fenced(trial.request),
             answer=fenced(cut(trial.answer, MOST_SHOWN)),
         )

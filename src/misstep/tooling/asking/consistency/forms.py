@@ -1,41 +1,38 @@
 """What models answer about sets of requests, read strictly."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from typing import Annotated, TypeAlias, TypeVar
+from collections.abc import Collection, Sequence
+from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
-from misstep.core.forms import Complaint, read_form
-from misstep.core.words import cut
+from misstep.core.forms import Complaint, Form, form_of, texts
+from misstep.core.words import quoted, tidy
 from misstep.tooling.asking.consistency.sets import placeholders_in
 
 MOST_TEMPLATE = 4_000  # characters
 MOST_INFILL = 1_000
 MOST_INFILLS = 100  # for one placeholder
 MOST_SAID = 20_000
-SHOWN = 100  # characters of what a complaint is about
 
-T = TypeVar("T")
-Read: TypeAlias = Callable[[str], T | Complaint]
 Infills: TypeAlias = dict[str, tuple[str, ...]]
 
+TEMPLATE = r"^[^\[\]{}]+(\[[a-z]+( [a-z]+)?\][^\[\]{}]+){1,3}$"  # what a model is held to, if it can be
 _PLAIN_WORDS = re.compile(r"[^\W\d_][\w -]*")
-_Infill = Annotated[str, Meta(max_length=MOST_INFILL)]
 _Said = Annotated[str, Meta(min_length=1, max_length=MOST_SAID)]
 
 
 class _Templates(msgspec.Struct, frozen=True):
-    templates: tuple[Annotated[str, Meta(max_length=MOST_TEMPLATE)], ...]
+    templates: tuple[str, ...]
 
 
 class _Infills(msgspec.Struct, frozen=True):
-    infills: dict[str, Annotated[tuple[_Infill, ...], Meta(max_length=MOST_INFILLS)]]
+    infills: dict[str, Annotated[tuple[str, ...], Meta(max_length=MOST_INFILLS)]]
 
 
 class _Requests(msgspec.Struct, frozen=True):
-    requests: tuple[Annotated[str, Meta(max_length=MOST_SAID)], ...]
+    requests: tuple[str, ...]
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -51,6 +48,11 @@ class Scored(msgspec.Struct, frozen=True):
     score: Annotated[int, Meta(ge=1, le=10)]
 
 
+class Declined(msgspec.Struct, frozen=True):
+    declined: bool
+    quote: Annotated[str, Meta(max_length=MOST_SAID)]
+
+
 class Correctness(msgspec.Struct, frozen=True):
     reason: _Said
     correct: bool
@@ -61,117 +63,117 @@ def alike(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def templates_reader(count: int, used: Collection[str] = ()) -> Read[tuple[str, ...]]:
-    """Reads up to so many templates, none of which is among those used before."""
+def templates_form(count: int, used: Collection[str] = ()) -> Form[tuple[str, ...]]:
+    """Up to so many templates, none of which is among those used before."""
     before = {alike(each) for each in used}
 
-    def read(text: str) -> tuple[str, ...] | Complaint:
-        form = read_form(text, _Templates)
-        if isinstance(form, Complaint):
-            return form
-        templates = tuple(map(_tidy, form.templates))
+    def make(form: _Templates) -> tuple[str, ...] | Complaint:
+        templates = tuple(map(tidy, form.templates))
         wrong = [said for each in templates if (said := _wrong_with(each))]
-        wrong += [f"{_shown(each)} is there twice." for each in _repeated(templates)]
-        wrong += [f"{_shown(each)} was used before." for each in templates if alike(each) in before]
+        wrong += [f"{quoted(each)} is there twice." for each in _repeated(templates)]
+        wrong += [f"{quoted(each)} was used before." for each in templates if alike(each) in before]
         if not templates:
             wrong.append("There are no templates.")
-        return Complaint(" ".join(wrong)) if wrong else templates[:count]
+        good = [each for each in _fresh(templates, before) if not _wrong_with(each)]
+        return Complaint(" ".join(wrong), tuple(good[:count]) or None) if wrong else templates[:count]
 
-    return read
+    return form_of(_Templates, templates=texts(1, count, TEMPLATE)).then(make)
 
 
-def infills_reader(template: str, used: Collection[str] = ()) -> Read[Infills]:
-    """Reads two infills or more for each placeholder of a template, none of them used before."""
+def infills_form(template: str, count: int, used: Collection[str] = ()) -> Form[Infills]:
+    """Two infills or more for each placeholder, `count` at best, none of which was used before."""
     names = placeholders_in(template)
     before = {alike(each) for each in used}
 
-    def read(text: str) -> Infills | Complaint:
-        form = read_form(text, _Infills)
-        if isinstance(form, Complaint):
-            return form
-        infills = {name.strip(" []"): tuple(map(_tidy, each)) for name, each in form.infills.items()}
+    def make(form: _Infills) -> Infills | Complaint:
+        infills = {name.strip(" []"): tuple(map(tidy, each)) for name, each in form.infills.items()}
         wrong = [f"There are no infills for [{name}]." for name in names if name not in infills]
-        wrong += [f"The template has no {_shown(f'[{name}]')}." for name in infills if name not in names]
+        wrong += [f"The template has no {quoted(f'[{name}]')}." for name in infills if name not in names]
         for name in infills:
             wrong += _wrong_with_infills(name, infills[name], before)
-        return Complaint(" ".join(wrong)) if wrong else {name: infills[name] for name in names}
+        good = {name: _good_infills(infills.get(name, ()), before) for name in names}
+        rest = good if all(len(each) > 1 for each in good.values()) else None
+        return Complaint(" ".join(wrong), rest) if wrong else good
 
-    return read
+    each = {name: texts(2, max(count, 2)) for name in names}
+    properties = {
+        "type": "object",
+        "properties": each,
+        "required": list(names),
+        "additionalProperties": False,
+    }
+    return form_of(_Infills, infills=properties).then(make)
 
 
-def same_number_reader(count: int) -> Read[tuple[str, ...]]:
-    """Reads exactly so many requests, all different."""
+def same_number_form(count: int) -> Form[tuple[str, ...]]:
+    """Exactly so many requests, all different. Two will do, of as many, if the others are of no use."""
 
-    def read(text: str) -> tuple[str, ...] | Complaint:
-        form = read_form(text, _Requests)
-        if isinstance(form, Complaint):
-            return form
-        requests = tuple(map(_tidy, form.requests))
-        wrong = [f"{_shown(each)} is there twice." for each in _repeated(requests)]
+    def make(form: _Requests) -> tuple[str, ...] | Complaint:
+        requests = tuple(map(tidy, form.requests))
+        wrong = [f"{quoted(each)} is there twice." for each in _repeated(requests)]
+        wrong += [_too_long(each, MOST_SAID) for each in requests if len(each) > MOST_SAID]
         if len(requests) != count:
             wrong.append(f"There are {len(requests)} messages; there have to be {count}, in the same order.")
         if not all(requests):
             wrong.append("A message is empty.")
-        return Complaint(" ".join(wrong)) if wrong else requests
+        good = tuple(each for each in _fresh(requests) if len(each) <= MOST_SAID)
+        rest = good if len(requests) == count and len(good) > 1 else None
+        return Complaint(" ".join(wrong), rest) if wrong else requests
 
-    return read
-
-
-def read_answer(text: str) -> str | Complaint:
-    form = read_form(text, _Answer)
-    return form if isinstance(form, Complaint) else _not_empty(form.answer)
-
-
-def read_statement(text: str) -> str | Complaint:
-    form = read_form(text, _Statement)
-    return form if isinstance(form, Complaint) else _not_empty(form.statement)
-
-
-def read_score(text: str) -> Scored | Complaint:
-    form = read_form(text, Scored)
-    return form if isinstance(form, Complaint) else Scored(_tidy(form.reason), form.score)
-
-
-def read_correctness(text: str) -> Correctness | Complaint:
-    form = read_form(text, Correctness)
-    return form if isinstance(form, Complaint) else Correctness(_tidy(form.reason), form.correct)
+    return form_of(_Requests, requests=texts(count, count)).then(make)
 
 
 def _wrong_with(template: str) -> str:
+    if len(template) > MOST_TEMPLATE:
+        return _too_long(template, MOST_TEMPLATE)
     names = placeholders_in(template)
     if not names:
-        return f"{_shown(template)} has no placeholder in square brackets."
+        return f"{quoted(template)} has no placeholder in square brackets."
     if odd := [name for name in names if not _PLAIN_WORDS.fullmatch(name)]:
-        return f"{_shown(f'[{odd[0]}]')} is no placeholder: plain words stand between the brackets."
+        return f"{quoted(f'[{odd[0]}]')} is no placeholder: plain words stand between the brackets."
     if _repeated(names):
-        return f"{_shown(template)} has the same placeholder twice: give each a word of its own."
+        return f"{quoted(template)} has the same placeholder twice: give each a word of its own."
     return ""
 
 
 def _wrong_with_infills(name: str, infills: Sequence[str], before: Collection[str]) -> list[str]:
-    wrong = [f"{_shown(each)} is there twice for {_shown(f'[{name}]')}." for each in _repeated(infills)]
-    wrong += [f"{_shown(each)} was used before." for each in infills if alike(each) in before]
+    wrong = [f"{quoted(each)} is there twice for {quoted(f'[{name}]')}." for each in _repeated(infills)]
+    wrong += [f"{quoted(each)} was used before." for each in infills if alike(each) in before]
+    wrong += [_too_long(each, MOST_INFILL) for each in infills if len(each) > MOST_INFILL]
     if not all(infills):
-        wrong.append(f"An infill for {_shown(f'[{name}]')} is empty.")
+        wrong.append(f"An infill for {quoted(f'[{name}]')} is empty.")
     if len({alike(each) for each in infills}) < 2:
-        wrong.append(f"{_shown(f'[{name}]')} needs two different infills or more.")
+        wrong.append(f"{quoted(f'[{name}]')} needs two different infills or more.")
     return wrong
 
 
+def _good_infills(infills: Sequence[str], before: Collection[str]) -> tuple[str, ...]:
+    return tuple(each for each in _fresh(infills, before) if len(each) <= MOST_INFILL)
+
+
+def _fresh(texts: Sequence[str], before: Collection[str] = ()) -> list[str]:
+    """The texts that are not empty and like none before them."""
+    first = {key: text for text in reversed(texts) if (key := alike(text)) and key not in before}
+    return [text for text in dict.fromkeys(texts) if first.get(alike(text)) == text]
+
+
+def _too_long(text: str, most: int) -> str:
+    return f"{quoted(text)} is too long: at most {most:,} characters are taken."
+
+
 def _repeated(texts: Sequence[str]) -> list[str]:
-    """The texts that are alike one before them."""
+    """The texts that are alike one before them, each once."""
     keys = [alike(text) for text in texts]
-    return [text for at, text in enumerate(texts) if keys[at] and keys[at] in keys[:at]]
+    again = {keys[at]: text for at, text in enumerate(texts) if keys[at] and keys[at] in keys[:at]}
+    return list(again.values())
 
 
 def _not_empty(text: str) -> str | Complaint:
-    return _tidy(text) or Complaint("The text in the JSON object is empty.")
+    return tidy(text) or Complaint("The text in the JSON object is empty.")
 
 
-def _tidy(text: str) -> str:
-    """The text as it can be stored everywhere."""
-    return text.replace("\0", "\ufffd").strip()
-
-
-def _shown(text: str) -> str:
-    return f"'{cut(text, SHOWN)}'"
+ANSWER = form_of(_Answer).then(lambda form: _not_empty(form.answer))
+STATEMENT = form_of(_Statement).then(lambda form: _not_empty(form.statement))
+SCORE = form_of(Scored).then(lambda form: Scored(tidy(form.reason), form.score))
+DECLINED = form_of(Declined)
+CORRECTNESS = form_of(Correctness).then(lambda form: Correctness(tidy(form.reason), form.correct))

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from misstep.core.consistency import Buckets, Expectation, PromptSet, Score, set_id
+from msgspec import structs
+
+from misstep.core.consistency import Buckets, Decline, Expectation, PromptSet, Score, set_id
 from misstep.core.model import Unusable
 from misstep.core.tool import Described
 from misstep.core.trial import Trial
@@ -11,12 +13,13 @@ from misstep.core.words import cut
 from misstep.tooling.asking.consistency.approach import Approach
 from misstep.tooling.asking.consistency.buckets import calls_of, sort_into_buckets
 from misstep.tooling.asking.consistency.evidence import find_evidence
-from misstep.tooling.asking.consistency.making import Draft, told
-from misstep.tooling.asking.consistency.oracle import expect, judge_answer
+from misstep.tooling.asking.consistency.making import Draft
+from misstep.tooling.asking.consistency.oracle import expect, find_decline, judge_answer
 from misstep.tooling.asking.consistency.verdict import consistency_says, judge_says, settle
 from misstep.tooling.asking.parties import Models, Trials
+from misstep.tooling.asking.trouble import SHOWN, told, trouble_with
 
-SHOWN = 500  # characters of what broke
+SILENT = ("hang", "protocol")  # rulings on calls without an answer
 ENDINGS = ("process died", "memory", "CPU")  # errors after which there is nothing to compare
 
 
@@ -33,16 +36,13 @@ async def examine_set(
     return await _Inquiry(draft, tool, models, made, approach).judge()
 
 
-def trouble_with(trial: Trial, tool: str) -> str:
-    """Why a trial tells nothing about the tool; empty if it does."""
-    if not trial.is_usable:
-        return f"the agent did not answer: {cut(trial.error or trial.ended, SHOWN)}"
-    for use in calls_of(trial, tool):
-        if use.judged.ruling == "environment":
-            return f"the tool can't work here: {cut(use.judged.why, SHOWN)}"
-        if use.judged.ruling in ("hang", "protocol") or use.judged.error in ENDINGS:
-            return f"the tool gave no answer: {cut(use.judged.why, SHOWN)}"
-    return ""
+def incomparable(trial: Trial, tool: str) -> str:
+    """Why a trial tells nothing about what the tool answers; empty if it does."""
+    uses = tuple(calls_of(trial, tool))
+    if trouble := trouble_with(structs.replace(trial, uses=uses)):
+        return trouble
+    silent = [use for use in uses if use.judged.ruling in SILENT or use.judged.error in ENDINGS]
+    return f"the tool gave no answer: {cut(silent[0].judged.why, SHOWN)}" if silent else ""
 
 
 class _Inquiry:
@@ -53,22 +53,31 @@ class _Inquiry:
     ) -> None:
         self._draft, self._tool, self._models, self._made = draft, tool, models, tuple(made)
         self._checks = approach.checks
-        found = {number: trouble_with(trial, tool.name) for number, trial in enumerate(made, 1)}
+        self._normalise = approach.normalise
+        found = {number: incomparable(trial, tool.name) for number, trial in enumerate(made, 1)}
         self._trouble = [f"request {number}: {why}" for number, why in found.items() if why]
         self._trials: Mapping[int, Trial] = {
             number: made[number - 1] for number, why in found.items() if not why
         }
-        self._buckets = sort_into_buckets(self._trials, tool.name)
-        self._normalised: Buckets | None = None
-        if approach.normalise is not None:
-            self._normalised = sort_into_buckets(self._trials, tool.name, approach.normalise)
-        self._deciding = self._normalised or self._buckets
+        self._sort()
         self._expectation: Expectation | None = None
         self._scores = list[Score]()
+        self._declined = dict[int, Decline]()
+
+    def _sort(self) -> None:
+        self._buckets = sort_into_buckets(self._trials, self._tool.name)
+        self._normalised: Buckets | None = None
+        if self._normalise is not None:
+            self._normalised = sort_into_buckets(self._trials, self._tool.name, self._normalise)
+        self._deciding = self._normalised or self._buckets
 
     async def judge(self) -> PromptSet:
-        if not any(calls_of(trial, self._tool.name) for trial in self._trials.values()):
+        silent = [number for number, trial in self._trials.items() if not calls_of(trial, self._tool.name)]
+        if len(silent) == len(self._trials):
             return self._ended("inconclusive", "; ".join(self._trouble) or "the agent never called the tool")
+        for number in silent:
+            await self._explain(number)
+        self._sort()
         said = [
             consistency_says(found, complete=not self._trouble)
             for check, found in (("inputs", self._deciding.inputs), ("outputs", self._deciding.outputs))
@@ -78,6 +87,20 @@ class _Inquiry:
             said.append(await self._ask_judge())
         verdict = settle(said)
         return self._ended(verdict, self._reason(verdict))
+
+    async def _explain(self, number: int) -> None:
+        """Leave a request out for which the tool was not called, unless its documentation is the reason."""
+        why = "the agent did not call the tool"
+        try:
+            if "judge" in self._checks:
+                decline = await find_decline(number, self._trials[number], self._tool, self._models)
+                if decline is not None:
+                    self._declined[number] = decline
+                    return
+        except Unusable as error:
+            why = f"{why}, and nobody could say why: {told(error)}"
+        self._trouble.append(f"request {number}: {why}")
+        self._trials = {each: trial for each, trial in self._trials.items() if each != number}
 
     async def _ask_judge(self) -> bool | None:
         try:
@@ -101,7 +124,12 @@ class _Inquiry:
             doubts = [f"request {number}: the judge contradicts itself" for number in split]
             return "; ".join((*self._trouble, *doubts))
         inputs, outputs = len(self._deciding.inputs), len(self._deciding.outputs)
-        said = f"buckets: {inputs} of inputs, {outputs} of outputs"
+        said = "; ".join(
+            [
+                f"buckets: {inputs} of inputs, {outputs} of outputs",
+                *map(_in_words, self._declined.values()),
+            ]
+        )
         if not self._scores:
             return said
         wrong = [score for score in self._scores if score.says == "wrong"]
@@ -125,4 +153,9 @@ class _Inquiry:
             self._expectation,
             tuple(self._scores),
             evidence,
+            tuple(self._declined.values()),
         )
+
+
+def _in_words(decline: Decline) -> str:
+    return f"request {decline.request} declined since the documentation says “{cut(decline.quote, SHOWN)}”"

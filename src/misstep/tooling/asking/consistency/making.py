@@ -1,6 +1,5 @@
 """Makes sets of requests that mean the same, with a model's help."""
 
-import json
 from collections.abc import AsyncGenerator, Sequence
 
 import msgspec
@@ -12,16 +11,16 @@ from misstep.core.tool import Described
 from misstep.tooling.asking.consistency.approach import Approach
 from misstep.tooling.asking.consistency.forms import (
     Infills,
-    infills_reader,
-    same_number_reader,
-    templates_reader,
+    infills_form,
+    same_number_form,
+    templates_form,
 )
 from misstep.tooling.asking.consistency.sets import fill_template
-from misstep.tooling.asking.documentation import documentation_of
+from misstep.tooling.asking.documentation import documentation_of, listed
 from misstep.tooling.asking.parties import Models
+from misstep.tooling.asking.trouble import told
 
 ROUNDS = 3  # in which a model is asked for templates, if it gives too few at a time
-NOTHING = "(nothing)"
 
 
 class Draft(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -76,10 +75,10 @@ async def _templates(
     return await models.ask(
         "generator",
         "templates",
-        templates_reader(count, used),
+        templates_form(count, used),
         tools=documentation_of([tool]),
-        context=fenced(approach.context or NOTHING),
-        used=_listed(used),
+        context=fenced(approach.context or "(nothing)"),
+        used=listed(used),
         count=str(count),
     )
 
@@ -92,10 +91,10 @@ async def _draft(
         infills = await models.ask(
             "generator",
             "infills",
-            infills_reader(template, used),
+            infills_form(template, approach.variants, used),
             tools=documentation_of([tool]),
             template=fenced(template),
-            used=_listed(used),
+            used=listed(used),
             count=str(approach.variants),
         )
         stiff = fill_template(template, infills, approach.variants)
@@ -110,16 +109,8 @@ async def _humanised(requests: Sequence[str], tool: Described, models: Models) -
     return await models.ask(
         "generator",
         "humanise",
-        same_number_reader(len(requests)),
+        same_number_form(len(requests)),
         tools=documentation_of([tool]),
-        requests=_listed(requests),
+        requests=listed(requests),
         count=str(len(requests)),
     )
-
-
-def told(error: Unusable) -> str:
-    return "; ".join((error.message, *error.hints))
-
-
-def _listed(texts: Sequence[str]) -> str:
-    return fenced(json.dumps(texts, ensure_ascii=False, indent=1) if texts else NOTHING)

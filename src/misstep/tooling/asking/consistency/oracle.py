@@ -1,17 +1,17 @@
-"""What can be expected of a tool, and whether an agent's answer agrees with it."""
+"""Judges an agent's answer by what can be expected of its tool."""
 
 import json
 from collections.abc import Sequence
 
-from misstep.core.consistency import THRESHOLD, Expectation, Score
+from misstep.core.consistency import THRESHOLD, Decline, Expectation, Score
 from misstep.core.model import Unusable
 from misstep.core.template import fenced
 from misstep.core.tool import Described
 from misstep.core.trial import Trial
 from misstep.core.words import cut
 from misstep.tooling.asking.consistency.buckets import outputs_in_words
-from misstep.tooling.asking.consistency.forms import Scored, read_answer, read_score, read_statement
-from misstep.tooling.asking.documentation import MOST_SHOWN, documentation_of
+from misstep.tooling.asking.consistency.forms import ANSWER, DECLINED, SCORE, STATEMENT, Scored, alike
+from misstep.tooling.asking.documentation import MOST_SHOWN, documentation_of, listed
 from misstep.tooling.asking.parties import Models
 
 
@@ -25,14 +25,13 @@ async def expect(requests: Sequence[str], tool: Described, models: Models) -> Ex
     for request in requests:
         try:
             answers.append(
-                await models.ask("judge", "emulate", read_answer, tools=documented, request=fenced(request))
+                await models.ask("judge", "emulate", ANSWER, tools=documented, request=fenced(request))
             )
         except Unusable as error:
             trouble.append(error)
     if 2 * len(trouble) >= len(requests) and trouble:
         raise trouble[0]
-    listed = fenced(json.dumps(answers, ensure_ascii=False, indent=1))
-    statement = await models.ask("judge", "majority", read_statement, answers=listed)
+    statement = await models.ask("judge", "majority", STATEMENT, answers=listed(answers))
     return Expectation(tuple(answers), statement)
 
 
@@ -52,11 +51,37 @@ async def judge_answer(number: int, trial: Trial, tool: str, expected: Expectati
     return Score(number, first.score, first.reason, second.score, second.reason)
 
 
+async def find_decline(number: int, trial: Trial, tool: Described, models: Models) -> Decline | None:
+    """The words of the documentation for which the agent did not call the tool; None if it had none.
+
+    A judge has to point them out, and they have to be there. Raises `Unusable`.
+    """
+    if not trial.answer.strip():
+        return None
+    found = await models.ask(
+        "judge",
+        "declined",
+        DECLINED,
+        tools=documentation_of([tool]),
+        request=fenced(trial.request),
+        answer=fenced(cut(trial.answer, MOST_SHOWN)),
+    )
+    is_there = _is_said(found.quote, tool)
+    return Decline(number, found.quote.strip()) if found.declined and is_there else None
+
+
+def _is_said(quote: str, tool: Described) -> bool:
+    """Whether several words stand in the documentation as they are, but for white space and case."""
+    words = alike(quote)
+    documented = [tool.tool.description, json.dumps(tool.tool.parameters, ensure_ascii=False)]
+    return " " in words and any(words in alike(each) for each in documented)
+
+
 async def _score(trial: Trial, first: str, second: str, models: Models) -> Scored:
     return await models.ask(
         "judge",
         "judge",
-        read_score,
+        SCORE,
         request=fenced(trial.request),
         answer=fenced(cut(trial.answer, MOST_SHOWN)),
         first=first,

@@ -5,6 +5,8 @@ import textwrap
 
 import msgspec
 
+from misstep.core.syntax import parse_module
+
 _MOST = 64
 _LONGEST = 40
 
@@ -18,9 +20,8 @@ class Constants(msgspec.Struct, frozen=True):
 
 def constants_in(source: str) -> Constants:
     """The constants of a function, without its documentation; none where the source can't be read."""
-    try:
-        tree = ast.parse(textwrap.dedent(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_module(textwrap.dedent(source))
+    if tree is None:
         return Constants()
     documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     found = [

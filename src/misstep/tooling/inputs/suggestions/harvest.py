@@ -4,12 +4,12 @@ import ast
 import json
 import re
 import textwrap
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
+from misstep.core.syntax import parse_module
 from misstep.core.tool import Described
 from misstep.tooling.inputs.suggestions.mentions import find_numbers, find_texts
 
@@ -59,13 +59,10 @@ def harvest(described: Described) -> Harvest:
 
 def read_source(source: str) -> tuple[list[str], list[int | float], list[str]]:
     """Texts, numbers and regular expressions in Python code, or in whatever else it is."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes that will mean something else one day
-            tree = ast.parse(textwrap.dedent(source))
-        walked = list(ast.walk(tree))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parse_module(textwrap.dedent(source))
+    if tree is None:
         return _read_roughly(source)
+    walked = list(ast.walk(tree))
     documentation = _documentation(walked)
     constants = [
         node.value for node in walked if isinstance(node, ast.Constant) and id(node) not in documentation

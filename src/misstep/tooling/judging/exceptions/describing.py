@@ -49,7 +49,8 @@ def describe_exception(error: BaseException, owns: Owns) -> Raised:
         deliberate=bool(way)
         and seen.own(way[-1])
         and made_by_raise(way[-1], chosen)
-        and _new(chosen, message),
+        and _new(chosen, message)
+        and _is_sayable(chosen),
         validation=not own and _is_check(chosen, message),
     )
 
@@ -143,6 +144,15 @@ def _own_attribute(error: BaseException, name: str) -> Any:
 
 def _message(error: BaseException) -> str:
     return storable(cut(in_words(error), MESSAGE))
+
+
+def _is_sayable(error: BaseException) -> bool:
+    """Whether it says anything at all: to be put into words breaks some exceptions themselves."""
+    try:
+        str(error)
+    except BaseException:
+        return False
+    return True
 
 
 def _new(error: BaseException, message: str) -> bool:

@@ -1,0 +1,1 @@
+"""Benchmarks: tasks whose right end is known, put to an agent."""

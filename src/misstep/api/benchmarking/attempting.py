@@ -1,0 +1,156 @@
+"""Tasks put to an agent one after the other, each judged by what has come of it."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from msgspec import structs
+
+from misstep.api.allowance import Allowance
+from misstep.api.benchmarking.agents import informed
+from misstep.api.benchmarking.arena import Arena
+from misstep.api.benchmarking.room import OVERFULL, Room, is_overfull
+from misstep.api.benchmarking.stands import Stand, Stands
+from misstep.api.company import Bill, Over, refuse_unreachable, unless
+from misstep.api.execution import at_work
+from misstep.api.outage import Outage
+from misstep.api.trying import Trier
+from misstep.core.agent import Agent
+from misstep.core.benchmark import Task, TaskReport
+from misstep.core.settings import Settings
+from misstep.core.tool import Probe, Reaction
+from misstep.core.trial import Trial
+from misstep.core.verdict import Judgement
+from misstep.errors import UsageError
+from misstep.workshop.joined import JoinedBench
+from misstep.workshop.process import Process
+
+
+class Attempts:
+    """Puts the tasks that are `left` to agents, several at a time if asked from several threads.
+
+    `lost` is what can't be had any more that tasks need, and why: then nobody goes on.
+    """
+
+    def __init__(
+        self,
+        stands: Stands,
+        settings: Settings,
+        allowance: Allowance,
+        find: Callable[[], Agent],
+        left: Sequence[tuple[int, Task]],
+    ) -> None:
+        self._stands = stands
+        self._settings = settings
+        self._allowance = allowance
+        self._find = find
+        self._left = deque(left)
+        self._outage = Outage()
+        self.lost = dict[str, str]()
+
+    def work(self, tell: Callable[[TaskReport], None]) -> None:
+        """Take tasks as long as there are any, at a stand of one's own."""
+        with self._stands.lend() as stand:
+            asyncio.run(self._work(stand, tell))
+
+    async def _work(self, stand: Stand, tell: Callable[[TaskReport], None]) -> None:
+        for bench in stand.benches:
+            bench.heed(self._is_over)
+        agent = self._find()
+        async with at_work(agent):
+            while self._left and not self._is_over():
+                place, task = self._left.popleft()
+                attempt = _Attempt(task, stand, self._settings, Bill(self._allowance), self._outage)
+                whoever = informed(agent, task, self._stands.discipline)
+                try:
+                    tell(structs.replace(await attempt.made_by(whoever, self._is_over), place=place))
+                except Over:
+                    return
+                except UsageError as error:
+                    self.lost[error.where] = error.message
+                    return
+
+    def _is_over(self) -> bool:
+        return self._allowance.is_over() or bool(self._allowance.lacking or self.lost)
+
+
+class _Attempt:
+    """One task, from a laid place to its verdict."""
+
+    def __init__(self, task: Task, stand: Stand, settings: Settings, bill: Bill, outage: Outage) -> None:
+        self._task = task
+        self._arena: Arena = stand.arena
+        self._benches = stand.benches
+        self._settings = settings
+        self._bill = bill
+        self._outage = outage
+
+    async def made_by(self, agent: Agent, is_over: Callable[[], bool]) -> TaskReport:
+        began = time.monotonic()
+        folder = self._arena.surroundings.folder
+        bench = _Laid(self._benches, folder, lambda: self._arena.lay(self._task))
+        bill, admit = self._bill, lambda: _go_on(is_over)
+        trier = Trier(agent, bench, self._settings, bill, admit, bill.grant, self._outage)
+        names = [tool.name for tool in bench.tools]
+        trial = await unless(is_over, trier.run(self._task.request, names), float("inf"))
+        refuse_unreachable([trial])
+        for each in self._benches:
+            each.forget()  # so that nobody is at work in the place any more
+        verdict, why = self._judge(trial)
+        if bench.is_overfull:
+            verdict, why = "failed", (OVERFULL,)
+        task = self._task
+        return TaskReport(
+            task.id,
+            task.kind,
+            task.request,
+            task.split,
+            verdict,
+            domain=task.domain,
+            why=why,
+            trial=trial,
+            usage=bill.added_to({}),
+            seconds=round(time.monotonic() - began, 3),
+            notes=tuple(trier.notes),
+            sandbox=self._benches[0].sandbox.words,
+        )
+
+    def _judge(self, trial: Trial) -> tuple[Judgement, tuple[str, ...]]:
+        if trial.ended == "error":
+            return "errored", (trial.error,)
+        verdict, why = self._arena.judge(self._task, trial.answer)
+        return (verdict, why) if trial.is_usable else ("failed", (trial.error, *why))
+
+
+class _Laid(JoinedBench):
+    """Workbenches in a place that is laid anew whenever they are to be as they were.
+
+    If tools put more into its folder than there is room for, that is emptied, and it `is_overfull`.
+    """
+
+    def __init__(self, benches: Sequence[Process], folder: str, lay: Callable[[], None]) -> None:
+        super().__init__(benches)
+        self._folder = folder
+        self._lay = lay
+        self.is_overfull = False
+
+    def reset(self) -> None:
+        for bench in self._benches:
+            bench.forget()  # whoever is at work begins in the place as it will be
+        self._lay()
+        self.is_overfull = False
+        super().reset()
+
+    def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
+        for reaction in super().run(probes, patience):
+            if self._folder and is_overfull(self._folder):
+                Room(Path(self._folder)).clear()
+                self.is_overfull = True
+            yield reaction
+
+
+def _go_on(is_over: Callable[[], bool]) -> None:
+    if is_over():
+        raise Over

@@ -1,0 +1,146 @@
+"""Runs on a benchmark, kept in the store."""
+
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
+
+import msgspec
+
+from misstep.api.benchmarking.agents import check_contestant, contestant
+from misstep.api.benchmarking.arena import Discipline
+from misstep.api.benchmarking.attempting import Attempts
+from misstep.api.benchmarking.disciplines import find_discipline, kinds_of
+from misstep.api.benchmarking.stands import Stands
+from misstep.api.budgets import pricing
+from misstep.api.models import refuse_blind_budget, refuse_secrets
+from misstep.api.places import lasting_places
+from misstep.api.resumption import take_up
+from misstep.api.summaries import summarise_tasks
+from misstep.api.tool_sitting import ToolSitting
+from misstep.api.workers import Workers, stopping
+from misstep.core.agent import Agent
+from misstep.core.benchmark import Benchmark, BenchmarkReport, TaskReport
+from misstep.core.descriptions import read_text
+from misstep.core.event import Event, Listener, Notice, TaskJudged
+from misstep.core.purpose import BENCHMARKS, Purpose
+from misstep.core.settings import Settings, check_settings
+from misstep.errors import UsageError, did_you_mean
+from misstep.store.runs import Run, Store
+from misstep.workshop.sandbox.places import anchored
+
+
+def run_benchmark(
+    benchmark: Benchmark, settings: Settings, tools: Sequence[str], *listeners: Listener
+) -> BenchmarkReport:
+    """Put the tasks that the settings mean to the agent with these tools, and keep what comes of it."""
+    settings = lasting_places(check_settings(settings))
+    discipline = find_discipline(benchmark, settings)
+    specs = _specs(tools, discipline)
+    _refuse_early(settings)
+    with Stands(discipline, specs, settings) as stands:
+        stands.look()
+        with Store(settings.store, create=True) as store:
+            purpose = Purpose(benchmark, tools=specs, descriptions=read_text(settings.descriptions))
+            run = store.add_run(settings, len(discipline.tasks), time.time(), purpose=purpose)
+            return _hold(store, run, stands, discipline, listeners)
+
+
+def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Listener) -> BenchmarkReport:
+    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        run = take_up(store, settings, benchmark)
+        discipline = find_discipline(benchmark, run.settings)
+        _refuse_early(run.settings)
+        with Stands(discipline, run.purpose.tools, run.settings) as stands:
+            stands.look()
+            return _hold(store, run, stands, discipline, listeners)
+
+
+def view_benchmark(settings: Settings, name: str) -> BenchmarkReport:
+    """What a stored run has come to so far."""
+    with Store(settings.store) as store:
+        return _view(store, store.find_run(name))
+
+
+def find_task(settings: Settings, name: str, wanted: str) -> tuple[Run, TaskReport]:
+    """The task of a run with this id, or whose id begins so."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        found = [task for task in _view(store, run).tasks if wanted and task.name.startswith(wanted)]
+        if len(found) != 1:
+            problem = "could be any of several tasks" if found else "is no task"
+            hint = f"misstep show {run.id} lists them"
+            raise UsageError(f"'{wanted}' {problem} of run {run.id}", hint, where=store.location)
+        return run, found[0]
+
+
+def benchmark_of(run: Run) -> Benchmark:
+    """The benchmark that a run is of."""
+    if run.purpose.verb not in BENCHMARKS:
+        raise UsageError(f"run {run.id} is not from a benchmark, but from {run.purpose.command}")
+    benchmark: Benchmark = msgspec.convert(run.purpose.verb, Benchmark)
+    return benchmark
+
+
+def _specs(tools: Sequence[str], discipline: Discipline) -> tuple[str, ...]:
+    """The specs that are meant; words of the benchmark's own stand for some."""
+    known = discipline.tools
+    usual = next(iter(known))
+    specs = [known.get(word, word) for word in tools or (usual,)]
+    for spec in specs:
+        if ":" not in spec and not spec.endswith(".json"):
+            listed = f"known: {', '.join(known)}, or file.py:name, package.module:name, mcp:COMMAND, mcp.json"
+            raise UsageError(f"unknown tools '{spec}'", listed, did_you_mean(spec, known), where="--tools")
+    return tuple(dict.fromkeys(anchored(spec) for spec in specs))
+
+
+def _refuse_early(settings: Settings) -> None:
+    """Tell what would keep the run from its end before it begins."""
+    refuse_blind_budget(settings)
+    refuse_secrets(settings)
+    check_contestant(settings)
+
+
+def _view(store: Store, run: Run) -> BenchmarkReport:
+    tasks = sorted(store.tool_documents(run.id, TaskReport), key=lambda report: report.place)
+    spent, price = store.spent(run.id), pricing(run.settings)
+    usd = sum(price(role, usage) for role, usage in spent.usage.items())
+    benchmark = benchmark_of(run)
+    return BenchmarkReport(
+        run.id,
+        benchmark,
+        run.purpose.tools,
+        tuple(tasks),
+        dict(spent.usage),
+        spent.seconds,
+        usd,
+        kinds_of(benchmark),
+    )
+
+
+def _hold(
+    store: Store, run: Run, stands: Stands, discipline: Discipline, listeners: Sequence[Listener]
+) -> BenchmarkReport:
+    sitting = ToolSitting(store, run, listeners, TaskReport, summarise_tasks)
+    sitting.hold(
+        lambda: _work(sitting, stands, discipline), lambda report: TaskJudged(run.id, report), unit="task"
+    )
+    return _view(store, run)
+
+
+def _work(
+    sitting: ToolSitting[TaskReport], stands: Stands, discipline: Discipline
+) -> Generator[TaskReport | Event]:
+    """Put the tasks to the agent that have not been."""
+    settings, allowance = sitting.run.settings, sitting.allowance
+    tasks = [pair for pair in enumerate(discipline.tasks) if pair[1].id not in sitting.kept]
+
+    def find() -> Agent:
+        return contestant(settings, lambda text: sitting.emit(Notice(text)), allowance.gates)
+
+    attempts = Attempts(stands, settings, allowance, find, tasks)
+    sitting.lost = attempts.lost
+    workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), allowance, settings.jobs)
+    with stopping(allowance), closing(workers.work(range(min(settings.jobs, len(tasks))))) as work:
+        yield from work

@@ -1,0 +1,1 @@
+"""Better words for tools: searched for, scored, put in place."""

@@ -1,0 +1,166 @@
+"""Better words for tools, searched for as a run of the store."""
+
+import asyncio
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
+
+from misstep.api.benchmarking.agents import check_contestant
+from misstep.api.benchmarking.arena import Discipline
+from misstep.api.budgets import pricing
+from misstep.api.company import Company, refuse_missing
+from misstep.api.fixing.applying import diff_of, refuse_unwritable
+from misstep.api.fixing.mending import Mender
+from misstep.api.fixing.preparing import Knowledge, discipline_of, prepared
+from misstep.api.fixing.scoring import OnRequests, OnTasks, Scorer
+from misstep.api.models import open_model, refuse_blind_budget, refuse_secrets
+from misstep.api.places import lasting_places, lasting_specs
+from misstep.api.resumption import take_up
+from misstep.api.summaries import summarise_sets
+from misstep.api.targets import find_targets
+from misstep.api.tool_sitting import ToolSitting
+from misstep.api.workbenches import Workbenches
+from misstep.api.workers import stopping
+from misstep.core.descriptions import parse_descriptions, read_text
+from misstep.core.event import Event, Listener, Notice, ToolMended
+from misstep.core.fixing import FixReport, FixRun
+from misstep.core.purpose import Purpose
+from misstep.core.settings import Settings, check_settings
+from misstep.errors import UsageError
+from misstep.store.runs import Run, Store
+from misstep.tooling.asking.prompts import Prompts
+
+
+def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, write: bool = False) -> FixRun:
+    """Look for better words about the tools of the specs, and keep what comes of it.
+
+    No file is changed; `write` says that some will be, so that what stands in the way is told now.
+    """
+    settings = lasting_places(check_settings(settings))
+    discipline = discipline_of(settings)
+    prompts = _refuse_early(settings, discipline)
+    own = lasting_specs(discipline.tools.get(spec, spec) if discipline else spec for spec in specs)
+    with Workbenches(settings) as benches, Store(settings.store, create=not settings.from_run) as store:
+        knowledge = Knowledge(store, settings.from_run)
+        settings = settings.overlay({"from_run": knowledge.run.id if knowledge.run else ""})
+        reports = _prepared(benches, own, knowledge, settings)
+        refuse_unwritable([report for report, _ in reports] if write else ())
+        purpose = Purpose("fix", settings.from_run, tools=own, descriptions=read_text(settings.descriptions))
+        run = store.add_run(settings, len(reports), time.time(), purpose=purpose)
+        return _Sitting(store, run, listeners, reports).hold(benches, prompts, discipline)
+
+
+def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False) -> FixRun:
+    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        run = take_up(store, settings, "fix")
+        discipline = discipline_of(run.settings)
+        prompts = _refuse_early(run.settings, discipline)
+        with Workbenches(run.settings) as benches:
+            reports = _prepared(benches, run.purpose.tools, Knowledge(store, run.purpose.run), run.settings)
+            refuse_unwritable([report for report, _ in reports] if write else ())
+            return _Sitting(store, run, listeners, reports).hold(benches, prompts, discipline)
+
+
+def view_fixing(settings: Settings, name: str) -> FixRun:
+    """What a stored run has come to so far."""
+    with Store(settings.store) as store:
+        return _view(store, store.find_run(name))
+
+
+def diffs_of(run: FixRun) -> dict[str, str]:
+    """What would change with the chosen words, by the names in the reports."""
+    return {report.name: diff_of(report) for report in run.tools}
+
+
+def _refuse_early(settings: Settings, discipline: Discipline | None) -> Prompts:
+    """Tell what would keep the run from its end before it begins, which its prompts might as well."""
+    refuse_blind_budget(settings)
+    refuse_secrets(settings)
+    if not settings.from_run and not settings.bench:
+        hint = "name it with --from: a run of misstep tool consistency, or of misstep tool fuzz --agent"
+        raise UsageError(
+            "no run was given whose findings are to be mended", hint, "or score with --bench files"
+        )
+    if not settings.from_run and "findings" in settings.strategy:
+        hint = "name a run with --from, or other strategies: --strategy description,source,explore"
+        raise UsageError("the strategy 'findings' needs a run that has some", hint)
+    if discipline is None:
+        refuse_missing(settings)
+    else:
+        check_contestant(settings)
+        asyncio.run(open_model(settings, lambda _: None, "generator").close())
+    return Prompts(settings.prompts)
+
+
+def _prepared(
+    benches: Workbenches, specs: Sequence[str], knowledge: Knowledge, settings: Settings
+) -> list[tuple[FixReport, str]]:
+    """What there is to do for each tool, with the spec that it is of."""
+    found = benches.all_tools(specs)
+    targets = [each for each in find_targets(found, settings.only) if len(each.tools) == 1]
+    tools = [each.among(found[each.spec])[0] for each in targets]
+    specs_of = {target.name: target.spec for target in targets}
+    return [(report, specs_of[report.name]) for report in prepared(targets, tools, knowledge, settings)]
+
+
+def _view(store: Store, run: Run) -> FixRun:
+    if run.purpose.verb != "fix":
+        raise UsageError(f"run {run.id} is not from tool fix, but from {run.purpose.command}")
+    reports = sorted(store.tool_documents(run.id, FixReport), key=lambda report: report.place)
+    spent, price = store.spent(run.id), pricing(run.settings)
+    usd = sum(price(role, usage) for role, usage in spent.usage.items())
+    wordings = parse_descriptions(run.purpose.descriptions, run.settings.descriptions)
+    return FixRun(run.id, run.purpose.tools, run.purpose.run, tuple(reports), spent.seconds, usd, wordings)
+
+
+class _Sitting:
+    """One stretch of a run."""
+
+    def __init__(
+        self,
+        store: Store,
+        run: Run,
+        listeners: Sequence[Listener],
+        reports: Sequence[tuple[FixReport, str]],
+    ) -> None:
+        self._store = store
+        self._run = run
+        self._reports = reports
+        self._sitting = ToolSitting(store, run, listeners, FixReport, summarise_sets)
+
+    def hold(self, benches: Workbenches, prompts: Prompts, discipline: Discipline | None) -> FixRun:
+        run = self._run.id
+        self._sitting.hold(
+            lambda: self._work(benches, prompts, discipline), lambda report: ToolMended(run, report)
+        )
+        return _view(self._store, self._run)
+
+    def _work(
+        self, benches: Workbenches, prompts: Prompts, discipline: Discipline | None
+    ) -> Generator[FixReport | Event]:
+        """One tool after the other; what had begun before goes on with the requests that it began with."""
+        sitting, settings, allowance = self._sitting, self._run.settings, self._sitting.allowance
+        company = Company(settings, prompts, allowance, self._notice)
+        done = {report.name for report in sitting.done}
+        with stopping(allowance):
+            for blank, spec in self._reports:
+                if blank.name in done or company.is_over():
+                    continue
+                report = sitting.kept.get(blank.name, blank)
+                scorer = self._scorer(benches, spec, company, discipline)
+                mender = Mender(report, spec, settings, benches, company, allowance, scorer)
+                with closing(mender.mend()) as work:
+                    yield from work
+
+    def _scorer(
+        self, benches: Workbenches, spec: str, company: Company, discipline: Discipline | None
+    ) -> Scorer:
+        settings, allowance = self._run.settings, self._sitting.allowance
+        if discipline is not None:
+            return OnTasks(discipline, self._run.purpose.tools, settings, allowance, self._notice)
+        return OnRequests(benches, spec, settings, company, allowance)
+
+    def _notice(self, text: str) -> None:
+        self._sitting.emit(Notice(text))

@@ -1,0 +1,1 @@
+"""Tasks on files, made by construction: a tree, operations on it, words for them."""

@@ -1,0 +1,119 @@
+"""Draws what a task is about out of a tree, and leaves alone what could be understood in two ways."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from misstep.benchmarks.files.executing import Clash, joined
+from misstep.benchmarks.files.growing import grow, text_for
+from misstep.benchmarks.files.selection import (
+    Selection,
+    chosen,
+    covered,
+    files_of,
+    folders_of,
+    is_clear,
+    name_of,
+)
+from misstep.benchmarks.files.vocabulary import Domain, load_shared
+from misstep.benchmarks.tree import File, Folder, complete, parents
+from misstep.core.dice import Dice
+
+MEANS = ("suffix", "word", "word", "prefix", "prefix")
+_DRAWS = 24
+_WORD = re.compile(r"[^\W\d_]{4,}")
+
+
+class Scene:
+    """A tree in which a task takes place; what can't be had of it is a clash."""
+
+    def __init__(self, domain: Domain, dice: Dice) -> None:
+        self.domain = domain
+        self.dice = dice
+        self.tree = grow(domain, dice)
+
+    def add(self, path: str, text: str) -> str:
+        if path in self.tree:
+            raise Clash(f"{path} is there already")
+        self.tree = complete({**self.tree, path: File(text.encode())})
+        return path
+
+    def text(self, date: str = "") -> str:
+        return text_for(self.domain, self.dice.pick(self.domain.subjects), self.dice, date)
+
+    def folder(self, least: int = 1, deep: bool = False) -> str:
+        """One with so many files in it."""
+        around = [parents(path) if deep else parents(path)[-1:] for path in files_of(self.tree)]
+        counts = Counter(folder for folders in around for folder in folders)
+        return self._any([path for path in folders_of(self.tree) if counts[path] >= least])
+
+    def file(self, folder: str = "", deep: bool = True) -> str:
+        return self._any(covered(Selection(folder, deep), self.tree))
+
+    def new_folder(self) -> str:
+        """The path of a folder that is not there, at the top or in one that is."""
+        above = self.dice.pick(("", "", self.folder()))
+        path = joined(above, self.dice.pick(load_shared().news))
+        if path in self.tree:
+            raise Clash(f"{path} is there already")
+        return path
+
+    def target(self, what: Selection) -> str:
+        """A folder for the chosen files, there or not, from which none of them is taken."""
+        if self.dice.chance(0.6):
+            return self.new_folder()
+        folder = self.folder()
+        if any([path.rpartition("/")[0] == folder for path in chosen(what, self.tree)]):
+            raise Clash(f"some are in {folder} already")
+        return folder
+
+    def place(self, least: int = 2) -> Selection:
+        """All files in some folder, or in that and those below."""
+        if self.dice.chance(0.2):
+            return Selection()
+        deep = self.dice.chance(0.6)
+        return Selection(self.folder(least, deep), deep)
+
+    def selection(self, least: int = 2, most: int = 9, means: Sequence[str] = MEANS) -> Selection:
+        """Some of the files in some place, by a rule that is clear and that leaves others out."""
+        for _ in range(_DRAWS):
+            what = self._ruled(self.place(least + 1), self.dice.pick(means))
+            found = chosen(what, self.tree)
+            if (
+                least <= len(found) <= most
+                and len(found) < len(covered(what, self.tree))
+                and is_clear(what, self.tree)
+            ):
+                return what
+        raise Clash("nothing that is clear")
+
+    def has_folders(self, folder: str) -> bool:
+        inside = f"{folder}/" if folder else ""
+        return any([path.startswith(inside) and isinstance(each, Folder) for path, each in self.tree.items()])
+
+    def _ruled(self, place: Selection, means: str) -> Selection:
+        path = self.file(place.folder, place.deep)
+        name, data = name_of(path), files_of(self.tree)[path]
+        folder, deep = place.folder, place.deep
+        if means == "suffix":
+            return Selection(folder, deep, suffix=f".{name.rpartition('.')[2]}")
+        if means == "line":
+            return Selection(folder, deep, line=data.decode().split("\n")[2])
+        if means == "larger":
+            return Selection(folder, deep, larger=self._threshold(place))
+        words = _WORD.findall(name.rpartition(".")[0])
+        if means == "prefix":
+            return Selection(folder, deep, prefix=self._any(words[:1]))
+        return Selection(folder, deep, word=self._any(words))
+
+    def _threshold(self, place: Selection) -> int:
+        """A round number of bytes that no file comes close to."""
+        files = files_of(self.tree)
+        sizes = [len(files[path]) for path in covered(place, self.tree)]
+        rounds = [size for size in range(100, 500, 50) if all([abs(each - size) > 3 for each in sizes])]
+        return self.dice.pick(rounds) if rounds else 0
+
+    def _any(self, items: Sequence[str]) -> str:
+        if not items:
+            raise Clash("there is none")
+        return self.dice.pick(items)

@@ -1,0 +1,158 @@
+"""The reference: what operations make of a tree, step by step."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from misstep.benchmarks.files.operations import (
+    Beneath,
+    ByDate,
+    ByType,
+    Copy,
+    Delete,
+    Ending,
+    Exactly,
+    Into,
+    Lowered,
+    MakeFolder,
+    Move,
+    Operation,
+    Prefixed,
+    Prune,
+    Remove,
+    Replaced,
+    Target,
+    Unroll,
+    Write,
+)
+from misstep.benchmarks.files.selection import Selection, chosen, files_of, folders_of, name_of
+from misstep.benchmarks.files.texts import written
+from misstep.benchmarks.tree import Content, File, Folder, Tree, complete, parents
+from misstep.core.benchmark import Step
+
+_DATE = re.compile(r"(\d{4})-(\d{2})-\d{2}")
+_DATE_LINE = re.compile(r"^Date: (\d{4})-(\d{2})-\d{2}$", re.MULTILINE)
+
+
+class Clash(Exception):
+    """Operations that have no single right end, such as two files for one place."""
+
+
+def execute(operations: Iterable[Operation], tree: Tree) -> tuple[dict[str, Content], tuple[Step, ...]]:
+    """The tree that comes of it, and calls that lead there. Operations that clash have none."""
+    taken = list[Step]()
+    now = complete(tree)
+    for operation in operations:
+        for step in list(steps(operation, now)):
+            now = carry_out(step, now)
+            taken.append(step)
+    return complete(now), tuple(taken)
+
+
+def steps(operation: Operation, tree: Tree) -> Iterator[Step]:
+    match operation:
+        case Move(what, to):
+            yield from _transfers("move", what, to, tree)
+        case Copy(what, to):
+            yield from _transfers("copy", what, to, tree)
+        case Delete(what):
+            yield from (Step("delete", {"path": path}) for path in chosen(what, tree))
+        case Remove(folder):
+            yield Step("delete", {"path": folder})
+        case Prune(folder):
+            yield from (Step("delete", {"path": path}) for path in _empty(folder, tree))
+        case MakeFolder(path):
+            yield Step("make_folder", {"path": path})
+        case Write(path, text):
+            yield Step("write_file", {"path": path, "text": written(text, tree)})
+        case Unroll():
+            yield from _unrolled(operation, tree)
+
+
+def carry_out(step: Step, tree: Tree) -> dict[str, Content]:
+    """What one call makes of a tree. Folders on the way to something new are made."""
+    given = step.arguments
+    match step.tool:
+        case "move":
+            moved = _placed(tree[given["source"]], given["destination"], tree)
+            return {path: content for path, content in moved.items() if path != given["source"]}
+        case "copy":
+            return _placed(tree[given["source"]], given["destination"], tree)
+        case "delete":
+            gone = given["path"]
+            return {path: each for path, each in tree.items() if not f"{path}/".startswith(f"{gone}/")}
+        case "make_folder":
+            return _placed(Folder(), given["path"], tree)
+        case "write_file":
+            return _placed(File(given["text"].encode()), given["path"], tree)
+        case _:
+            return dict(tree)
+
+
+def _placed(content: Content, path: str, tree: Tree) -> dict[str, Content]:
+    if path in tree:
+        raise Clash(f"{path} is there already")
+    if any([not isinstance(tree.get(parent, Folder()), Folder) for parent in parents(path)]):
+        raise Clash(f"{path} leads through a file")
+    return {**tree, **{parent: Folder() for parent in parents(path)}, path: content}
+
+
+def _transfers(tool: str, what: Selection, to: Target, tree: Tree) -> Iterator[Step]:
+    files = files_of(tree)
+    for source in chosen(what, tree):
+        destination = _destination(source, files[source].decode(), what, to)
+        if destination != source:
+            yield Step(tool, {"source": source, "destination": destination})
+
+
+def _destination(source: str, text: str, what: Selection, to: Target) -> str:
+    above, name = source.rpartition("/")[0], name_of(source)
+    match to:
+        case Into(folder):
+            return joined(folder, name)
+        case Beneath(folder):
+            return joined(folder, source[len(what.folder) :].strip("/"))
+        case Exactly(path):
+            return path
+        case ByType(folder):
+            return joined(folder, name.rpartition(".")[2], name)
+        case ByDate(folder, layout, source_of_date):
+            found = _DATE.match(name) if source_of_date == "name" else _DATE_LINE.search(text)
+            return joined(folder, _dated(layout, *found.groups()), name) if found else source
+        case _:
+            return joined(above, _renamed(name, to))
+
+
+def _dated(layout: str, year: str, month: str) -> str:
+    return {"2024": year, "2024-05": f"{year}-{month}", "2024/05": f"{year}/{month}"}[layout]
+
+
+def _renamed(name: str, to: Replaced | Prefixed | Ending | Lowered) -> str:
+    match to:
+        case Replaced(old, new):
+            return name.replace(old, new)
+        case Prefixed(text):
+            return text + name
+        case Ending(old, new):
+            return name.removesuffix(old) + new if name.endswith(old) else name
+        case Lowered():
+            return name.lower()
+
+
+def _empty(folder: str, tree: Tree) -> list[str]:
+    """The topmost folders that hold no file."""
+    holding = {parent for path in files_of(tree) for parent in parents(path)}
+    empty = [path for path in folders_of(tree) if path not in holding and path.startswith(f"{folder}/")]
+    return [path for path in empty if not {*parents(path)} & {*empty}]
+
+
+def _unrolled(operation: Unroll, tree: Tree) -> Iterator[Step]:
+    for line in files_of(tree)[operation.listing].decode().splitlines():
+        path = joined(operation.folder, line + operation.ending)
+        if operation.make == "folders":
+            yield Step("make_folder", {"path": path})
+        else:
+            yield Step("write_file", {"path": path, "text": operation.text.replace("{}", line)})
+
+
+def joined(*parts: str) -> str:
+    return "/".join(part for part in parts if part)

@@ -1,0 +1,16 @@
+"""Tools of others for tasks on files, loaded where somebody wants them."""
+
+from typing import Any
+
+from misstep.errors import UsageError
+
+
+def langchain_tools() -> list[Any]:
+    """LangChain's file tools, for the current folder."""
+    try:
+        from langchain_community.agent_toolkits import FileManagementToolkit
+    except ImportError as error:
+        hint = "pip install langchain-community brings it; --python names an interpreter that has it"
+        raise UsageError("langchain-community is not installed", hint) from error
+    tools: list[Any] = FileManagementToolkit(root_dir=".").get_tools()
+    return tools

@@ -1,0 +1,1 @@
+"""A forge on loopback, with tasks for agents that work on GitHub."""

@@ -1,0 +1,150 @@
+"""A forge that runs on this machine for as long as somebody needs it."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from misstep.benchmarks.forge.ledger import Ledger
+from misstep.benchmarks.forge.project import Project, our_project
+from misstep.benchmarks.forge.repository.repository import Repository
+from misstep.benchmarks.forge.repository.seeding import seed
+from misstep.benchmarks.forge.repository.soundness import require_sound
+from misstep.benchmarks.forge.rest.answers import Refusal
+from misstep.benchmarks.forge.rest.application import Application, Request, Response
+from misstep.benchmarks.forge.rest.auth import Keys
+from misstep.benchmarks.forge.rest.call import House
+from misstep.benchmarks.forge.rest.signatures import read_public_key
+from misstep.benchmarks.forge.rest.views import Views
+from misstep.benchmarks.forge.serving.backend import ASKS, serve_git, speaks_git
+from misstep.benchmarks.forge.serving.server import Server
+from misstep.benchmarks.forge.state import State
+from misstep.benchmarks.forge.survey import survey
+from misstep.errors import UsageError
+
+
+class Forge:
+    """Serves one repository at `url` while its `with` block runs.
+
+    `token` may do everything, `read_token` may look. `app_key` is the public half of an app's key, in PEM:
+    what is signed with the other half gets tokens of its own. A `private` repository is hidden from everybody
+    else. The repository is made anew in `folder`, or in a folder that goes with the forge; one that is there
+    already has to be in order, and is served as it is. Port 0 takes a free one.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        port: int = 0,
+        private: bool = False,
+        app_key: str = "",
+        project: Project | None = None,
+    ) -> None:
+        self.project = project or our_project()
+        self.private = private
+        self._folder = folder
+        self._port = port
+        self._keys = Keys(read_public_key(app_key) if app_key else None)
+        self._server: Server | None = None
+
+    @property
+    def url(self) -> str:
+        return self._running().url
+
+    @property
+    def token(self) -> str:
+        return self._keys.write
+
+    @property
+    def read_token(self) -> str:
+        return self._keys.read
+
+    @property
+    def repository(self) -> str:
+        """Its name, with its owner's."""
+        return self.project.full_name
+
+    @property
+    def clone_url(self) -> str:
+        return f"{self.url}/{self.repository}.git"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What tools find the forge by."""
+        return {
+            "MISSTEP_FORGE_URL": self.url,
+            "MISSTEP_FORGE_TOKEN": self.token,
+            "MISSTEP_FORGE_REPOSITORY": self.repository,
+        }
+
+    @property
+    def errors(self) -> list[Exception]:
+        """Exceptions of the forge's own, which clients saw as 500."""
+        return list(self._running().errors)
+
+    def state(self) -> State:
+        """Everything that is there now."""
+        self._running()
+        with self._application.lock:
+            return survey(self._git, self._ledger)
+
+    def reset(self) -> None:
+        """Everything as it was at the start."""
+        self._running()
+        with self._application.lock:
+            self._git.restore(self._refs)
+            self._ledger.reset()
+
+    def __enter__(self) -> Self:
+        self._made = Path(tempfile.mkdtemp(prefix="misstep-forge-")) if self._folder is None else None
+        try:
+            self._open(self._made or Path(self._folder or "."))
+        except BaseException:
+            self._clear()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        server, self._server = self._running(), None
+        server.stop()
+        with self._application.lock:
+            self._git.close()
+        self._clear()
+
+    def _open(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            require_sound(folder, self.project.default)
+        else:
+            seed(folder, self.project)
+        self._git = Repository(folder)
+        self._refs = self._git.refs()
+        self._ledger = Ledger(self.project)
+        server = Server(self._port)
+        views = Views(server.url, self.project, self._git, self._ledger)
+        house = House(self.project, self._git, self._ledger, self._keys, views, self.private)
+        self._application = Application(house)
+        server.start(self._answer)
+        self._server = server
+
+    def _answer(self, request: Request) -> Response:
+        rest = speaks_git(request.target, self.repository)
+        if rest is None:
+            return self._application.answer(request)
+        try:
+            visitor = self._keys.visitor(request.headers.get("authorization"))
+        except Refusal:
+            return Response(401, ASKS, b"Bad credentials\n")
+        return serve_git(self._git.git.folder, rest, request, visitor, self.private)
+
+    def _running(self) -> Server:
+        if self._server is None:
+            raise UsageError("the forge is not running", "use it within its `with` block")
+        return self._server
+
+    def _clear(self) -> None:
+        if self._made is not None:
+            shutil.rmtree(self._made, ignore_errors=True)

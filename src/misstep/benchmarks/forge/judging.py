@@ -1,0 +1,123 @@
+"""Whether a task has been done: by what is there, not by what is said."""
+
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from msgspec import structs
+
+from misstep.benchmarks.forge.ledger import Ledger
+from misstep.benchmarks.forge.project import our_project
+from misstep.benchmarks.forge.repository.repository import Repository
+from misstep.benchmarks.forge.repository.seeding import seed
+from misstep.benchmarks.forge.state import Branch, Comment, Proposal, State, Thread, differences
+from misstep.benchmarks.forge.survey import survey
+from misstep.benchmarks.forge.tasks import Goal, goal_of
+from misstep.benchmarks.tree import Content, File
+from misstep.core.benchmark import Task
+from misstep.core.verdict import Judgement
+from misstep.errors import InternalError
+
+
+@cache
+def initial_state() -> State:
+    """What a forge holds before anybody has done anything."""
+    project = our_project()
+    with tempfile.TemporaryDirectory(prefix="misstep-forge-") as folder:
+        seed(Path(folder), project)
+        repository = Repository(Path(folder))
+        try:
+            return survey(repository, Ledger(project))
+        finally:
+            repository.close()
+
+
+def expected_state(task: Task) -> State:
+    """What it should hold when the task is done, and nothing else is."""
+    goal, state = goal_of(task), initial_state()
+    match goal.kind:
+        case "comment-on-issue":
+            thread = state.threads[goal.issue]
+            said = Comment(our_project().account, goal.body)
+            return _with_thread(state, structs.replace(thread, comments=(*thread.comments, said)))
+        case "create-pull-request":
+            proposal = Proposal(goal.head, goal.base)
+            number = max(state.threads) + 1
+            return _with_thread(
+                state, Thread(number, goal.title, goal.body, our_project().account, pull=proposal)
+            )
+        case "create-branch":
+            return _with_branch(state, goal.branch, state.branches[goal.start])
+        case _:
+            start = state.branches[goal.start or goal.branch]
+            files = _changed(goal, start.files)
+            branch = Branch(files, executable=start.executable, follows=start.tip)
+            return _with_branch(state, goal.branch, branch)
+
+
+def judge(task: Task, found: State, said: str = "") -> tuple[Judgement, tuple[str, ...]]:
+    """Passed or failed, and the differences to what should be there.
+
+    Nothing may differ, with one exception: line breaks at the end of a text that the task asks for, a file, a
+    comment or a description, don't count, since requests can't tell of them. What an agent has said is never
+    looked at.
+    """
+    del said
+    expected = expected_state(task)
+    why = differences(expected, _settled(found, expected, goal_of(task)), initial_state())
+    return ("failed" if why else "passed"), why
+
+
+def _changed(goal: Goal, files: Mapping[str, Content]) -> dict[str, Content]:
+    others = {path: content for path, content in files.items() if path != goal.path}
+    if goal.kind == "delete-file":
+        return others
+    if goal.kind == "create-file":
+        return others | {goal.path: File(goal.content.encode())}
+    before = files[goal.path]
+    if not isinstance(before, File) or before.data.count(goal.old.encode()) != 1:
+        raise InternalError(f"{goal.old!r} is not to be found just once in {goal.path}")
+    return others | {goal.path: File(before.data.replace(goal.old.encode(), goal.new.encode()))}
+
+
+def _with_branch(state: State, name: str, branch: Branch) -> State:
+    return structs.replace(state, branches={**state.branches, name: branch})
+
+
+def _with_thread(state: State, thread: Thread) -> State:
+    return structs.replace(state, threads={**state.threads, thread.number: thread})
+
+
+def _settled(found: State, expected: State, goal: Goal) -> State:
+    """What was found, without differences that don't count."""
+    branch = found.branches.get(goal.branch)
+    if branch and goal.path in branch.files:
+        right = expected.branches[goal.branch].files.get(goal.path)
+        content = _alike(branch.files[goal.path], right)
+        changed = structs.replace(branch, files={**branch.files, goal.path: content})
+        return _with_branch(found, goal.branch, changed)
+    number = goal.issue or max(expected.threads)
+    if goal.body and number in found.threads:
+        return _with_thread(found, _settled_thread(found.threads[number], goal))
+    return found
+
+
+def _alike(content: Content, right: Content | None) -> Content:
+    if isinstance(content, File) and isinstance(right, File):
+        same = content.data.rstrip(b"\r\n") == right.data.rstrip(b"\r\n")
+        return right if same else content
+    return content
+
+
+def _settled_thread(found: Thread, goal: Goal) -> Thread:
+    """With the comment or the description that was asked for, if it is there."""
+
+    def settled(text: str) -> str:
+        return goal.body if text.rstrip("\r\n") == goal.body.rstrip("\r\n") else text
+
+    if goal.issue:
+        before = len(initial_state().threads[goal.issue].comments)
+        new = [structs.replace(each, body=settled(each.body)) for each in found.comments[before:]]
+        return structs.replace(found, comments=(*found.comments[:before], *new))
+    return structs.replace(found, body=settled(found.body))

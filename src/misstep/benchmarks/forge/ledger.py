@@ -1,0 +1,102 @@
+"""What the forge knows beside its git repository: issues, pull requests, comments, labels."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from msgspec import structs
+
+from misstep.benchmarks.forge.project import Label, Opened, Project
+from misstep.benchmarks.forge.state import Comment, Proposal, Thread
+
+TICK = timedelta(minutes=1)  # from one change to the next
+LATEST = 253_402_300_799  # the last second of the year 9999
+OPENING = timedelta(days=30)  # from the first commit to the first change that somebody makes
+
+
+class Ledger:
+    """Changes while the forge is used. Its clock goes on with each change only, so that dates are no news."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.reset()
+
+    def reset(self) -> None:
+        """As it was at first."""
+        self._now = self.project.start
+        self._last_id = 1000
+        self.labels = {label.name: label for label in self.project.labels}
+        self.threads = {each.number: self._opened(each) for each in self.project.threads}
+        self._now = self.project.start + OPENING
+
+    @property
+    def seconds(self) -> int:
+        """The time of the last change, since 1970."""
+        return int(self._now.timestamp())
+
+    def tick(self) -> str:
+        """The time of a change, which nothing else has."""
+        self._now += TICK
+        return self._now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def new_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+    def open(self, title: str, body: str, author: str, pull: Proposal | None = None) -> Thread:
+        """A new issue or pull request, with the next number."""
+        at = self.tick()
+        number = max(self.threads, default=0) + 1
+        return self.keep(Thread(number, title, body, author, pull=pull, made=at, changed=at))
+
+    def keep(self, thread: Thread) -> Thread:
+        self.threads[thread.number] = thread
+        return thread
+
+    def change(self, thread: Thread, **fields: Any) -> Thread:
+        return self.keep(structs.replace(thread, changed=self.tick(), **fields))
+
+    def comment(self, thread: Thread, author: str, body: str) -> Comment:
+        comment = Comment(author, body, self.new_id(), self.tick())
+        self.keep(structs.replace(thread, comments=(*thread.comments, comment), changed=comment.at))
+        return comment
+
+    def find_comment(self, id: int) -> tuple[Thread, Comment] | None:
+        return next(
+            ((thread, each) for thread in self.threads.values() for each in thread.comments if each.id == id),
+            None,
+        )
+
+    def close_pulls(self, branch: str) -> None:
+        """Pull requests can't stay open when a branch of theirs is gone."""
+        for thread in list(self.threads.values()):
+            if thread.pull and thread.state == "open" and branch in (thread.pull.head, thread.pull.base):
+                self.change(thread, state="closed")
+
+    def label(self, label: Label) -> Label:
+        self.labels[label.name] = label
+        return label
+
+    def _opened(self, given: Opened) -> Thread:
+        at = self.tick()
+        comments = tuple(
+            Comment(each.author, each.body, self.new_id(), self.tick()) for each in given.comments
+        )
+        proposal = Proposal(given.head, given.base, reviewers=given.reviewers) if given.head else None
+        return Thread(
+            given.number,
+            given.title,
+            given.body,
+            given.author,
+            given.state,
+            given.labels,
+            given.assignees,
+            comments,
+            proposal,
+            made=at,
+            changed=comments[-1].at if comments else at,
+        )
+
+
+def told(seconds: int) -> str:
+    """A time as the interface writes it; commits may claim any, years have four digits."""
+    return datetime.fromtimestamp(min(seconds, LATEST), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

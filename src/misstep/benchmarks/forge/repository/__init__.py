@@ -1,0 +1,1 @@
+"""The git repository behind the forge."""

@@ -1,0 +1,199 @@
+"""What the forge does with its git repository, in git's own terms."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from misstep.benchmarks.forge.repository.names import HEADS, is_branch, is_ref
+from misstep.benchmarks.forge.repository.objects import (
+    FOLDER,
+    LINK,
+    PROGRAM,
+    Commit,
+    Entry,
+    Objects,
+    Signature,
+)
+from misstep.benchmarks.forge.repository.program import Git
+from misstep.benchmarks.tree import Content, File, Link, Other
+
+NOTHING = "0" * 40
+
+
+class Refused(Exception):
+    """Git would not move a ref; the message is for whoever asked for it."""
+
+
+class Repository:
+    """A bare repository. Nothing in it is ever checked out."""
+
+    most = 20_000  # files and folders below one tree
+
+    def __init__(self, folder: Path) -> None:
+        self.git = Git(folder)
+        self.objects = Objects(self.git)
+
+    def close(self) -> None:
+        self.objects.close()
+
+    # What is there.
+
+    def refs(self) -> dict[str, str]:
+        """The objects that refs point to, by their whole names; any bytes may be pushed as a name."""
+        said = self.git.run("for-each-ref", "--format=%(objectname) %(refname)")
+        lines = said.decode("utf-8", "surrogateescape").split("\n")[:-1]
+        return {name: sha for sha, _, name in (line.partition(" ") for line in lines)}
+
+    def branches(self) -> dict[str, str]:
+        """The commits at the tips of branches."""
+        return {name.removeprefix(HEADS): sha for name, sha in self.refs().items() if name.startswith(HEADS)}
+
+    def ref(self, name: str) -> str | None:
+        """What a ref points to."""
+        found = self.objects.find(name) if is_ref(name) else None
+        return found.sha if found else None
+
+    def tip(self, branch: str) -> str | None:
+        return self.ref(HEADS + branch) if is_branch(branch) else None
+
+    def commit_at(self, name: str) -> Commit | None:
+        """By branch, tag, or sha, which may be short; HEAD is the default branch."""
+        sha = self.tip(name) or self.ref(name) or self.ref(f"refs/tags/{name}")
+        is_sha = 4 <= len(name) <= 40 and all(letter in "0123456789abcdef" for letter in name)
+        if sha is None and (is_sha or name == "HEAD"):
+            sha = name
+        found = self.objects.find(f"{sha}^{{commit}}") if sha else None
+        return self.objects.commit(found.sha) if found else None
+
+    def entry(self, tree: str, path: str) -> Entry | None:
+        """What stands at a path below a tree."""
+        entry = Entry(FOLDER, tree)
+        for part in path.split("/"):
+            if entry.mode != FOLDER or (step := self.objects.folder(entry.sha).get(part)) is None:
+                return None
+            entry = step
+        return entry
+
+    def walk(self, tree: str) -> Iterator[tuple[str, Entry]]:
+        """Everything below a tree by path, folders ahead of what is in them, however deep they are.
+
+        It ends early when there is more than `most`: few objects can make a tree that nobody could list.
+        """
+        ahead = [*reversed(self.objects.folder(tree).items())]
+        for _ in range(self.most + 1):
+            if not ahead:
+                return
+            path, entry = ahead.pop()
+            yield path, entry
+            if entry.mode == FOLDER:
+                inside = self.objects.folder(entry.sha).items()
+                ahead += [(f"{path}/{name}", each) for name, each in reversed(inside)]
+
+    def files(self, tree: str, known: dict[str, Content] | None = None) -> dict[str, Content]:
+        """The contents of all files below a tree; `known` spares reading again what has been read."""
+        known = {} if known is None else known
+        entries = list(self.walk(tree))
+        if len(entries) > self.most:
+            return {"…": Other(f"more than {self.most:,} files and folders")}
+        found = {path: entry for path, entry in entries if entry.mode != FOLDER}
+        for entry in found.values():
+            if entry.mode + entry.sha not in known:
+                known[entry.mode + entry.sha] = self._content(entry)
+        return {path: known[entry.mode + entry.sha] for path, entry in found.items()}
+
+    def executable(self, tree: str) -> frozenset[str]:
+        """The paths of all files below a tree that may be run."""
+        return frozenset(path for path, entry in self.walk(tree) if entry.mode == PROGRAM)
+
+    def _content(self, entry: Entry) -> Content:
+        if entry.kind == "commit":
+            return Other("a commit of another repository")
+        data = self.objects.read(entry.sha).data
+        return Link(data.decode("utf-8", "surrogateescape")) if entry.mode == LINK else File(data)
+
+    def history(self, *revisions: str, path: str = "") -> list[str]:
+        """The commits that lead there, the newest first."""
+        return self.git.run("rev-list", *revisions, "--", *([path] if path else [])).decode().split()
+
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        """The commits right before each one that refs lead to."""
+        lines = self.git.run("rev-list", "--all", "--parents").decode().splitlines()
+        return {sha: tuple(before) for sha, *before in (line.split() for line in lines)}
+
+    def fork_point(self, one: str, other: str) -> str | None:
+        done = self.git.attempt("merge-base", one, other)
+        return done.stdout.decode().strip() or None
+
+    def patch(self, old: str, new: str) -> str:
+        """The difference between two commits, as git prints it."""
+        options = ("--no-color", "--no-ext-diff", "--no-renames", "--no-textconv")
+        return self.git.run("-c", "core.quotePath=false", "diff", *options, old, new).decode(
+            "utf-8", "replace"
+        )
+
+    # What is to be there.
+
+    def write_blob(self, data: bytes) -> str:
+        return self.git.run("hash-object", "-w", "--stdin", stdin=data).decode().strip()
+
+    def write_folder(self, entries: Mapping[str, Entry]) -> str:
+        lines = (f"{each.mode.zfill(6)} {each.kind} {each.sha}\t{name}\0" for name, each in entries.items())
+        data = "".join(lines).encode("utf-8", "surrogateescape")
+        return self.git.run("mktree", "-z", stdin=data).decode().strip()
+
+    def write_tree(self, tree: str | None, changes: Mapping[str, Entry | None]) -> str:
+        """The tree with entries put at paths, or taken from there; folders that end up empty go."""
+        entries = self.objects.folder(tree) if tree else {}
+        below = dict[str, dict[str, Entry | None]]()
+        for path, entry in changes.items():
+            name, _, rest = path.partition("/")
+            if rest:
+                below.setdefault(name, {})[rest] = entry
+            elif entry is None:
+                entries.pop(name, None)
+            else:
+                entries[name] = entry
+        for name, inner in below.items():
+            had = entries.pop(name, None)
+            sha = self.write_tree(had.sha if had and had.mode == FOLDER else None, inner)
+            if self.objects.folder(sha):
+                entries[name] = Entry(FOLDER, sha)
+        return self.write_folder(entries)
+
+    def write_commit(
+        self, tree: str, parents: Iterable[str], message: str, author: Signature, committer: Signature
+    ) -> str:
+        arguments = [part for parent in parents for part in ("-p", parent)]
+        who = _identity("AUTHOR", author) | _identity("COMMITTER", committer)
+        stdin = message.encode("utf-8", "replace")
+        return (
+            self.git.run("commit-tree", tree, *arguments, "-F", "-", stdin=stdin, extra=who).decode().strip()
+        )
+
+    def move(self, ref: str, new: str | None, old: str | None) -> None:
+        """Point a ref elsewhere, if it still is where it was; None stands for no ref."""
+        change = ("-d", ref, old or NOTHING) if new is None else (ref, new, old or NOTHING)
+        done = self.git.attempt("update-ref", *change)
+        if done.returncode == 0:
+            return
+        if b".lock'" in done.stderr and b"File exists" in done.stderr:
+            raise self.git.trouble(done.stderr)
+        raise Refused(done.stderr.decode("utf-8", "replace").strip())
+
+    def restore(self, refs: Mapping[str, str]) -> None:
+        """Put all refs back, those that came since are gone."""
+        now = self.refs()
+        gone = [f"delete {name}\n" for name in now if name not in refs]
+        back = [f"update {name} {sha}\n" for name, sha in refs.items() if now.get(name) != sha]
+        for commands in (gone, back):  # a/b can't come back while there is an a
+            if commands:
+                self.git.run(
+                    "update-ref", "--stdin", stdin="".join(commands).encode("utf-8", "surrogateescape")
+                )
+
+
+def _identity(role: str, who: Signature) -> dict[str, str]:
+    return {
+        f"GIT_{role}_NAME": who.name,
+        f"GIT_{role}_EMAIL": who.email,
+        f"GIT_{role}_DATE": f"{who.when} +0000",
+    }

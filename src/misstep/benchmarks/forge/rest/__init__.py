@@ -1,0 +1,1 @@
+"""GitHub's REST interface, as much of it as clients need."""

@@ -1,0 +1,101 @@
+"""Checks the signed tokens with which apps introduce themselves."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from misstep.errors import UsageError
+
+SEQUENCE, INTEGER, BITS = 0x30, 0x02, 0x03
+_SHA256 = bytes.fromhex("3031300d060960864801650304020105000420")  # what a signature says ahead of its hash
+
+
+class PublicKey(msgspec.Struct, frozen=True):
+    """One half of an RSA key."""
+
+    modulus: int
+    exponent: int
+
+    @property
+    def size(self) -> int:
+        return (self.modulus.bit_length() + 7) // 8
+
+    def has_signed(self, message: bytes, signature: bytes) -> bool:
+        """Whether it is an RS256 signature of the message by the other half."""
+        number = int.from_bytes(signature, "big")
+        if len(signature) != self.size or number >= self.modulus:
+            return False
+        end = _SHA256 + hashlib.sha256(message).digest()
+        expected = b"\0\1" + b"\xff" * (self.size - len(end) - 3) + b"\0" + end
+        opened = pow(number, self.exponent, self.modulus).to_bytes(self.size, "big")
+        return hmac.compare_digest(opened, expected)
+
+
+def read_public_key(pem: str) -> PublicKey:
+    """From -----BEGIN PUBLIC KEY-----, as openssl writes it."""
+    found = re.search(r"-----BEGIN PUBLIC KEY-----(.+?)-----END PUBLIC KEY-----", pem, re.DOTALL)
+    try:
+        data = base64.b64decode("".join(found[1].split()), validate=True) if found else b""
+        _, bits = _parts(_only(data, SEQUENCE))
+        modulus, exponent = _parts(_only(_value(bits, BITS)[1:], SEQUENCE))
+        key = PublicKey(_number(modulus), _number(exponent))
+    except (ValueError, IndexError):
+        raise UsageError(
+            "the app's key is no public RSA key in PEM",
+            "expected -----BEGIN PUBLIC KEY-----, which `openssl rsa -pubout` writes",
+        ) from None
+    return key
+
+
+def read_claims(token: str, key: PublicKey) -> dict[str, Any] | None:
+    """What a JSON web token claims, if it is signed with the key by RS256 and has not expired."""
+    try:
+        head, claims, signature = token.split(".")
+        header, told = (msgspec.json.decode(_plain(part), type=dict[str, Any]) for part in (head, claims))
+        signed = key.has_signed(f"{head}.{claims}".encode(), _plain(signature))
+    except (ValueError, binascii.Error, msgspec.MsgspecError):
+        return None
+    expires = told.get("exp")
+    lasts = isinstance(expires, int | float) and expires > time.time()
+    return told if signed and lasts and header.get("alg") == "RS256" else None
+
+
+def _plain(part: str) -> bytes:
+    return base64.b64decode(part.encode("ascii") + b"=" * (-len(part) % 4), altchars=b"-_", validate=True)
+
+
+def _parts(data: bytes) -> Iterator[bytes]:
+    """The elements of DER that follow each other, each with its head."""
+    start = 0
+    while start < len(data):
+        length, size = data[start + 1], 0
+        if length & 0x80:
+            size = length & 0x7F
+            length = int.from_bytes(data[start + 2 : start + 2 + size], "big")
+        end = start + 2 + size + length
+        if end > len(data):
+            raise ValueError("cut off")
+        yield data[start:end]
+        start = end
+
+
+def _value(element: bytes, tag: int) -> bytes:
+    if element[0] != tag:
+        raise ValueError("something else")
+    return element[2 + (element[1] & 0x7F if element[1] & 0x80 else 0) :]
+
+
+def _only(data: bytes, tag: int) -> bytes:
+    (element,) = _parts(data)
+    return _value(element, tag)
+
+
+def _number(element: bytes) -> int:
+    return int.from_bytes(_value(element, INTEGER), "big")

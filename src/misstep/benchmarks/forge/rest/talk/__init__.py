@@ -1,0 +1,1 @@
+"""Issues and pull requests, with what is said about them."""

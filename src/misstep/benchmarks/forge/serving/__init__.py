@@ -1,0 +1,1 @@
+"""The forge on the wire."""

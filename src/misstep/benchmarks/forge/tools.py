@@ -1,0 +1,205 @@
+"""Plain tools for a repository on a forge, and LangChain's own for the same."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from misstep.benchmarks.forge.client import ask, ask_all, decoded, encoded
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+
+def list_issues(state: str = "open") -> list[dict[str, Any]]:
+    """List the issues of the repository, the newest first. Pull requests are left out.
+
+    Args:
+        state: Which ones: "open", "closed" or "all".
+    """
+    found = ask_all("issues", state=state)
+    return [_brief(each, "number", "title", "state") for each in found if "pull_request" not in each]
+
+
+def read_issue(number: int) -> dict[str, Any]:
+    """Read an issue with all comments on it.
+
+    Args:
+        number: The number of the issue.
+    """
+    issue = ask("GET", f"issues/{int(number)}")
+    comments = ask_all(f"issues/{int(number)}/comments")
+    said = [{"author": each["user"]["login"], "body": each["body"]} for each in comments]
+    labels = [label["name"] for label in issue["labels"]]
+    return _brief(issue, "number", "title", "state", "body") | {"labels": labels, "comments": said}
+
+
+def comment_on_issue(number: int, body: str) -> str:
+    """Add a comment to an issue or a pull request.
+
+    Args:
+        number: The number of the issue or pull request.
+        body: The text of the comment, in Markdown; it is kept exactly as given.
+    """
+    ask("POST", f"issues/{int(number)}/comments", {"body": body})
+    return f"Commented on #{int(number)}."
+
+
+def search_issues(words: str) -> list[dict[str, Any]]:
+    """Find issues and pull requests in which all given words occur, in the title, the text or a comment.
+
+    Args:
+        words: What to look for; upper and lower case don't matter.
+    """
+    found = ask_all("/search/issues", q=f"{words} repo:{os.environ['MISSTEP_FORGE_REPOSITORY']}")
+    return [_brief(each, "number", "title", "state") for each in found]
+
+
+def list_branches() -> list[str]:
+    """List the names of all branches."""
+    return [branch["name"] for branch in ask_all("branches")]
+
+
+def create_branch(name: str, start: str = "main") -> str:
+    """Create a branch that begins where another one is now.
+
+    Args:
+        name: The name of the new branch, such as "fix/typo".
+        start: The name of the branch to begin at.
+    """
+    sha = ask("GET", f"git/ref/heads/{quote(start)}")["object"]["sha"]
+    ask("POST", "git/refs", {"ref": f"refs/heads/{name}", "sha": sha})
+    return f"Created the branch {name} at {sha[:7]}."
+
+
+def list_files(branch: str = "main") -> list[str]:
+    """List the paths of all files on a branch.
+
+    Args:
+        branch: The name of the branch.
+    """
+    tree = ask("GET", f"git/trees/{quote(branch)}", recursive="1")["tree"]
+    return [entry["path"] for entry in tree if entry["type"] == "blob"]
+
+
+def read_file(path: str, branch: str = "main") -> str:
+    """Read a text file.
+
+    Args:
+        path: The path of the file from the top of the repository, such as "docs/index.md".
+        branch: The name of the branch.
+    """
+    return decoded(_file(path, branch)["content"])
+
+
+def create_file(path: str, content: str, branch: str) -> str:
+    """Create a new file with a commit of its own. A file that is there already is not touched.
+
+    Args:
+        path: The path of the file from the top of the repository; missing folders are made.
+        content: The whole text of the file; no line break is added at its end.
+        branch: The name of the branch, which must exist.
+    """
+    given = {"message": f"Create {path}", "content": encoded(content), "branch": branch}
+    ask("PUT", f"contents/{quote(path)}", given)
+    return f"Created {path} on {branch}."
+
+
+def update_file(path: str, content: str, branch: str) -> str:
+    """Replace the whole text of a file that exists, with a commit of its own. Read the file first.
+
+    Args:
+        path: The path of the file from the top of the repository.
+        content: The new text of the whole file, not only of the part that changes.
+        branch: The name of the branch.
+    """
+    sha = _file(path, branch)["sha"]
+    given = {"message": f"Update {path}", "content": encoded(content), "sha": sha, "branch": branch}
+    ask("PUT", f"contents/{quote(path)}", given)
+    return f"Updated {path} on {branch}."
+
+
+def delete_file(path: str, branch: str) -> str:
+    """Delete a file with a commit of its own.
+
+    Args:
+        path: The path of the file from the top of the repository.
+        branch: The name of the branch to delete it from; other branches keep it.
+    """
+    sha = _file(path, branch)["sha"]
+    ask("DELETE", f"contents/{quote(path)}", {"message": f"Delete {path}", "sha": sha, "branch": branch})
+    return f"Deleted {path} from {branch}."
+
+
+def list_pull_requests(state: str = "open") -> list[dict[str, Any]]:
+    """List the pull requests of the repository, the newest first.
+
+    Args:
+        state: Which ones: "open", "closed" or "all".
+    """
+    return [_proposed(each) for each in ask_all("pulls", state=state)]
+
+
+def read_pull_request(number: int) -> dict[str, Any]:
+    """Read a pull request with the names of the files that it changes.
+
+    Args:
+        number: The number of the pull request.
+    """
+    pull = ask("GET", f"pulls/{int(number)}")
+    files = [each["filename"] for each in ask_all(f"pulls/{int(number)}/files")]
+    return _proposed(pull) | {"body": pull["body"], "files": files}
+
+
+def create_pull_request(title: str, body: str, head: str, base: str = "main") -> str:
+    """Propose to merge one branch into another.
+
+    Args:
+        title: The title, on one line.
+        body: The description, in Markdown.
+        head: The name of the branch with the changes.
+        base: The name of the branch that the changes are to go into.
+    """
+    pull = ask("POST", "pulls", {"title": title, "body": body, "head": head, "base": base})
+    return f"Created pull request #{pull['number']}."
+
+
+TOOLS: list[Callable[..., Any]] = [
+    list_issues,
+    read_issue,
+    comment_on_issue,
+    search_issues,
+    list_branches,
+    create_branch,
+    list_files,
+    read_file,
+    create_file,
+    update_file,
+    delete_file,
+    list_pull_requests,
+    read_pull_request,
+    create_pull_request,
+]
+
+
+def langchain() -> "list[BaseTool]":
+    """LangChain's toolkit for GitHub, on the forge that the environment names."""
+    from misstep.benchmarks.forge.toolkit import github_tools
+
+    return github_tools()
+
+
+def _file(path: str, branch: str) -> dict[str, Any]:
+    found = ask("GET", f"contents/{quote(path)}", ref=branch)
+    if isinstance(found, list):
+        raise IsADirectoryError(f"'{path}' is a folder")
+    return dict(found)
+
+
+def _brief(view: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: view[name] for name in names} | {"author": view["user"]["login"]}
+
+
+def _proposed(view: dict[str, Any]) -> dict[str, Any]:
+    ends = {"head": view["head"]["ref"], "base": view["base"]["ref"]}
+    return _brief(view, "number", "title", "state") | ends

@@ -1,0 +1,50 @@
+"""A folder tree as a value."""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import msgspec
+
+
+class File(msgspec.Struct, frozen=True, tag=True):
+    data: bytes
+
+
+class Folder(msgspec.Struct, frozen=True, tag=True):
+    pass
+
+
+class Link(msgspec.Struct, frozen=True, tag=True):
+    """A symbolic link, which is never followed."""
+
+    target: str
+
+
+class Other(msgspec.Struct, frozen=True, tag=True):
+    """What can't be read or is too much to read, in words. No comparison finds it right."""
+
+    what: str
+
+
+Content: TypeAlias = File | Folder | Link | Other
+
+# By relative POSIX paths. Folders are listed as well, those that hold something too.
+Tree: TypeAlias = Mapping[str, Content]
+
+
+def parents(path: str) -> list[str]:
+    """The folders that a path leads through, the outermost first."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def complete(tree: Tree) -> dict[str, Content]:
+    """The tree with every folder listed, sorted by path."""
+    folders = {parent: Folder() for path in tree for parent in parents(path)}
+    return dict(sorted({**folders, **tree}.items()))
+
+
+def shown(path: str, most: int = 200) -> str:
+    """A path on one line, whatever it is made of."""
+    text = path if path.isprintable() else repr(path)[1:-1]
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -1,0 +1,174 @@
+"""`misstep bench …`: tasks whose right end is known."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+import click
+from rich.console import Console
+
+from misstep.api.benchmarking import running as api
+from misstep.cli.commands import Commands
+from misstep.cli.gate import exit_code
+from misstep.cli.groups import ABOUT_TRYING, AGENTS, CALLING, KEEPING, SHELTER, TASKS, USUALLY_TRYING
+from misstep.cli.options import settings_options
+from misstep.cli.output import hint, ours_alone, print_json_text, to_report
+from misstep.cli.watching import followed, watched
+from misstep.core.benchmark import Benchmark, BenchmarkReport
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.report.benchmark import benchmark_view, task_view
+from misstep.report.benchmark_json import benchmark_as_json, task_as_json
+from misstep.store.location import way_to
+
+COMMANDS = {"files": "misstep.cli.bench:files", "forge": "misstep.cli.bench:forge"}
+ABOUT = {
+    **ABOUT_TRYING,
+    "agent": f"{ABOUT_TRYING['agent']}; sim:right, sim:idle and sim:damage need no model.",
+    "count": "How many tasks at most (default: all; 100 fresh ones).",
+    "seed": "Same seed, same fresh tasks.",
+    "jobs": "Tasks at a time.",
+}
+# Models in other roles have nothing to do here, and nothing is hidden that a proxy would show.
+UNUSED = ("model_roles", "record_proxy", "workspace")
+ABOUT_FORGE = {
+    **ABOUT,
+    "split": "Which tasks of the benchmark.",
+    "count": "How many tasks at most (default: all).",
+}
+NO_FORGE = ("data", "domains", "seed")  # whose tasks are always the same, of no domain
+OPTIONS = tuple(
+    dict.fromkeys(
+        name
+        for name in (*AGENTS, *TASKS, "count", "max_steps", "time_per_request", "timeout", *SHELTER, *CALLING)
+        if name not in UNUSED
+    )
+)
+
+
+@click.group("bench", cls=Commands, homes=COMMANDS)
+def bench_group() -> None:
+    """How well does the agent do with its tools, on tasks whose right end is known?"""
+
+
+def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    return click.option("--tools", "tools", multiple=True, metavar="SPEC", help=words)
+
+
+@click.command("files")
+@tools_option(
+    "Tools to work with: plain (ours, the default), shell, langchain, or file.py:name, mcp:COMMAND; may be "
+    "repeated."
+)
+@settings_options(*OPTIONS, "fail_on", *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
+def files(settings: Settings, tools: tuple[str, ...]) -> int:
+    """Have files found, moved, renamed, sorted and written about, and compare the folder with what is right.
+
+    Each task has a folder of its own, in a sandbox. The tasks are the same for everybody, in a validation and
+    a test split; --split fresh makes others from a seed.
+    """
+    return run("files", settings, tools)
+
+
+@click.command("forge")
+@tools_option(
+    "Tools to work with: plain (ours, the default), langchain, or file.py:name, mcp:COMMAND; may be repeated."
+)
+@click.option("--serve", is_flag=True, help="Leave the forge running for people to try, until Ctrl-C.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="Where --serve leaves it (default: any free one)."
+)
+@settings_options(
+    *[name for name in OPTIONS if name not in NO_FORGE],
+    "fail_on",
+    *KEEPING,
+    usual=USUALLY_TRYING,
+    about=ABOUT_FORGE,
+    choices={"split": "validation|test|all"},
+)
+def forge(settings: Settings, tools: tuple[str, ...], serve: bool, port: int | None) -> int:
+    """Have issues commented on, files changed, branches and pull requests made on a forge on this machine.
+
+    It speaks as GitHub does, to PyGithub, LangChain's toolkit, git. Every task begins with the forge as it
+    was, and is judged by what is there in the end.
+    """
+    if serve:
+        return _serve(port or 0)
+    if port is not None:
+        raise UsageError(f"--port {port} has no meaning without --serve", "add --serve, or leave --port out")
+    return run("forge", settings, tools)
+
+
+def _serve(port: int) -> int:
+    from misstep.benchmarks.forge.forge import Forge
+
+    with Forge(port=port) as served:
+        click.echo(f"interface   {served.url}")
+        click.echo(f"repository  git clone {served.clone_url}")
+        click.echo(f"token       {served.token}")
+        click.echo(f"to look     {served.read_token}")
+        click.echo("until Ctrl-C", err=True)
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
+    return 0
+
+
+def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int:
+    """Run a benchmark as the command line wants it."""
+    if settings.resume and tools:
+        raise UsageError(
+            f"--tools {tools[0]} can't go with --resume", "the run to be resumed knows its tools"
+        )
+    report = followed(
+        watched(settings),
+        partial(api.resume_benchmark, benchmark, settings)
+        if settings.resume
+        else partial(api.run_benchmark, benchmark, settings, tools),
+        partial(api.view_benchmark, settings),
+        partial(_finish, settings),
+    )
+    return exit_code(settings, report.rate.passed, len(report.tasks))
+
+
+def show_stored(settings: Settings, run: str, most: int) -> None:
+    _show(settings, api.view_benchmark(settings, run), most)
+
+
+def show_task(settings: Settings, run: str, name: str) -> None:
+    """One task in full."""
+    stored, task = api.find_task(settings, run, name)
+    if settings.json:
+        print_json_text(task_as_json(task))
+        return
+    console = Console()
+    console.print(task_view(task))
+    hint(console, f"again: misstep replay {stored.id}/{task.name}{way_to(settings.store)}")
+
+
+def replay_stored(settings: Settings, run: str, name: str) -> int:
+    """Put a task to the agent once more; 1 if it does not pass."""
+    from misstep.api.benchmarking.replay import replay_task
+
+    with ours_alone() as screen:
+        before, after = replay_task(settings, run, name, lambda text: print(text, file=screen))
+    if settings.json:
+        print_json_text(task_as_json(after))
+    else:
+        console = Console()
+        console.print(task_view(after))
+        same = before.verdict == after.verdict
+        hint(console, f"{'as before' if same else 'before, it was'}: {before.verdict}")
+    return int(after.verdict != "passed")
+
+
+def _finish(settings: Settings, report: BenchmarkReport) -> None:
+    if not to_report(settings):
+        _show(settings, report)
+
+
+def _show(settings: Settings, report: BenchmarkReport, most: int = 20) -> None:
+    if settings.json:
+        print_json_text(benchmark_as_json(report))
+    else:
+        Console().print(benchmark_view(report, f"misstep show {report.run}", way_to(settings.store), most))

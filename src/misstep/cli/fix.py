@@ -1,0 +1,128 @@
+"""`misstep tool fix`: descriptions of tools that serve agents better."""
+
+import os
+import sys
+from functools import partial
+
+import click
+from rich.console import Console
+
+from misstep.api.fixing import applying
+from misstep.api.fixing import running as api
+from misstep.cli.gate import exit_code
+from misstep.cli.groups import ABOUT_TRYING, CALLING, FIXING, SHELTER, TRYING, USUALLY_TRYING
+from misstep.cli.options import settings_options
+from misstep.cli.output import check_specs, print_json_text
+from misstep.cli.watching import displayed, followed
+from misstep.core.fixing import FixRun
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.report.fixing import fix_view
+from misstep.report.fixing_json import fix_as_json
+from misstep.report.text import plain, plain_lines
+from misstep.store.files import write_text
+from misstep.store.location import way_to
+
+ABOUT = {
+    **ABOUT_TRYING,
+    "only": "The name of a tool to mend; may be repeated (default: all that went wrong).",
+    "from_run": "A run of tool consistency, or tool fuzz --agent, whose findings are to be mended.",
+    "count": "Most requests or tasks in each part (default: all).",
+    "out": "Where to write the better descriptions, for --descriptions.",
+    "jobs": "Requests at a time.",
+}
+
+
+@click.command("fix")
+@click.argument("specs", metavar="SPEC...", nargs=-1)
+@click.option("--write", is_flag=True, help="Put better descriptions into the docstrings of functions.")
+@settings_options(
+    "only",
+    "from_run",
+    *FIXING,
+    "kinds",
+    "domains",
+    "count",
+    *TRYING,
+    "timeout",
+    *SHELTER,
+    *CALLING,
+    "out",
+    "fail_on",
+    "resume",
+    "store",
+    "display",
+    "json",
+    usual=USUALLY_TRYING,
+    about=ABOUT,
+)
+def fix(settings: Settings, specs: tuple[str, ...], write: bool) -> int:
+    """Look for descriptions with which an agent uses tools better, and prove that it does.
+
+    SPEC is as for `tool fuzz`. A model writes --candidates descriptions of each tool that went wrong in the
+    run given by --from. They are tried on one half of its requests; the best is tried on the other half,
+    beside what the tool says itself. Nothing is written unless it is better there.
+    """
+    check_specs(settings, specs)
+    _check_place(settings, write)
+    run = followed(
+        displayed(settings),
+        partial(api.resume_fixing, settings, write=write)
+        if settings.resume
+        else partial(api.fix_tools, settings, specs, write=write),
+        partial(api.view_fixing, settings),
+        partial(_show, settings),
+    )
+    _put_in_place(settings, run, write)
+    return exit_code(settings, len(run.better), len(run.tools))
+
+
+def show_stored(settings: Settings, run: str, most: int) -> None:
+    _show(settings, api.view_fixing(settings, run), most)
+
+
+def _show(settings: Settings, run: FixRun, most: int = 20) -> None:
+    diffs, override = api.diffs_of(run), applying.override_of(run)
+    if settings.json:
+        print_json_text(fix_as_json(run, diffs, override))
+        return
+    console = Console()
+    console.print(fix_view(run, diffs, most))
+    if override and not settings.out:
+        console.print("\nfor --descriptions:\n", style="dim", highlight=False)
+        console.print(plain_lines(override), markup=False, highlight=False, soft_wrap=True)
+
+
+def _put_in_place(settings: Settings, run: FixRun, write: bool) -> None:
+    """Write what is better, and nothing else."""
+    if not (write or settings.out):
+        return
+    if not run.better:
+        print("nothing was written: no description is better on what was held out", file=sys.stderr)
+        return
+    if settings.out:
+        write_text(settings.out, applying.override_of(run))
+        print(
+            f"better descriptions are in {plain(settings.out)}: use them with --descriptions", file=sys.stderr
+        )
+    try:
+        for file in applying.apply_fixes(settings, run) if write else ():
+            print(f"better descriptions were written to {plain(file)}", file=sys.stderr)
+    except UsageError as error:
+        error.hints = (*error.hints, f"what was found: misstep show {run.run}{way_to(settings.store)}")
+        raise
+
+
+def _check_place(settings: Settings, write: bool) -> None:
+    if write and settings.descriptions:
+        hint = "what the source says would not be what was tried: use --out"
+        raise UsageError("--write can't go with --descriptions", hint)
+    if settings.json and settings.out == "-":
+        raise UsageError("--out - can't go with --json", "the JSON object has the override in it")
+    folder = os.path.dirname(settings.out) or "."
+    if (
+        settings.out
+        and settings.out != "-"
+        and (os.path.isdir(settings.out) or not os.access(folder, os.W_OK))
+    ):
+        raise UsageError("no file can be written there", "name another with --out", where=settings.out)

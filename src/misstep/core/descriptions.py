@@ -1,0 +1,182 @@
+"""What agents are told about tools, in place of what the tools say themselves."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import structs
+
+from misstep.core.agent import Tool
+from misstep.core.tool import Described
+from misstep.errors import UsageError, did_you_mean
+
+MOST_TEXT = 20_000  # characters of one text
+MOST_FILE = 1 << 20  # bytes
+EXPECTED = (
+    'expected tables such as [tools.NAME] with description = "…", [tools.NAME.parameters] with start = "…"'
+)
+KEYS = ("description", "parameters")
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPED = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "\r": "\\r"}
+_CONTROL = re.compile(r'[\\"\x00-\x09\x0b-\x1f\x7f\ud800-\udfff]')
+
+
+class Wording(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The description of a tool, and those of some parameters; None leaves the tool's own in place."""
+
+    description: str | None = None
+    parameters: dict[str, str] = {}
+
+    @property
+    def words(self) -> int:
+        return sum(len(text.split()) for text in (self.description or "", *self.parameters.values()))
+
+
+Wordings: TypeAlias = Mapping[str, Wording]  # by the names of the tools
+
+
+def wording_of(tool: Tool) -> Wording:
+    """All that a tool says about itself."""
+    properties = tool.parameters.get("properties", {})
+    said = {name: str(each["description"]) for name, each in properties.items() if _is_described(each)}
+    return Wording(tool.description, said)
+
+
+def reworded(described: Described, wordings: Wordings) -> Described:
+    """The tool with other words, if there are some; a `UsageError` for a parameter that it has not."""
+    wording = wordings.get(described.name)
+    if wording is None:
+        return described
+    tool = described.tool
+    properties = dict(tool.parameters.get("properties", {}))
+    for name, text in wording.parameters.items():
+        if name not in properties:
+            hint = did_you_mean(name, properties) or f"it has {', '.join(properties) or 'none'}"
+            raise UsageError(
+                f"the tool '{tool.name}' has no parameter '{name}'", hint, where="--descriptions"
+            )
+        properties[name] = _with_description(properties[name], text)
+    said = tool.description if wording.description is None else wording.description
+    anew = structs.replace(tool, description=said, parameters={**tool.parameters, "properties": properties})
+    return structs.replace(described, tool=anew, is_reworded=True)
+
+
+def refuse_strangers(wordings: Wordings, known: Iterable[str]) -> None:
+    """Raise a `UsageError` for words about a tool that is not there."""
+    names = list(known)
+    for name in wordings:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"there are {', '.join(names[:10])}"
+            raise UsageError(f"there is no tool '{name}'", hint, where="--descriptions")
+
+
+def read_descriptions(path: str) -> dict[str, Wording]:
+    """The words in a file, none where it is not named; a `UsageError` says what is wrong with it."""
+    return parse_descriptions(read_text(path), path) if path else {}
+
+
+def read_text(path: str) -> str:
+    """The text of a file of descriptions; empty where it is not named."""
+    if not path:
+        return ""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MOST_FILE + 1)
+        if len(data) > MOST_FILE:
+            raise UsageError(f"is longer than {MOST_FILE:,} bytes", EXPECTED, where=path)
+        return data.decode()
+    except (OSError, ValueError) as error:
+        raise UsageError("can't be read as text", str(error), where=path) from error
+
+
+def parse_descriptions(text: str, where: str) -> dict[str, Wording]:
+    """The words by the names of the tools."""
+    try:
+        given = tomllib.loads(text.replace("\r\n", "\n"))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            "can't be read as descriptions of tools", str(error), EXPECTED, where=where
+        ) from error
+    for key in given:
+        if key != "tools":
+            raise UsageError(f"unknown key '{key}'", did_you_mean(key, ["tools"]), EXPECTED, where=where)
+    tools = _table(given.get("tools", {}), "tools", where)
+    return {name: _parse_wording(name, each, where) for name, each in tools.items()}
+
+
+def write_descriptions(wordings: Wordings) -> str:
+    """The words as such a file has them."""
+    lines = list[str]()
+    for name, wording in wordings.items():
+        lines.append(f"[tools.{_key(name)}]")
+        if wording.description is not None:
+            lines.append(f"description = {_quoted(wording.description)}")
+        if wording.parameters:
+            lines += ["", f"[tools.{_key(name)}.parameters]"]
+            lines += [f"{_key(each)} = {_quoted(text)}" for each, text in wording.parameters.items()]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _parse_wording(name: str, given: object, where: str) -> Wording:
+    place = f"tools.{name}"
+    table = _table(given, place, where)
+    for key in table:
+        if key not in KEYS:
+            message = f"unknown key '{key}' in [{place}]"
+            raise UsageError(message, did_you_mean(key, KEYS), f"known: {', '.join(KEYS)}", where=where)
+    parameters = _table(table.get("parameters", {}), f"{place}.parameters", where)
+    texts = {each: _text(said, f"{place}.parameters.{each}", where) for each, said in parameters.items()}
+    said = _text(table["description"], f"{place}.description", where) if "description" in table else None
+    return Wording(said, texts)
+
+
+def _table(given: object, place: str, where: str) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise UsageError(f"{place} is no table but {_kind(given)}", EXPECTED, where=where)
+    return given
+
+
+def _text(given: object, place: str, where: str) -> str:
+    if not isinstance(given, str):
+        raise UsageError(f"{place} is no text but {_kind(given)}", "write it in quotes", where=where)
+    if len(given) > MOST_TEXT:
+        message = f"{place} has {len(given):,} characters"
+        raise UsageError(message, f"at most {MOST_TEXT:,} can be offered to a model", where=where)
+    return given
+
+
+def _kind(given: object) -> str:
+    names = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table"}
+    return names.get(type(given), "a text" if isinstance(given, str) else "a time")
+
+
+def _is_described(schema: object) -> bool:
+    return isinstance(schema, dict) and isinstance(schema.get("description"), str)
+
+
+def _with_description(schema: object, text: str) -> dict[str, Any]:
+    """A parameter's schema with another description; those that are true or false say so at length."""
+    whole = schema if isinstance(schema, dict) else {} if schema else {"not": {}}
+    return {**whole, "description": text}
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else '"' + _escaped(name).replace("\n", "\\n") + '"'
+
+
+def _quoted(text: str) -> str:
+    return f'"""\n{_escaped(text)}"""' if "\n" in text else f'"{_escaped(text)}"'
+
+
+def _escaped(text: str) -> str:
+    """The text as TOML has it between quotes; what no file can hold is replaced."""
+
+    def escape(found: re.Match[str]) -> str:
+        char = found[0]
+        return _ESCAPED.get(char) or ("\ufffd" if char >= "\ud800" else f"\\u{ord(char):04x}")
+
+    return _CONTROL.sub(escape, text)

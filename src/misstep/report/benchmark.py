@@ -1,0 +1,100 @@
+"""What an agent made of the tasks of a benchmark, as rich renderables."""
+
+from collections.abc import Mapping
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.benchmark import BenchmarkReport, PassRate, TaskReport
+from misstep.report.layout import Trimmed, bare_table, section
+from misstep.report.statistics import interval
+from misstep.report.terminal import STYLES, counted, percent
+from misstep.report.text import few_lines, plain, plain_lines
+from misstep.report.trial import trial_in_words
+
+HEADINGS = ("passed", "of", "rate", "95 % interval", "not judged")
+MOST = 300  # characters of a text in a list
+MOST_LINES = 4  # of a request in a list
+MOST_WHY = 3  # differences of a task in a list
+WHOLE = 4_000  # where a task is shown in full
+
+
+def benchmark_view(report: BenchmarkReport, show: str, place: str = "", most: int = 20) -> RenderableType:
+    """Rates by kind, then up to so many tasks that did not pass.
+
+    `show` and `place` are what stands before and after a task in the command that shows it in full.
+    """
+    parts: list[RenderableType] = [_rates(report), Text(f"\n{spent_in_words(report)}", style="dim")]
+    told = dict.fromkeys(note for task in report.tasks for note in task.notes)
+    parts += [Text(plain(note, 1_000), style="dim") for note in told]
+    amiss = [task for task in report.tasks if task.verdict != "passed"]
+    parts += [each for task in amiss[:most] for each in (Text(), _line(task))]
+    if len(amiss) > most:
+        parts.append(
+            Text(f"\n… and {len(amiss) - most} more: --most {len(amiss)} lists them all", style="dim")
+        )
+    if amiss:
+        parts.append(Text(f"\none in full: {show}/{amiss[0].name}{place}", style="dim"))
+    elif report.tasks:
+        parts.append(Text(f"\nall {counted(len(report.tasks), 'task')} passed", style="green"))
+    return Trimmed(Group(*parts))
+
+
+def task_view(task: TaskReport) -> RenderableType:
+    """A task in full: the request, what the agent did, what is different."""
+    parts: list[RenderableType] = [_head(task), Padding(Text(plain_lines(task.request, WHOLE)), (1, 0, 0, 2))]
+    if task.trial is not None:
+        lines = [Text(plain_lines(line, WHOLE)) for line in trial_in_words(task.trial)]
+        parts.append(section("what the agent did", Group(*lines)))
+    if task.why:
+        parts.append(section("what is different", Group(*[Text(plain(line, WHOLE)) for line in task.why])))
+    return Trimmed(Group(*parts))
+
+
+def rate_rows(report: BenchmarkReport, parts: Mapping[str, PassRate] | None = None) -> list[tuple[str, ...]]:
+    """Cells for each part, by kind and split if nothing else is said, and for all of it in the end."""
+    splits: Mapping[str, PassRate] = report.by_split if len(report.by_split) > 1 else {}
+    shown = {**report.by_kind, **splits} if parts is None else parts
+    return [_row(name, rate) for name, rate in {**shown, "all": report.rate}.items()]
+
+
+def spent_in_words(report: BenchmarkReport) -> str:
+    tokens = sum(usage.input + usage.output for usage in report.usage.values())
+    steps = "" if report.steps is None else f", {report.steps:.1f} to a task"
+    money = f", {report.usd:.4f} USD" if report.usd else ""
+    return f"{counted(report.calls, 'call')}{steps}; {tokens:,} tokens{money}; {report.seconds:,.1f} s"
+
+
+def _rates(report: BenchmarkReport) -> Table:
+    table = bare_table()
+    table.add_column("tasks", overflow="fold", min_width=12)
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    *parts, whole = rate_rows(report)
+    for cells in parts:
+        table.add_row(*cells)
+    table.add_row(*whole, style="bold")
+    return table
+
+
+def _row(name: str, rate: PassRate) -> tuple[str, ...]:
+    ends = interval(rate.interval) if rate.judged else "–"
+    counts = f"{rate.passed:,}", f"{rate.judged:,}"
+    return plain(name, 60), *counts, percent(rate.rate), ends, f"{rate.unjudged:,}"
+
+
+def _line(task: TaskReport) -> RenderableType:
+    why = [Text(plain(line, MOST)) for line in task.why[:MOST_WHY]]
+    if len(task.why) > MOST_WHY:
+        why.append(Text(f"… and {len(task.why) - MOST_WHY} more", style="dim"))
+    body = Group(Text(few_lines(task.request, MOST, MOST_LINES), style="italic"), *why)
+    return Group(_head(task), Padding(body, (0, 0, 0, 2), expand=False))
+
+
+def _head(task: TaskReport) -> Text:
+    head = Text(task.verdict, style=STYLES[task.verdict])
+    head.append(f"  {task.name}", style="bold")
+    about = ", ".join(filter(None, (task.kind, task.domain, task.split)))
+    return head.append(f"  {plain(about, 200)}")

@@ -1,0 +1,96 @@
+"""Better words for tools, as rich renderables."""
+
+from collections.abc import Mapping
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.fixing import ORIGINAL, Candidate, FixReport, FixRun, Part, Standing
+from misstep.report.layout import bare_table, section
+from misstep.report.statistics import interval
+from misstep.report.terminal import counted, percent
+from misstep.report.text import plain, plain_lines
+
+MOST = 300  # characters of a text in a list
+WHOLE = 20_000
+HEADINGS = ("passed", "of", "rate", "95 % interval", "steps", "tokens")
+
+
+def fix_view(run: FixRun, diffs: Mapping[str, str], most: int = 20) -> RenderableType:
+    """For each tool how well each of its candidates did, what the best comes to, and what would change."""
+    parts: list[RenderableType] = []
+    for report in run.tools:
+        parts += [*([Text()] if parts else []), _tool(report, diffs.get(report.name, ""), most)]
+    tokens = sum(u.input + u.output for report in run.tools for u in report.usage.values())
+    money = f", {run.usd:.4f} USD" if run.usd else ""
+    calls = counted(sum(report.calls for report in run.tools), "call")
+    return Group(*parts, Text(f"\n{calls}; {tokens:,} tokens{money}; {run.seconds:,.1f} s", style="dim"))
+
+
+def _tool(report: FixReport, diff: str, most: int) -> RenderableType:
+    parts: list[RenderableType] = [Text(plain(report.tool, 100), style="bold"), _table(report)]
+    parts += [Text(plain(note, 1_000), style="dim") for note in report.notes]
+    parts += [_unusable(each) for each in report.candidates if each.wording is None][:most]
+    parts.append(_outcome(report))
+    duel = report.duel
+    if duel is not None and duel.lost:
+        requests = {each.id: each.request for each in report.trying}
+        lost = [Text(plain(requests[each], MOST)) for each in duel.lost[:most]]
+        more = [Text(f"… and {len(duel.lost) - most} more", style="dim")] if len(duel.lost) > most else []
+        parts.append(section("passed before, fails now", Group(*lost, *more)))
+    if diff:
+        parts.append(section("what would change", _coloured(diff)))
+    return Group(*parts)
+
+
+def _table(report: FixReport) -> Table:
+    table = bare_table()
+    table.add_column("words", overflow="fold", min_width=10)
+    table.add_column("part", no_wrap=True)
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    chosen = report.chosen
+    rows: list[tuple[str, int, Part]] = [("its own", ORIGINAL, "validation")]
+    rows += [(_named(each), each.number, "validation") for each in report.usable]
+    if chosen is not None:
+        rows += [("its own", ORIGINAL, "test"), (_named(chosen), chosen.number, "test")]
+    for name, number, part in rows:
+        style = "bold" if part == "test" or (chosen is not None and number == chosen.number) else ""
+        table.add_row(name, part, *_row(report.standing(number, part)), style=style)
+    return table
+
+
+def _row(standing: Standing) -> tuple[str, ...]:
+    rate = standing.rate
+    ends = interval(rate.interval) if rate.judged else "–"
+    steps = "–" if standing.steps is None else f"{standing.steps:.1f}"
+    tokens = "–" if standing.tokens is None else f"{standing.tokens:,.0f}"
+    return f"{rate.passed:,}", f"{rate.judged:,}", percent(rate.rate), ends, steps, tokens
+
+
+def _outcome(report: FixReport) -> Text:
+    if report.ended != "done":
+        return Text("\nstopped before its end", style="yellow")
+    duel, chosen = report.duel, report.chosen
+    if duel is None or chosen is None:
+        return Text("\nno candidate did better than what the tool says itself", style="yellow")
+    told = f"{len(duel.gained)} gained, {len(duel.lost)} lost, p = {duel.p:.3g} (exact McNemar)"
+    if duel.is_better:
+        return Text(f"\n{_named(chosen)} is better on what was held out: {told}", style="green")
+    return Text(f"\n{_named(chosen)} is no better on what was held out: {told}", style="yellow")
+
+
+def _named(candidate: Candidate) -> str:
+    return f"candidate {candidate.number} ({candidate.strategy})"
+
+
+def _unusable(candidate: Candidate) -> Text:
+    return Text(plain(f"{_named(candidate)}: {candidate.why or 'nothing was proposed'}", MOST), style="dim")
+
+
+def _coloured(diff: str) -> RenderableType:
+    styles = {"+": "green", "-": "red", "@": "dim"}
+    lines = plain_lines(diff, WHOLE).split("\n")
+    return Padding(Group(*[Text(line, style=styles.get(line[:1], "")) for line in lines]), 0)

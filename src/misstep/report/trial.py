@@ -1,0 +1,67 @@
+"""A request that was put to an agent, for people and programs to read."""
+
+import json
+from collections.abc import Sequence
+
+from misstep.core.trial import Trial, Use
+from misstep.report.call import written
+from misstep.report.terminal import counted
+from misstep.report.text import plain
+
+MOST = 500  # characters of what an agent said, or of a call
+MOST_ERROR = 200
+
+
+def trial_as_json(trial: Trial) -> dict[str, object]:
+    return {
+        "request": trial.request,
+        "calls": [_use_as_json(use) for use in trial.uses],
+        "answer": trial.answer,
+        "ended": trial.ended,
+        "error": trial.error,
+    }
+
+
+def deeds_as_json(trial: Trial) -> dict[str, object]:
+    """What the agent did, without what is thought of it."""
+    calls = [{"tool": use.tool, "arguments": use.arguments, "result": use.result} for use in trial.uses]
+    return {"calls": calls, "answer": trial.answer, "error": trial.error}
+
+
+def trial_in_words(trial: Trial) -> list[str]:
+    """A line for each call that the agent made, then what it said."""
+    calls = [written(use.tool, read_arguments(use.arguments), MOST) for use in trial.uses]
+    said = trial.answer if trial.is_usable else trial.error or trial.ended
+    return [*(calls or ["(no call)"]), plain(said, MOST) or "(no answer)"]
+
+
+def unanswered(trials: Sequence[Trial]) -> list[str]:
+    """What there is to say where an agent did not come to an end: nothing is known about its tools then."""
+    broken = [trial for trial in trials if not trial.is_usable]
+    if not broken:
+        return []
+    last = plain(broken[-1].error or broken[-1].ended, MOST_ERROR)
+    return [
+        f"the agent gave no answer {len(broken)} of {counted(len(trials), 'time')}, which tells nothing "
+        f"about the tool; the last time: {last}"
+    ]
+
+
+def read_arguments(text: str) -> object:
+    """The arguments of a call; the text itself where a secret that was masked has spoilt it."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _use_as_json(use: Use) -> dict[str, object]:
+    judged = use.judged
+    return {
+        "tool": use.tool,
+        "arguments": read_arguments(use.arguments),
+        "result": use.result,
+        "ruling": judged.ruling,
+        "error": judged.error,
+        "message": judged.message,
+    }

@@ -1,0 +1,88 @@
+"""Tells an agent that declines for what its documentation says from one that just does something else."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+from misstep.core.tool import Described, Invocation
+from misstep.core.trial import Trial, Use
+from misstep.core.words import cut
+from misstep.schemas.equality import same
+from misstep.tooling.asking.documentation import calls_in_words
+from misstep.tooling.asking.trouble import SHOWN
+
+_WORD = re.compile(r"[^\W_]{3,}")
+# What is said about arguments, whatever the tool.
+_ABOUT = frozenset(
+    _WORD.findall(
+        """
+    documentation documented documents parameter parameters argument arguments schema string strings
+    integer integers number numbers boolean array object empty blank negative positive zero null
+        """
+    )
+)
+# What is said by whoever refuses, or says anything at all, and what every documentation has in it.
+_IDLE = frozenset(
+    _WORD.findall(
+        """
+    about additionalproperties again all also and any are assist assistance but call called calls
+    can cannot could description did does doing don done exactly for from get give given have help
+    how into its just like made make may might not one other our out please properties provide
+    request requests required returns sorry such sure that the their them then there these they this
+    those title tool tools unable use used user using want was what when where which will with would
+    you your
+        """
+    )
+)
+
+
+def names_a_reason(said: str, question: str, tools: Iterable[Described], calls: Sequence[Invocation]) -> bool:
+    """Whether what an agent says has to do with the documentation of tools, or with what it was to call.
+
+    "I can't help with that" has not, nor has what it was asked itself.
+    """
+    if " ".join(said.split()) in " ".join(question.split()):
+        return False
+    told = " ".join([_told(tool) for tool in tools])
+    return bool(_words(said) & (_ABOUT | _words(f"{told} {calls_in_words(calls)}")))
+
+
+def made_all(uses: Sequence[Use], calls: Sequence[Invocation]) -> bool:
+    """Whether the calls were made as they are, in this order, whatever came between them."""
+    wanted = list(calls)
+    for use in uses:
+        if wanted and use.tool == wanted[0].tool and _alike(use.arguments, wanted[0].arguments):
+            wanted.pop(0)
+    return not wanted
+
+
+def others_among(uses: Sequence[Use], calls: Sequence[Invocation]) -> list[Use]:
+    """The calls made that are none of those wanted."""
+    return [
+        use
+        for use in uses
+        if not any(use.tool == call.tool and _alike(use.arguments, call.arguments) for call in calls)
+    ]
+
+
+def done_instead(rehearsal: Trial, calls: Sequence[Invocation]) -> str:
+    """What an agent did that tells nothing about the documentation."""
+    for last in others_among(rehearsal.uses, calls)[-1:]:
+        return f"the agent, told to make the call, made another: {last.tool}({cut(last.arguments, SHOWN)})"
+    said = cut(rehearsal.answer.strip(), SHOWN)
+    return f"the agent did not make the call, and named nothing that forbids it: {said or '(no answer)'}"
+
+
+def _alike(one: str, other: str) -> bool:
+    try:
+        return same(json.loads(one), json.loads(other))
+    except ValueError:  # a secret in it has been masked
+        return False
+
+
+def _told(tool: Described) -> str:
+    return f"{tool.name} {tool.tool.description} {json.dumps(tool.tool.parameters, ensure_ascii=False)}"
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)} - _IDLE

@@ -1,0 +1,1 @@
+"""Better words for a tool: written by models, tried on an agent, put in place."""

@@ -1,0 +1,1 @@
+"""Tests of better words for tools."""

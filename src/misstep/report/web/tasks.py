@@ -46,4 +46,4 @@ def _task(task: TaskReport, again: str) -> Markup:
     if task.trial is not None:
         did = [element("li", lines(line, MOST)) for line in trial_in_words(task.trial)]
         parts += [element("p", "What the agent did:"), element("ol", *did)]
-    return element("details", head, *parts, element("pre", lines(plain(again))))
+    return element("details", head, *parts, element("pre", lines(plain(again)), class_="command"))

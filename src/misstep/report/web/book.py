@@ -1,0 +1,64 @@
+"""The cases of a run as a page holds them: the index of all, details of as many as there is room for."""
+
+from typing import Any
+
+import msgspec
+
+from misstep.report.web.markup import Markup, element, text, together, verbatim
+from misstep.report.web.sections import section
+
+NO_SCRIPTS = "The list of cases needs scripts. On a terminal, this shows them:"
+
+
+class Book(msgspec.Struct, frozen=True):
+    """An index (`index_of`), and the lines of an `Archive` with the details of its first cases.
+
+    `base` is where a server has them, and then there are no lines. `again` is the command that lists them.
+    """
+
+    index: dict[str, Any]
+    lines: tuple[str, ...] = ()
+    base: str = ""
+    again: str = ""
+
+    def section(self, title: str = "Cases") -> Markup:
+        """Where the list goes."""
+        return section(title, *self._note(), self._without_scripts(), element("div", **self._place()))
+
+    def single(self, title: str) -> Markup:
+        """Where the one case goes that there is."""
+        place = element("div", class_="case", data_case=self.index["id"][0], **self._place(listed="no"))
+        return section(title, self._without_scripts(), place)
+
+    def held(self) -> Markup:
+        """What the page's scripts read."""
+        index = msgspec.json.encode(self.index).decode()
+        return together(
+            element("script", _json(index), type="application/json", id="index"),
+            element("script", verbatim("\n".join(self.lines)), type="text/plain", id="details"),
+        )
+
+    def _place(self, **more: str) -> dict[str, str]:
+        return {
+            "id": "cases",
+            "data_base": self.base,
+            **{f"data_{key}": value for key, value in more.items()},
+        }
+
+    def _note(self) -> list[Markup]:
+        size, kept = len(self.index["id"]), self.index["kept"]
+        if kept >= size:
+            return []
+        told = f"Details of {kept:,} of {size:,} cases are in this file, failures first"
+        said = f"{told}; misstep serve shows all."
+        return [element("p", said, class_="caption")]
+
+    def _without_scripts(self) -> Markup:
+        return element("noscript", element("p", NO_SCRIPTS), element("pre", text(self.again)))
+
+
+def _json(source: str) -> Markup:
+    """JSON in which nothing can end the element it stands in."""
+    for letter in "<>&":
+        source = source.replace(letter, f"\\u{ord(letter):04x}")
+    return verbatim(source)

@@ -122,8 +122,8 @@ def _shelters(findings: Findings) -> list[str]:
 
 def _looked_into(findings: Findings) -> Iterator[Markup]:
     if findings.dissections:
-        yield sections.causes(findings.dissections)
+        yield sections.causes(findings.dissections, linked=findings.cases is not None)
         if findings.cases:
-            yield findings.cases.section("The failures")
+            yield findings.cases.aside()
     elif findings.cases:
         yield findings.cases.single("The smallest that still fails")

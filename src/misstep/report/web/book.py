@@ -25,6 +25,10 @@ class Book(msgspec.Struct, frozen=True):
         """Where the list goes."""
         return section(title, *self._note(), self._without_scripts(), element("div", **self._place()))
 
+    def aside(self) -> Markup:
+        """Where cases are that other parts of the page lead to."""
+        return element("div", **self._place(listed="no"))
+
     def single(self, title: str) -> Markup:
         """Where the one case goes that there is."""
         place = element("div", class_="case", data_case=self.index["id"][0], **self._place(listed="no"))

@@ -1,6 +1,7 @@
 """What a run has come to, one section of a page for each question."""
 
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
 
 from misstep.core.breakdown import Breakdown
 from misstep.core.capability import Capability
@@ -14,6 +15,7 @@ from misstep.report.naming import IN_FULL, agent_name
 from misstep.report.shares import KINDS, share
 from misstep.report.statistics import interval, p_value
 from misstep.report.terminal import money, percent
+from misstep.report.text import plain
 from misstep.report.web.figure import capability_figure
 from misstep.report.web.markup import Markup, element, text, together
 from misstep.report.web.tables import Cell, Row, grid, tiles
@@ -122,8 +124,8 @@ def _error_row(name: str, found: Mapping[ErrorKind, int]) -> Row:
     return Row((name, f"{sum(found.values()):,}", *shares))
 
 
-def causes(dissections: Sequence[Dissection]) -> Markup:
-    """Root causes: the share of each, and what was found about single failures."""
+def causes(dissections: Sequence[Dissection], linked: bool = False) -> Markup:
+    """Root causes: the share of each, and what was found about single failures, which may be `linked`."""
     rows = [
         Row((agent_name(each, IN_FULL), f"{len(each.failures):,}", *cause_shares(each)))
         for each in dissections
@@ -131,15 +133,15 @@ def causes(dissections: Sequence[Dissection]) -> Markup:
     return section(
         "Root causes",
         grid(("agent", "failures", *CAUSES), rows),
-        *(_diagnoses(each) for each in dissections if each.failures),
+        *(_diagnoses(each, linked) for each in dissections if each.failures),
     )
 
 
-def _diagnoses(dissection: Dissection) -> Markup:
+def _diagnoses(dissection: Dissection, linked: bool) -> Markup:
     rows = [
         Row(
             (
-                element("code", text(each.case, 100)),
+                _case(each.case, linked),
                 each.cause,
                 text(each.guilty, 300),
                 text(each.evidence, 500),
@@ -152,6 +154,11 @@ def _diagnoses(dissection: Dissection) -> Markup:
     return grid(
         ("case", "cause", "guilty", "evidence", "sure", "runs"), rows, 4, f"method {dissection.method}"
     )
+
+
+def _case(case: str, linked: bool) -> Markup:
+    name = element("code", text(case, 100))
+    return element("a", name, href=f"#{urlencode({'case': plain(case, NAME)})}") if linked else name
 
 
 def portions(breakdown: Breakdown) -> Markup:

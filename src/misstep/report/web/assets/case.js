@@ -1,13 +1,14 @@
 // One case: what was asked, what the agent did, where it went wrong.
 
-import {clock, command, counted, el, grouped, inDollars, inSeconds, percent} from "./dom.js";
+import {command, el, grouped, inDollars, inSeconds, percent} from "./dom.js";
 import {showPlan} from "./plan.js";
 
 const HEADLINES = {
   passed: "Passed", inconclusive: "Inconclusive", errored: "Errored: not the agent's fault",
-  act: "a call that should not have been made", lost: "something was never done", order: "the wrong order",
-  parameter: "a wrong value", timeout: "no end in time",
+  act: "a call that should not have been made", lost: "something was never done", parameter: "a wrong value",
+  timeout: "no end in time",
 };
+const BREACHES = { before: "the wrong order", adjacent: "the wrong order", place: "the wrong order", time: "the wrong time" };
 
 /**
  * Shows a detail (its form is in report/web/detail.py) in the place of all that is in `root`.
@@ -70,7 +71,8 @@ class Ties {
 function verdictOf(detail) {
   const bad = detail.verdict === "failed";
   const where = detail.step ? ` at step ${detail.step}` : "";
-  const title = bad ? `Failed${where}: ${HEADLINES[detail.error] ?? detail.error}` : HEADLINES[detail.verdict];
+  const core = detail.constraints.find((constraint) => constraint.core);
+  const title = bad ? `Failed${where}: ${HEADLINES[detail.error] ?? BREACHES[core?.kind] ?? "a demand was not met"}` : HEADLINES[detail.verdict];
   const said = detail.explanation || (detail.verdict === "passed" ? "Every call fits what was asked." : "");
   return el("section", { class: `headline ${detail.verdict}` }, el("h2", {}, title), el("p", {}, said));
 }

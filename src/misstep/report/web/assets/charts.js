@@ -1,11 +1,11 @@
 // Figures of where cases fail; a click on a bar narrows the list of cases down to it.
 
-import {counted, el, grouped, inDollars, inSeconds, percent} from "./dom.js";
+import {counted, el, grouped, inDollars, inSeconds} from "./dom.js";
 import {changeState, readState} from "./hash.js";
-import {rangeOf, tally} from "./table.js";
+import {tally} from "./table.js";
 
 const MOST = 10; // bars in a figure
-const BINS = 12;
+const BINS = 8;
 const BAR = 26; // pixels
 const FIGURES = [
   { by: "error", title: "What goes wrong", note: "failed cases by kind of error" },
@@ -47,11 +47,12 @@ function binsOf(table, { by, bins }) {
   const [low, high] = [Math.min(...sample(values)), Math.max(...sample(values))];
   if (!(high > low)) return [];
   const floor = Math.max(low, high / 1e4);
-  const edges = Array.from({ length: BINS + 1 }, (_, place) => Number((floor * (high / floor) ** (place / BINS)).toPrecision(3)));
+  const steps = Array.from({ length: BINS + 1 }, (_, place) => Number((floor * (high / floor) ** (place / BINS)).toPrecision(2)));
+  const edges = [...new Set(steps)];
   const count = edges.slice(1).map(() => ({ cases: 0, failed: 0 }));
   values.forEach((value, row) => {
     let place = edges.findIndex((edge, at) => at > 0 && value <= edge) - 1;
-    if (place < 0) place = value <= edges[0] ? 0 : BINS - 1;
+    if (place < 0) place = value <= edges[0] ? 0 : count.length - 1;
     count[place].cases += 1;
     count[place].failed += table.at("verdict", row) === "failed";
   });

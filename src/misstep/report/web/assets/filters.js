@@ -42,7 +42,7 @@ function nothing() {
 function facetOf(table, facet) {
   const counts = tally(table, facet).sort((a, b) => b.cases - a.cases);
   const options = counts.map(({ value, cases }) => el("option", { value }, `${value} (${grouped(cases)})`));
-  const select = el("select", { onchange: () => changeState({ [facet]: select.value }) }, el("option", { value: "" }, "any"), options);
+  const select = el("select", { "aria-label": FACETS[facet], onchange: () => changeState({ [facet]: select.value }) }, el("option", { value: "" }, "any"), options);
   const label = el("label", { class: "field" }, el("span", {}, FACETS[facet]), select);
   const follow = (state) => {
     select.value = state[facet] ?? "";

@@ -3,6 +3,7 @@
 import {el} from "./dom.js";
 import {changeState, hashOf, onState, readState} from "./hash.js";
 import {heldBy, servedAt} from "./source.js";
+import {openIndex} from "./table.js";
 import {showCases} from "./cases.js";
 import {showCase} from "./case.js";
 import {addCopyButtons, addSearchBoxes} from "./extras.js";
@@ -15,14 +16,17 @@ export async function start() {
   addCopyButtons(document);
   addSearchBoxes(document);
   const root = document.getElementById("cases");
-  if (!root) return;
+  if (root) await showAll(root);
+  document.documentElement.dataset.ready = "yes";
+}
+
+async function showAll(root) {
   const source = root.dataset.base ? servedAt(root.dataset.base) : heldBy(document);
   for (const place of document.querySelectorAll("[data-case]")) {
     const detail = await source.detail(place.dataset.case);
     if (detail) showCase(place, detail);
   }
-  if (root.dataset.listed === "no") return;
-  const list = await showCases(root, source);
+  const list = root.dataset.listed === "no" ? await unlisted(source) : await showCases(root, source);
   const page = document.getElementById("report");
   const place = el("article", { class: "case", id: "case", tabindex: "-1", hidden: true });
   page.after(place);
@@ -30,7 +34,13 @@ export async function start() {
   onState((state) => reader.follow(state));
   addEventListener("keydown", (event) => reader.key(event));
   await reader.follow(readState());
-  document.documentElement.dataset.ready = "yes";
+}
+
+/** Cases that other parts of the page lead to. */
+async function unlisted(source) {
+  const table = openIndex(await source.index());
+  const rows = Array.from({ length: table.size }, (_, row) => row);
+  return { table, rows: () => rows };
 }
 
 /** Shows one case in the place of the page, and the page again as it was. */
@@ -87,7 +97,7 @@ class Reader {
       ? el("span", { class: "off" }, text)
       : el("a", { href: hashOf({ ...readState(), case: table.at("id", row) }), rel: key }, text);
     return el("nav", { class: "crumbs", "aria-label": "Cases" },
-      el("a", { href: hashOf({ ...readState(), case: "" }), class: "back" }, "← All cases"),
+      el("a", { href: hashOf({ ...readState(), case: "" }), class: "back" }, "← Back"),
       el("span", { class: "where" }, el("code", {}, id), place < 0 ? "" : ` ${place + 1} of ${rows.length}`),
       el("span", { class: "turn" }, link(rows[place - 1], "Previous", "prev"), link(rows[place + 1], "Next", "next")));
   }

@@ -17,7 +17,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-READY = "document.documentElement.dataset.ready === 'yes'"
+READY = "html[data-ready]"
 
 
 def find_program() -> str | None:
@@ -51,7 +51,7 @@ class Visitor:
             self.complaints.append(text)
 
     def open(self, path: Path, state: str = "") -> Any:
-        """A file as a browser sees it that is opened from the disk, once its scripts are done."""
-        self.page.goto(f"{path.as_uri()}{state}")
-        self.page.wait_for_function(READY)
+        """A file as a browser sees it that is opened from the disk, as soon as it can be used."""
+        self.page.goto(f"{path.as_uri()}{state}", wait_until="commit")
+        self.page.locator(READY).wait_for(state="attached")
         return self.page

@@ -89,7 +89,7 @@ def test_every_kind_of_failure_can_be_shown(visit: Visit, page_of: Pages) -> Non
         assert page.locator(".call, .gap").count()
         before = page.url
         page.keyboard.press("ArrowRight")
-        page.wait_for_function("before => location.href !== before", arg=before)
+        page.wait_for_url(lambda url, before=before: url != before)
     assert visitor.complaints == []
 
 
@@ -99,7 +99,7 @@ def test_the_command_can_be_copied(visit: Visit, page_of: Pages) -> None:
     assert re.fullmatch(r"misstep replay \w+/\w+ --store \S+", command)
     button = page.locator(".again .copy")
     button.click()
-    page.wait_for_function("document.querySelector('.again .copy').textContent === 'Copied'")
+    page.locator(".again .copy", has_text="Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == command
 
 

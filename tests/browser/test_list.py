@@ -112,7 +112,7 @@ def test_rows_by_keyboard(visit: Visit, page_of: Pages) -> None:
     page.wait_for_url(f"**#case={rows[1]}")
     page.keyboard.press("Escape")
     page.locator(".rows").wait_for()
-    page.wait_for_function(f"document.activeElement.textContent === '{rows[1]}'")
+    page.locator(".rows a:focus", has_text=rows[1]).wait_for()
 
 
 def test_who_can_not_see_is_told_what_the_list_is(visit: Visit, page_of: Pages) -> None:
@@ -128,9 +128,7 @@ def test_only_rows_near_the_window_exist(visit: Visit, page_of: Pages) -> None:
     page = visit(height=500).open(page_of("order"))
     assert page.locator(".rows .row").count() < 40
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    page.wait_for_function(
-        "[...document.querySelectorAll('.rows [role=row]')].some(row => row.ariaRowIndex === '41')"
-    )
+    page.locator(".rows [aria-rowindex='41']").wait_for()
     first = page.locator(".rows .row").first.get_attribute("aria-rowindex")
     assert re.fullmatch(r"\d+", first)
     assert int(first) > 2

@@ -24,9 +24,9 @@ from misstep.core.verdict import Verdict
 from misstep.report.page import Findings, page, run_page
 from misstep.report.text import plain
 from misstep.report.web.archive import Archive
-from misstep.report.web.book import Book
+from misstep.report.web.book import Book, bind
 from misstep.report.web.detail import Move, Origin, detail_of
-from misstep.report.web.index import digest_of, index_of
+from misstep.report.web.index import digest_of
 from misstep.report.web.markup import element
 from tests.report.curves import falling
 from tests.snapshots import check_snapshot
@@ -185,9 +185,7 @@ def book(*outcomes: Outcome) -> Book:
     archive = Archive()
     for each in outcomes:
         archive.add(detail_of(each, [Move()] * len(each.transcript.calls), Origin("run1")))
-    return Book(
-        index_of(map(digest_of, outcomes), archive.kept), tuple(archive.lines), again="misstep show run1"
-    )
+    return bind([*map(digest_of, outcomes)], archive, "misstep show run1")
 
 
 def findings(text: str = "") -> Findings:

@@ -15,7 +15,7 @@ from misstep.core.verdict import Judgement
 from misstep.errors import UsageError
 from misstep.models.prices import Price
 from misstep.report.web.archive import Archive
-from misstep.report.web.book import Book
+from misstep.report.web.book import Book, bind
 from misstep.report.web.detail import Origin, detail_of
 from misstep.report.web.index import Digest, digest_of, index_of
 from misstep.store.location import way_to
@@ -73,9 +73,7 @@ def _bound(teller: "_Teller", outcomes: Iterable[Outcome]) -> Book:
         digests.append(teller.digest(outcome))
         if not archive.is_full:
             archive.add(teller.detail(outcome))
-    origin = teller.origin
-    again = f"misstep show {origin.run}{origin.place}"
-    return Book(index_of(digests, archive.kept), tuple(archive.lines), again=again)
+    return bind(digests, archive, f"misstep show {teller.origin.run}{teller.origin.place}")
 
 
 class _Teller(msgspec.Struct, frozen=True):

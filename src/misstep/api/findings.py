@@ -5,7 +5,9 @@ from misstep.api.breakdown import break_down
 from misstep.api.capability import view_capability
 from misstep.api.casebook import book_of, book_of_diagnoses, book_of_one
 from misstep.api.consistency import view_consistency
+from misstep.api.crosstalk import view_crosstalk
 from misstep.api.dissection import view_dissection
+from misstep.api.fixing.running import view_fixing
 from misstep.api.fuzzing import view_fuzzing
 from misstep.api.runs import RunView, view_run
 from misstep.api.shrinking import view_reduction
@@ -21,7 +23,7 @@ ENOUGH = 2  # topics, for a table of them to say something
 
 
 def gather(settings: Settings, name: str, cases: Book | None = None) -> Findings:
-    """A run with its cases, or with those that somebody else sends."""
+    """A run with its cases; where they are all listed, `cases` may be those that a server sends."""
     view = view_run(settings, name, 0)
     run, verb = view.run.id, view.run.purpose.verb
     place, row = way_to(settings.store), _row(view)
@@ -29,11 +31,15 @@ def gather(settings: Settings, name: str, cases: Book | None = None) -> Findings
         return Findings(view.summary, run=row, tools=view_fuzzing(settings, run), place=place)
     if verb == "consistency":
         return Findings(view.summary, run=row, answers=view_consistency(settings, run), place=place)
+    if verb == "crosstalk":
+        return Findings(view.summary, run=row, groups=view_crosstalk(settings, run), place=place)
+    if verb == "fix":
+        return Findings(view.summary, run=row, fixes=view_fixing(settings, run), place=place)
     if verb in BENCHMARKS:
         return Findings(view.summary, run=row, tasks=view_benchmark(settings, run), place=place)
     if verb == "dissect":
         dissection = view_dissection(settings, run)
-        shown = cases or book_of_diagnoses(settings, dissection)
+        shown = book_of_diagnoses(settings, dissection)
         return Findings(view.summary, shown, dissections=(dissection,), place=place, run=row)
     if verb == "shrink":
         reduction = view_reduction(settings, run)

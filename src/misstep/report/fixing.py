@@ -51,15 +51,25 @@ def _table(report: FixReport) -> Table:
     table.add_column("part", no_wrap=True)
     for heading in HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
+    for cells, marked in standings(report):
+        table.add_row(*cells, style="bold" if marked else "")
+    return table
+
+
+def standings(report: FixReport) -> list[tuple[tuple[str, ...], bool]]:
+    """Whose words, on which part, and how they did, below `HEADINGS`; those that matter most are marked."""
     chosen = report.chosen
     rows: list[tuple[str, int, Part]] = [("its own", ORIGINAL, "validation")]
     rows += [(_named(each), each.number, "validation") for each in report.usable]
     if chosen is not None:
         rows += [("its own", ORIGINAL, "test"), (_named(chosen), chosen.number, "test")]
-    for name, number, part in rows:
-        style = "bold" if part == "test" or (chosen is not None and number == chosen.number) else ""
-        table.add_row(name, part, *_row(report.standing(number, part)), style=style)
-    return table
+    return [
+        (
+            (name, part, *_row(report.standing(number, part))),
+            part == "test" or (chosen is not None and number == chosen.number),
+        )
+        for name, number, part in rows
+    ]
 
 
 def _row(standing: Standing) -> tuple[str, ...]:
@@ -71,15 +81,19 @@ def _row(standing: Standing) -> tuple[str, ...]:
 
 
 def _outcome(report: FixReport) -> Text:
+    return Text(f"\n{outcome_in_words(report)}", style="green" if report.is_better else "yellow")
+
+
+def outcome_in_words(report: FixReport) -> str:
+    """Whether there are better words."""
     if report.ended != "done":
-        return Text("\nstopped before its end", style="yellow")
+        return "stopped before its end"
     duel, chosen = report.duel, report.chosen
     if duel is None or chosen is None:
-        return Text("\nno candidate did better than what the tool says itself", style="yellow")
+        return "no candidate did better than what the tool says itself"
     told = f"{len(duel.gained)} gained, {len(duel.lost)} lost, p = {duel.p:.3g} (exact McNemar)"
-    if duel.is_better:
-        return Text(f"\n{_named(chosen)} is better on what was held out: {told}", style="green")
-    return Text(f"\n{_named(chosen)} is no better on what was held out: {told}", style="yellow")
+    better = "better" if duel.is_better else "no better"
+    return f"{_named(chosen)} is {better} on what was held out: {told}"
 
 
 def _named(candidate: Candidate) -> str:

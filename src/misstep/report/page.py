@@ -8,9 +8,11 @@ from misstep.core.benchmark import BenchmarkReport
 from misstep.core.breakdown import Breakdown
 from misstep.core.capability import Capability
 from misstep.core.consistency import ConsistencyRun
+from misstep.core.crosstalk import CrosstalkReport
 from misstep.core.diagnosis import Dissection
 from misstep.core.finding import FuzzReport
-from misstep.core.purpose import ON_TOOLS
+from misstep.core.fixing import FixRun
+from misstep.core.purpose import BENCHMARKS, ON_TOOLS
 from misstep.core.reduction import Reduction
 from misstep.core.summary import Summary
 from misstep.report.naming import specs_in_short
@@ -20,8 +22,10 @@ from misstep.report.web.about import about, in_one_line
 from misstep.report.web.book import Book
 from misstep.report.web.defects import defects
 from misstep.report.web.faulty_sets import faulty_sets
-from misstep.report.web.markup import Markup, element, text, verbatim
+from misstep.report.web.markup import Markup, element, text, together, verbatim
+from misstep.report.web.noise import noise
 from misstep.report.web.tasks import tasks
+from misstep.report.web.wordings import wordings
 
 TITLE = 120
 
@@ -41,6 +45,8 @@ class Findings(msgspec.Struct, frozen=True):
     tools: FuzzReport | None = None
     answers: ConsistencyRun | None = None
     tasks: BenchmarkReport | None = None
+    groups: CrosstalkReport | None = None
+    fixes: FixRun | None = None
 
 
 def run_page(findings: Findings) -> str:
@@ -67,9 +73,9 @@ def page(title: str, parts: Sequence[Markup], cases: Book | None = None) -> str:
         element("style", verbatim(frontend.style())),
     )
     main = element("main", element("h1", text(title, TITLE)), *parts, id="report")
-    held = [cases.held()] if cases else []
-    ends = [*held, *(element("script", verbatim(script)) for script in scripts)]
-    body = element("body", main, element("footer", "made by misstep"), *ends)
+    run = [element("script", verbatim(script)) for script in scripts]
+    ends = cases.held(*run) if cases else together(*run)
+    body = element("body", main, element("footer", "made by misstep"), ends)
     return f"<!doctype html>\n{element('html', head, body, lang='en').source}\n"
 
 
@@ -86,8 +92,14 @@ def run_parts(findings: Findings) -> Iterator[Markup]:
     """The page of a run below its title; a server puts the same into a page of its own."""
     summary, run = findings.summary, findings.run
     if run:
-        with_tools = findings.tools or findings.answers or findings.tasks
+        with_tools = run.purpose.verb in (*ON_TOOLS, *BENCHMARKS)
         yield about(run, _shelters(findings), summary) if with_tools else in_one_line(run)
+    if findings.groups:
+        yield from noise(findings.groups)
+        return
+    if findings.fixes:
+        yield from wordings(findings.fixes)
+        return
     if findings.tools:
         yield from defects(findings.tools, findings.place)
         return
@@ -116,7 +128,14 @@ def run_parts(findings: Findings) -> Iterator[Markup]:
 
 
 def _shelters(findings: Findings) -> list[str]:
-    found = [tool.sandbox for each in (findings.tools, findings.answers) if each for tool in each.tools]
+    """What kept tools from doing harm."""
+    found = [
+        tool.sandbox
+        for each in (findings.tools, findings.answers, findings.fixes)
+        if each
+        for tool in each.tools
+    ]
+    found += [group.sandbox for group in findings.groups.groups] if findings.groups else []
     return found + ([task.sandbox for task in findings.tasks.tasks] if findings.tasks else [])
 
 

@@ -3,13 +3,16 @@
 import gzip
 import json
 from base64 import b64decode
+from collections.abc import Sequence
 from typing import Any
+
+import pytest
 
 from misstep.report.web.archive import BLOCK, Archive
 
 
-def unpacked(archive: Archive) -> list[Any]:
-    return [each for line in archive.lines for each in json.loads(gzip.decompress(b64decode(line)))]
+def unpacked(lines: Sequence[str]) -> list[Any]:
+    return [each for line in lines for each in json.loads(gzip.decompress(b64decode(line)))]
 
 
 def test_everything_comes_back_in_its_order() -> None:
@@ -17,30 +20,29 @@ def test_everything_comes_back_in_its_order() -> None:
     details = [{"id": f"c{number}", "text": "é</script>\u2028" * number} for number in range(3 * BLOCK + 5)]
     for detail in details:
         archive.add(detail)
-    assert unpacked(archive) == details
-    assert archive.kept == len(details)
-    assert len(archive.lines) == 4
+    lines, kept = archive.close()
+    assert unpacked(lines) == details
+    assert (kept, len(lines)) == (len(details), 4)
     assert not archive.is_full
 
 
-def test_what_is_kept_are_the_first() -> None:
-    archive = Archive(room=4_000)
-    for number in range(100 * BLOCK):
-        archive.add({"id": f"c{number}", "text": str(hash((number, "x"))) * 3})
-        if archive.is_full:
-            break
-    kept = unpacked(archive)
-    assert archive.is_full
-    assert 0 < len(kept) == archive.kept < 100 * BLOCK
-    assert [each["id"] for each in kept] == [f"c{number}" for number in range(len(kept))]
-    assert sum(map(len, archive.lines)) <= 4_000
+@pytest.mark.parametrize(("room", "taken"), [(4_000, 0), (6_000, 3_000), (4_000, 4_000), (100, 0)])
+def test_what_is_kept_are_the_first_that_there_is_room_for(room: int, taken: int) -> None:
+    archive, number = Archive(room), 0
+    while not archive.is_full:
+        number += 1
+        archive.add({"id": f"c{number}", "text": f"{number * 7919 % 10007}"})
     archive.add({"id": "late"})
-    assert unpacked(archive) == kept
+    lines, kept = archive.close(taken)
+    assert [each["id"] for each in unpacked(lines)] == [f"c{one}" for one in range(1, kept + 1)]
+    assert kept < number
+    assert len("\n".join(lines)) + taken <= room
+    assert (kept > 0) == (room - taken > 1_500)
 
 
 def test_the_same_details_make_the_same_bytes() -> None:
     first, second = Archive(), Archive()
     for archive in (first, second):
         archive.add({"id": "c1"})
-    assert first.lines == second.lines
-    assert Archive().lines == []
+    assert first.close() == second.close()
+    assert Archive().close() == ((), 0)

@@ -1,13 +1,28 @@
 """The cases of a run as a page holds them: the index of all, details of as many as there is room for."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from misstep.report.web.archive import Archive
+from misstep.report.web.index import Digest, index_of
 from misstep.report.web.markup import Markup, element, text, together, verbatim
 from misstep.report.web.sections import section
 
 NO_SCRIPTS = "The list of cases needs scripts. On a terminal, this shows them:"
+
+
+def bind(digests: Sequence[Digest], archive: Archive, again: str) -> "Book":
+    """The book of these cases, which the archive has the details of as far as there is room."""
+    index = index_of(digests)
+    lines, kept = archive.close(len(_encode(index)))
+    return Book(index | {"kept": kept}, lines, again=again)
+
+
+def served_at(base: str, again: str) -> "Book":
+    """The book of cases that a server sends: `BASE/cases.json` and `BASE/cases/ID.json`."""
+    return Book(index_of(()), base=base, again=again)
 
 
 class Book(msgspec.Struct, frozen=True):
@@ -34,11 +49,11 @@ class Book(msgspec.Struct, frozen=True):
         place = element("div", class_="case", data_case=self.index["id"][0], **self._place(listed="no"))
         return section(title, self._without_scripts(), place)
 
-    def held(self) -> Markup:
-        """What the page's scripts read."""
-        index = msgspec.json.encode(self.index).decode()
+    def held(self, *scripts: Markup) -> Markup:
+        """What the page's scripts read: the index before them, the details, which can be late, behind them."""
         return together(
-            element("script", _json(index), type="application/json", id="index"),
+            element("script", verbatim(_encode(self.index)), type="application/json", id="index"),
+            *scripts,
             element("script", verbatim("\n".join(self.lines)), type="text/plain", id="details"),
         )
 
@@ -61,8 +76,9 @@ class Book(msgspec.Struct, frozen=True):
         return element("noscript", element("p", NO_SCRIPTS), element("pre", text(self.again)))
 
 
-def _json(source: str) -> Markup:
+def _encode(index: dict[str, Any]) -> str:
     """JSON in which nothing can end the element it stands in."""
+    source = msgspec.json.encode(index).decode()
     for letter in "<>&":
         source = source.replace(letter, f"\\u{ord(letter):04x}")
-    return verbatim(source)
+    return source

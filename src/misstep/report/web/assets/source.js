@@ -5,7 +5,6 @@ const BLOCK = 64; // as in report/web/archive.py
 /** What a page holds that is one file: blocks of details are unpacked when one of them is asked for. */
 export function heldBy(document) {
   const index = JSON.parse(document.getElementById("index").textContent);
-  const packed = document.getElementById("details");
   const unpacked = new Map();
   let lines = null;
   return {
@@ -13,12 +12,19 @@ export function heldBy(document) {
     async detail(id) {
       const row = index.id.indexOf(id);
       if (row < 0 || row >= index.kept) return null;
-      lines ??= packed.textContent.trim().split("\n");
+      await parsed(document);
+      lines ??= document.getElementById("details").textContent.trim().split("\n");
       const block = Math.floor(row / BLOCK);
       if (!unpacked.has(block)) unpacked.set(block, unpack(lines[block]));
       return (await unpacked.get(block))[row % BLOCK];
     },
   };
+}
+
+/** Once all of the page is there: the list can be used before the details have arrived. */
+async function parsed(document) {
+  if (document.readyState !== "loading") return;
+  await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
 }
 
 async function unpack(line) {

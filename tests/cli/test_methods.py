@@ -57,7 +57,7 @@ def test_all_methods_on_one_tool(tmp_path: Path, misstep: Command, monkeypatch: 
     monkeypatch.setenv("MISSTEP_CALLS_PER_TOOL", "30")
     with ScriptedServer(plays(ANSWERS, agent)) as server:
         model = ("--agent", "tools", "--model", "x", "--model-base-url", server.base_url)
-        given = ("--count", "1", "--variants", "4", "--sandbox", "none", "--display", "none", "--json")
+        given = ("--count", "1", "--variants", "4", "--requests", "2", "--sandbox", "none", "--json")
         printed = misstep("paper", "toolfuzz", "bill.py:split_bill", *model, *given)
     assert printed.code == 0, printed.err
     told = json.loads(printed.out)

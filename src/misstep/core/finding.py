@@ -130,7 +130,8 @@ class Journey(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `richness` is about the defects that natural requests can lead to. `fuzzed` is how fuzzing had ended, and
     `left` counts what was never put to the agent for want of time. `ideas` are the requests that were thought
-    of so far, put or not, where a model is asked for them outright.
+    of so far, put or not, where a model is asked for them outright. `seconds` begin where fuzzing had ended:
+    what it took to confirm the defects is among them.
     """
 
     method: ToolMethod = "toolfuzz"

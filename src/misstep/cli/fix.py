@@ -1,6 +1,5 @@
 """`misstep tool fix`: descriptions of tools that serve agents better."""
 
-import os
 import sys
 from functools import partial
 
@@ -20,7 +19,7 @@ from misstep.errors import UsageError
 from misstep.report.fixing import fix_view
 from misstep.report.fixing_json import fix_as_json
 from misstep.report.text import plain, plain_lines
-from misstep.store.files import write_text
+from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
 
 ABOUT = {
@@ -119,10 +118,4 @@ def _check_place(settings: Settings, write: bool) -> None:
         raise UsageError("--write can't go with --descriptions", hint)
     if settings.json and settings.out == "-":
         raise UsageError("--out - can't go with --json", "the JSON object has the override in it")
-    folder = os.path.dirname(settings.out) or "."
-    if (
-        settings.out
-        and settings.out != "-"
-        and (os.path.isdir(settings.out) or not os.access(folder, os.W_OK))
-    ):
-        raise UsageError("no file can be written there", "name another with --out", where=settings.out)
+    refuse_unwritable(settings.out, "name another file with --out")

@@ -80,6 +80,12 @@ def find_docstring(text: str, line: int, where: str) -> Place:
     return Place(column, end, indent, _first_end(inner) or newline, prefix, quotes, inner)
 
 
+def code_of(text: str, line: int, where: str) -> str:
+    """The whole function that begins at a line, as it was typed; a `UsageError` where there is none."""
+    function = find_function(text, line, where)
+    return "".join(lines_of(text)[line - 1 : function.end_lineno])
+
+
 def written(place: Place, lines: list[str]) -> str:
     """The literal with these lines between its quotes, the first of them right behind them.
 

@@ -60,6 +60,10 @@ def test_a_finished_run_says_how_to_put_in_place_what_it_has_proved(
     assert (printed.code, printed.out) == (2, "")
     assert "has finished" in printed.err
     assert "--write (or --out)" in printed.err
+    misstep("plan", "test", "--agent", "sim:perfect", "--count", "1", "--display", "none")
+    for more in ((), ("--write",), ("--out", "new.toml")):
+        printed = resumed(misstep, *more)
+        assert (printed.code, "is not from tool fix, but from plan test" in printed.err) == (2, True)
 
 
 def test_a_function_that_has_moved_is_found(source: Path, misstep: Command, server: ScriptedServer) -> None:

@@ -31,16 +31,19 @@ def report(*made: Attempt, ended: Literal["done", "stopped"] = "done") -> FixRep
     return FixReport("f", "f", Wording("Old."), TRYING, candidates=(WORDS,), attempts=made, ended=ended)
 
 
-def shown(one: FixReport, diff: str = "") -> str:
-    return screens.shown(fix_view(FixRun("r", ("f.py",), "", (one,)), {"f": diff} if diff else {}))
+def shown(one: FixReport, width: int = 100) -> str:
+    return screens.shown(fix_view(FixRun("r", ("f.py",), "", (one,)), {}), width)
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of the table, from the part of the requests on."""
-    lines = [line.split() for line in text.splitlines()]
-    return [
-        line[line.index(part) :][:4] for line in lines for part in ("validation", "test") if part in line[1:4]
-    ]
+    """The numbers of requests in the table, behind the parts that they are of."""
+    found, part = list[list[str]](), ""
+    for line in text.splitlines():
+        if line.strip() in ("validation:", "test:"):
+            part = line.strip(" :")
+        elif part and line.startswith(("its own  ", "1 (findings)  ")):
+            found.append([part, *line[len("1 (findings)") :].split()[:3]])
+    return found
 
 
 def test_every_request_stands_in_one_column() -> None:
@@ -50,6 +53,12 @@ def test_every_request_stands_in_one_column() -> None:
         ["test", "2", "2", "1"],
         ["test", "2", "1", "2"],
     ]
+
+
+def test_a_narrow_terminal_has_room_for_all_columns() -> None:
+    text = shown(report(*OWN, *ANEW, *BEFORE, *AFTER), 80)
+    assert len(rows(text)) == 4
+    assert text.splitlines()[2].split()[-4:] == ["%", "interval", "steps", "tokens"]
 
 
 def test_what_is_not_better_is_said_to_be_so() -> None:

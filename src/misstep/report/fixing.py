@@ -1,6 +1,6 @@
 """Better words for tools, as rich renderables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -15,7 +15,7 @@ from misstep.report.text import plain, plain_lines
 
 MOST = 300  # characters of a text in a list
 WHOLE = 20_000
-HEADINGS = ("passed", "failed", "not judged", "rate", "95 % interval", "steps", "tokens")
+HEADINGS = ("passed", "failed", "not\njudged", "rate", "95 % interval", "steps", "tokens")
 
 
 def fix_view(run: FixRun, diffs: Mapping[str, str], most: int = 20) -> RenderableType:
@@ -48,18 +48,23 @@ def _tool(report: FixReport, diff: str, most: int) -> RenderableType:
 def _table(report: FixReport) -> Table:
     table = bare_table()
     table.add_column("words", overflow="fold", min_width=10)
-    table.add_column("part", no_wrap=True)
     for heading in HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
     chosen = report.chosen
-    rows: list[tuple[str, int, Part]] = [("its own", ORIGINAL, "validation")]
-    rows += [(_titled(each), each.number, "validation") for each in report.usable]
+    _add_part(table, report, "validation", report.usable)
     if chosen is not None and report.made(ORIGINAL, "test"):
-        rows += [("its own", ORIGINAL, "test"), (_titled(chosen), chosen.number, "test")]
-    for name, number, part in rows:
-        style = "bold" if part == "test" or (chosen is not None and number == chosen.number) else ""
-        table.add_row(name, part, *_row(report.standing(number, part)), style=style)
+        _add_part(table, report, "test", [chosen])
     return table
+
+
+def _add_part(table: Table, report: FixReport, part: Part, candidates: Sequence[Candidate]) -> None:
+    """The name of a part in a line of its own, then a line for each that was tried on it."""
+    chosen = report.chosen.number if report.chosen else None
+    table.add_row(f"{part}:", style="dim")
+    rows = [("its own", ORIGINAL), *[(_titled(each), each.number) for each in candidates]]
+    for name, number in rows:
+        style = "bold" if part == "test" or number == chosen else ""
+        table.add_row(name, *_row(report.standing(number, part)), style=style)
 
 
 def _row(standing: Standing) -> tuple[str, ...]:

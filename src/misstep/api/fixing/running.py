@@ -85,12 +85,13 @@ def view_fixing(settings: Settings, name: str) -> FixRun:
 def _finished(store: Store, settings: Settings, write: bool) -> FixRun | None:
     """The run to be resumed, if it has finished; a `UsageError` unless something is to be written."""
     run = store.find_run(settings.resume)
-    if run.summary is None or run.purpose.verb != "fix":
+    if run.summary is None:
         return None
+    view = _view(store, run)
     if not write and not settings.out:
         hint = f"what it has proved is put in place by: misstep tool fix --resume {run.id} --write (or --out)"
         raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it", hint)
-    return _view(store, run)
+    return view
 
 
 def _refuse_stale(store: Store, run: Run, reports: Sequence[FixReport]) -> None:

@@ -66,6 +66,14 @@ def test_a_finished_run_says_how_to_put_in_place_what_it_has_proved(
         assert (printed.code, "is not from tool fix, but from plan test" in printed.err) == (2, True)
 
 
+def test_no_source_is_overwritten_by_descriptions(
+    source: Path, misstep: Command, server: ScriptedServer
+) -> None:
+    printed = resumed(misstep, "--out", "roads.py")
+    assert (printed.code, "is where the tool 'road' is written" in printed.err) == (2, True)
+    assert source.read_text() == SOURCE
+
+
 def test_a_function_that_has_moved_is_found(source: Path, misstep: Command, server: ScriptedServer) -> None:
     head = '"""Roads."""\n\nimport os\n'
     source.write_text(head + SOURCE.replace("Look a place up.", "Find a place."))

@@ -1,5 +1,6 @@
 """`misstep tool fix`: descriptions of tools that serve agents better."""
 
+import os
 import sys
 from functools import partial
 
@@ -108,6 +109,10 @@ def _put_in_place(settings: Settings, run: FixRun, write: bool) -> None:
 
 
 def _write_override(path: str, run: FixRun) -> None:
+    for report in run.tools:
+        if report.file and os.path.realpath(path) == report.file:
+            hint = f"name another file: misstep tool fix --resume {run.run} --out FILE"
+            raise UsageError(f"is where the tool '{report.tool}' is written", hint, where=f"--out {path}")
     write_text(path, override_of(run))
     print(f"better descriptions are in {plain(path)}: use them with --descriptions", file=sys.stderr)
     for place in changed_since(run):

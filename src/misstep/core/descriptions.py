@@ -41,6 +41,10 @@ class Wording(msgspec.Struct, frozen=True, omit_defaults=True):
     def words(self) -> int:
         return sum(len(text.split()) for text in (self.description or "", *self.parameters.values()))
 
+    @property
+    def characters(self) -> int:
+        return sum(len(text) for text in (self.description or "", *self.parameters.values()))
+
 
 Wordings: TypeAlias = Mapping[str, Wording]  # by the names of the tools
 

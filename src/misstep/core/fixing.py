@@ -244,5 +244,4 @@ def _is_judged(attempt: Attempt) -> bool:
 
 def _length(candidate: Candidate) -> tuple[int, int, int]:
     wording = candidate.wording or Wording()
-    said = (wording.description or "", *wording.parameters.values())
-    return wording.words, sum(map(len, said)), candidate.number
+    return wording.words, wording.characters, candidate.number

@@ -157,7 +157,13 @@ def test_an_outage_is_told(misstep: Command) -> None:
             ["--agent", "sim:right", "--domain", "acountant"],
             "Did you mean 'Accountant'?\n  known: Accountant",
         ),
+        (
+            ["--agent", "sim:right", "--split", "validation", "--kind", "copy", "--domain", "Accountant"],
+            "the split 'validation' has no task of such a kind in such a domain",
+        ),
         (["--agent", "sim:right", "--split", "fresh", "--count", "99999999"], "at most 10,000"),
+        (["--agent", "sim:right", "--split", "fresh", "--kind", "mvoe"], "Did you mean 'move'?"),
+        (["--agent", "sim:right", "--split", "fresh", "--domain", "Arts"], "Did you mean 'Art'?"),
         (["--agent", "sim:right", "--tools", "plane"], "Did you mean 'plain'?"),
         (["--agent", "sim:right", "--data", "."], "no tasks of the paper's benchmark"),
         (["--agent", "sim:right", "--data", ".", "--split", "fresh"], "--split fresh can't go with --data"),

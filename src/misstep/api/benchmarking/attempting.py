@@ -1,8 +1,8 @@
 """Tasks put to an agent one after the other, each judged by what has come of it."""
 
 import asyncio
+import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -31,7 +31,8 @@ from misstep.workshop.process import Process
 class Attempts:
     """Puts the tasks that are `left` to agents, several at a time if asked from several threads.
 
-    `lost` is what can't be had any more that tasks need, and why: then nobody goes on.
+    Each is taken when its turn has come, so that it need not be made before. `lost` is what can't be had any
+    more that tasks need, and why: then nobody goes on.
     """
 
     def __init__(
@@ -40,13 +41,14 @@ class Attempts:
         settings: Settings,
         allowance: Allowance,
         find: Callable[[], Agent],
-        left: Sequence[tuple[int, Task]],
+        left: Iterable[tuple[int, Task]],
     ) -> None:
         self._stands = stands
         self._settings = settings
         self._allowance = allowance
         self._find = find
-        self._left = deque(left)
+        self._left = iter(left)
+        self._taking = threading.Lock()
         self._outage = Outage()
         self.lost = dict[str, str]()
 
@@ -60,8 +62,8 @@ class Attempts:
             bench.heed(self._is_over)
         agent = self._find()
         async with at_work(agent):
-            while self._left and not self._is_over():
-                place, task = self._left.popleft()
+            while not self._is_over() and (taken := self._take()):
+                place, task = taken
                 attempt = _Attempt(task, stand, self._settings, Bill(self._allowance), self._outage)
                 whoever = informed(agent, task, self._stands.discipline)
                 try:
@@ -71,6 +73,10 @@ class Attempts:
                 except UsageError as error:
                     self.lost[error.where] = error.message
                     return
+
+    def _take(self) -> tuple[int, Task] | None:
+        with self._taking:
+            return next(self._left, None)
 
     def _is_over(self) -> bool:
         return self._allowance.is_over() or bool(self._allowance.lacking or self.lost)

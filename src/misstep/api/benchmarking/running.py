@@ -134,13 +134,15 @@ def _work(
 ) -> Generator[TaskReport | Event]:
     """Put the tasks to the agent that have not been."""
     settings, allowance = sitting.run.settings, sitting.allowance
-    tasks = [pair for pair in enumerate(discipline.tasks) if pair[1].id not in sitting.kept]
+    done = {*sitting.kept}
+    left = ((place, task) for place, task in enumerate(discipline.tasks) if task.id not in done)
 
     def find() -> Agent:
         return contestant(settings, lambda text: sitting.emit(Notice(text)), allowance.gates)
 
-    attempts = Attempts(stands, settings, allowance, find, tasks)
+    attempts = Attempts(stands, settings, allowance, find, left)
     sitting.lost = attempts.lost
     workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), allowance, settings.jobs)
-    with stopping(allowance), closing(workers.work(range(min(settings.jobs, len(tasks))))) as work:
+    jobs = range(min(settings.jobs, len(discipline.tasks) - len(done)))
+    with stopping(allowance), closing(workers.work(jobs)) as work:
         yield from work

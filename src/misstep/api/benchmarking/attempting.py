@@ -27,6 +27,8 @@ from misstep.errors import UsageError
 from misstep.workshop.joined import JoinedBench
 from misstep.workshop.process import Process
 
+SOON = 0.2  # seconds until somebody looks what a call puts into the folder; most are over by then
+
 
 class Attempts:
     """Puts the tasks that are `left` to agents, several at a time if asked from several threads.
@@ -58,8 +60,6 @@ class Attempts:
             asyncio.run(self._work(stand, tell))
 
     async def _work(self, stand: Stand, tell: Callable[[TaskReport], None]) -> None:
-        for bench in stand.benches:
-            bench.heed(self._is_over)
         agent = self._find()
         async with at_work(agent):
             while not self._is_over() and (taken := self._take()):
@@ -96,7 +96,7 @@ class _Attempt:
     async def made_by(self, agent: Agent, is_over: Callable[[], bool]) -> TaskReport:
         began = time.monotonic()
         folder = self._arena.surroundings.folder
-        bench = _Laid(self._benches, folder, lambda: self._arena.lay(self._task))
+        bench = _Laid(self._benches, folder, lambda: self._arena.lay(self._task), is_over)
         bill, admit = self._bill, lambda: _go_on(is_over)
         trier = Trier(agent, bench, self._settings, bill, admit, bill.grant, self._outage)
         names = [tool.name for tool in bench.tools]
@@ -133,28 +133,54 @@ class _Attempt:
 class _Laid(JoinedBench):
     """Workbenches in a place that is laid anew whenever they are to be as they were.
 
-    If tools put more into its folder than there is room for, that is emptied, and it `is_overfull`.
+    If tools put more into its folder than there is room for, whatever they do is ended, the folder emptied,
+    and it `is_overfull`. Calls are not waited for when `is_over` says so.
     """
 
-    def __init__(self, benches: Sequence[Process], folder: str, lay: Callable[[], None]) -> None:
+    def __init__(
+        self, benches: Sequence[Process], folder: str, lay: Callable[[], None], is_over: Callable[[], bool]
+    ) -> None:
         super().__init__(benches)
         self._folder = folder
         self._lay = lay
+        self._is_over = is_over
+        self._next_look = 0.0
         self.is_overfull = False
+        for bench in benches:
+            bench.heed(self._is_to_end)
 
     def reset(self) -> None:
-        for bench in self._benches:
-            bench.forget()  # whoever is at work begins in the place as it will be
+        self._forget()  # whoever is at work begins in the place as it will be
         self._lay()
         self.is_overfull = False
         super().reset()
 
     def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
-        for reaction in super().run(probes, patience):
-            if self._folder and is_overfull(self._folder):
-                Room(Path(self._folder)).clear()
-                self.is_overfull = True
-            yield reaction
+        for probe in probes:
+            self._next_look = time.monotonic() + SOON
+            made = list(super().run([probe], patience))
+            if is_overfull(self._folder):
+                made = made or [Reaction("died", detail=OVERFULL)]
+                self._empty()
+            if not made:
+                return
+            yield from made
+
+    def _is_to_end(self) -> bool:
+        """Asked while a call is under way."""
+        if self._is_over() or time.monotonic() < self._next_look:
+            return self._is_over()
+        self._next_look = time.monotonic() + SOON
+        return is_overfull(self._folder)
+
+    def _empty(self) -> None:
+        self._forget()
+        Room(Path(self._folder)).clear()
+        self.is_overfull = True
+
+    def _forget(self) -> None:
+        for bench in self._benches:
+            bench.forget()
 
 
 def _go_on(is_over: Callable[[], bool]) -> None:

@@ -128,18 +128,8 @@ def test_whatever_an_agent_says_is_harmless(tmp_path: Path, misstep: Command) ->
 
 def test_an_outage_is_told(misstep: Command) -> None:
     with ScriptedServer(model(faults=[Fault("401")])) as server:
-        given = (
-            "--agent",
-            "tools",
-            "--model",
-            "x",
-            "--model-base-url",
-            server.base_url,
-            "--retries",
-            "0",
-            *FEW,
-        )
-        printed = misstep("bench", "files", *given, "--display", "none")
+        given = ("--agent", "tools", "--model", "x", "--model-base-url", server.base_url, *FEW)
+        printed = misstep("bench", "files", *given, "--retries", "0", "--display", "none")
     assert printed.code == 2
     assert "model is out" in printed.err
     assert "go on with: misstep bench files --resume" in printed.err

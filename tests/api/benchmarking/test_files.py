@@ -14,8 +14,9 @@ from misstep.api.benchmarking.running import find_task, run_benchmark, view_benc
 from misstep.api.benchmarking.stands import Stands
 from misstep.api.runs import list_runs
 from misstep.benchmarks.files.suite import FreshTasks, public_tasks
-from misstep.benchmarks.files.worlds import build
+from misstep.benchmarks.files.worlds import build, judge, world_of
 from misstep.benchmarks.simulated import MANNERS
+from misstep.benchmarks.tree import File
 from misstep.core.benchmark import SPLITS, TaskReport
 from misstep.core.event import Event, RunFinished, RunStarted, TaskJudged
 from misstep.core.settings import Settings
@@ -47,6 +48,13 @@ def test_who_does_nothing_or_damage_fails_everything(tmp_path: Path, manner: str
 def test_damage_is_of_several_sorts_and_always_some() -> None:
     tasks = public_tasks()
     damage = [Files(tasks).solve(task).damage for task in tasks]
+    for task, step in zip(tasks, damage, strict=True):
+        world, path = world_of(task), step.arguments["path"]
+        spoilt = {**world.expected, path: File(step.arguments.get("text", "").encode())}
+        if step.tool == "delete":
+            del spoilt[path]
+        verdict, why = judge(task, spoilt, world.answer.text if world.answer else "")
+        assert (verdict, len(why)) == ("failed", 1)
     assert {step.tool for step in damage} == {"delete", "write_file"}
     assert 0.2 < [step.tool for step in damage].count("delete") / len(damage) < 0.5
 

@@ -12,7 +12,7 @@ from misstep.core.verdict import Judgement
 
 TOOLS = {
     "plain": "misstep.benchmarks.forge.tools:TOOLS",
-    "langchain": "misstep.benchmarks.forge.tools:langchain",
+    "langchain": "misstep.benchmarks.forge.toolkit:github_tools()",
 }
 
 

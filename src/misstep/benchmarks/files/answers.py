@@ -1,4 +1,4 @@
-"""Answers that are right or wrong, and how they are read out of what somebody says."""
+"""Reads out of what somebody says whether it is the right answer."""
 
 import re
 from collections.abc import Iterator, Sequence

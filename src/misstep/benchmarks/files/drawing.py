@@ -1,4 +1,4 @@
-"""Draws what a task is about out of a tree, and leaves alone what could be understood in two ways."""
+"""Draws what a task is about out of a tree, if it can be understood in one way only."""
 
 import re
 from collections import Counter

@@ -54,10 +54,11 @@ def chosen(tasks: Iterable[Task], settings: Settings) -> Sequence[Task]:
 
     Raises a `UsageError` for one that there is not.
     """
-    left = list(tasks)
+    every = list(tasks)
+    left = every
     wanted = {"kind": settings.kinds, "domain": settings.domains}
     for setting, names in wanted.items():
-        known = sorted({getattr(task, setting) for task in left} - {""})
+        known = sorted({getattr(task, setting) for task in every} - {""})
         meant = {name.casefold(): name for name in names}
         for folded, name in meant.items():
             if folded not in map(str.casefold, known):
@@ -65,5 +66,8 @@ def chosen(tasks: Iterable[Task], settings: Settings) -> Sequence[Task]:
                 raise UsageError(f"there is no {setting} '{name}'", did_you_mean(name, known), listed)
         left = [task for task in left if not names or getattr(task, setting).casefold() in meant]
     if not left:
-        raise UsageError(f"there are no tasks in the split '{settings.split}'", "--split all takes every one")
+        which = "of these kinds and domains " if every else ""
+        raise UsageError(
+            f"there are no tasks {which}in the split '{settings.split}'", "--split all takes every one"
+        )
     return left[: settings.count]

@@ -161,7 +161,7 @@ def test_an_outage_is_told(misstep: Command) -> None:
         (["--agent", "tools", "--model", "openai/gpt-4o"], "OPENAI_API_KEY is not set"),
         (
             ["--agent", "sim:right", "--kind", "dates", "--domain", "Art", "--split", "validation"],
-            "there are no tasks of these kinds and domains in the split 'validation'",
+            "the split 'validation' has no task of such a kind in such a domain",
         ),
         (["--agent", "sim:right", "--data", ".", "--split", "fresh"], "--split fresh can't go with --data"),
     ],

@@ -67,6 +67,7 @@ TRYING = (
     *_MODEL,
     "prompts",
     "retries",
+    "requests",
     "requests_per_minute",
     "cache",
     "prices",

@@ -50,7 +50,7 @@ class Book(msgspec.Struct, frozen=True):
         return section(title, self._without_scripts(), place)
 
     def held(self, *scripts: Markup) -> Markup:
-        """What the page's scripts read: the index before them, the details, which can be late, behind them."""
+        """What the page's scripts read: the index before them, details, which can be late, behind them."""
         return together(
             element("script", verbatim(_encode(self.index)), type="application/json", id="index"),
             *scripts,

@@ -19,8 +19,12 @@ def wordings(run: FixRun) -> Iterator[Markup]:
 
 
 def _tool(report: FixReport) -> Iterator[Markup]:
-    rows = [Row(cells) for cells, _ in standings(report)]
-    yield grid(("words", "part", *HEADINGS), rows, names=2)
+    for part, rows in standings(report):
+        yield grid(
+            ("words", *(each.replace("\n", " ") for each in HEADINGS)),
+            [Row(cells) for cells, _ in rows],
+            caption=part,
+        )
     for note in report.notes:
         yield element("p", text(note), class_="caption")
     yield _words("What the tool says itself", report.original)

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.browser.chromium import Visitor
 
 Visit = Callable[..., Visitor]
@@ -134,12 +136,13 @@ def test_only_rows_near_the_window_exist(visit: Visit, page_of: Pages) -> None:
     assert int(first) > 2
 
 
-def test_on_a_phone_nothing_has_to_be_pushed_sideways(visit: Visit, page_of: Pages) -> None:
-    page = visit(width=390, height=844).open(page_of("order"))
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+@pytest.mark.parametrize("width", [390, 660, 900])
+def test_nothing_has_to_be_pushed_sideways(visit: Visit, page_of: Pages, width: int) -> None:
+    page = visit(width=width, height=844).open(page_of("order"))
+    assert page.evaluate("document.documentElement.scrollWidth") == width
     page.locator(".rows a").first.click()
     page.locator("article.case").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_light_and_dark(visit: Visit, page_of: Pages) -> None:
@@ -152,9 +155,10 @@ def test_light_and_dark(visit: Visit, page_of: Pages) -> None:
 
 
 def test_on_paper_the_rows_are_there_and_the_controls_are_not(visit: Visit, page_of: Pages) -> None:
-    page = visit(color_scheme="dark").open(page_of("order"))
+    page = visit(width=680, color_scheme="dark").open(page_of("order"))  # as wide as A4
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".rows .row").count() == 40
+    assert page.evaluate("document.documentElement.scrollWidth") == 680
     assert not page.locator(".filters").is_visible()
     assert page.pdf()[:5] == b"%PDF-"

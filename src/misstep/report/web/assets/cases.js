@@ -60,6 +60,7 @@ function build(place, shown, href, signal) {
     el("div", { role: "rowgroup" }, el("div", { role: "row", class: "row heads" }, heads.map((head) => head.element))),
     list.element);
   grid.style.setProperty("--columns", columns.map(widthOf).join(" "));
+  grid.style.setProperty("--narrow", columns.filter((column) => !isSpare(column)).map(widthOf).join(" "));
   place.replaceChildren(charts.element, filters.element, grid, none);
   let before = null;
   return (state) => {
@@ -85,15 +86,20 @@ function worth(table, name) {
   return false;
 }
 
-function widthOf({ name, number }) {
-  return { verdict: "8.5rem", id: "8rem", topic: "minmax(7rem, 1fr)", why: "minmax(8rem, 2.4fr)" }[name] ?? (number ? "4.6rem" : "1fr");
+function widthOf({ name }) {
+  return { verdict: "8rem", id: "8rem", topic: "minmax(4rem, 1fr)", why: "minmax(6rem, 2.4fr)" }[name] ?? "4.4rem";
+}
+
+/** Whether a narrow page can do without it. */
+function isSpare({ name, optional }) {
+  return optional || name === "why";
 }
 
 function headsOf(columns) {
   return columns.map(({ name, title, number }) => {
     if (name === "why") return { element: el("span", { role: "columnheader", class: name }, title), follow: () => {} };
     const button = el("button", { type: "button", onclick: () => changeState({ sort: turned(name, number) }) }, title);
-    const element = el("span", { role: "columnheader", class: number ? "number" : name }, button);
+    const element = el("span", { role: "columnheader", class: number ? `number ${name}` : name }, button);
     const follow = (sort) => {
       const direction = sort === name ? "ascending" : sort === `-${name}` ? "descending" : "none";
       element.setAttribute("aria-sort", direction);

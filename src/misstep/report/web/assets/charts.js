@@ -19,7 +19,7 @@ const FIGURES = [
 
 /** The figures that there is something to say in; `follow(state)` marks what is picked. */
 export function makeCharts(table, signal) {
-  const figures = FIGURES.map((figure) => ({ ...figure, bars: barsOf(table, figure) })).filter(({ bars, by }) => bars.length > (by === "error" ? 0 : 1));
+  const figures = FIGURES.map((figure) => ({ ...figure, bars: barsOf(table, figure) })).filter(({ bars, by }) => bars.length > (by === "error" || by === "cause" ? 0 : 1));
   const element = el("div", { class: "charts" });
   if (!globalThis.echarts || !figures.length) return { element, follow: () => {} };
   const charts = figures.map((figure) => chartOf(element, figure, signal));

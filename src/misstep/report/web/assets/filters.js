@@ -13,7 +13,7 @@ export function makeFilters(table) {
     oninput: () => changeState({ q: search.value }, { step: false }),
   });
   const facets = Object.keys(FACETS).filter((facet) => table.has(facet)).map((facet) => facetOf(table, facet));
-  const shown = facets.filter((each) => each.values > 1);
+  const shown = facets.filter((each) => each.divides);
   const ranges = Object.keys(NUMBERS).filter((column) => varies(table, column)).map(rangeFields);
   const flaky = table.has("flaky") ? flakyBox() : null;
   const clear = el("button", { type: "button", class: "quiet", onclick: () => changeState(nothing()) }, "Clear all");
@@ -48,7 +48,8 @@ function facetOf(table, facet) {
     select.value = state[facet] ?? "";
     label.classList.toggle("set", Boolean(state[facet]));
   };
-  return { element: label, values: counts.length, follow };
+  const divides = counts.length > 1 || (counts.length === 1 && counts[0].cases < table.size);
+  return { element: label, divides, follow };
 }
 
 function varies(table, column) {

@@ -19,6 +19,7 @@ from tests.asking.scripted_roles import plays
 from tests.asking.strangers import GOOD, eager, write_tools
 from tests.asking.two_roads import two_roads
 from tests.cli.conftest import Command
+from tests.cli.test_fix import Travelling
 from tests.interop.test_sarif import SCHEMA
 from tests.scripted import Script, ScriptedServer
 
@@ -198,6 +199,40 @@ def test_tools_that_answer_for_others(misstep: Command, tmp_path: Path) -> None:
     assert [result["ruleId"] for result in reports.sarif["results"]] == ["tool/crosstalk"]
     assert "clock: failed" in reports.page
     assert reports.events[-1]["type"] == "run_finished"
+
+
+def test_descriptions_that_were_mended(misstep: Command, tmp_path: Path) -> None:
+    """A tool that has better words has passed."""
+    (tmp_path / "roads.py").write_text(SOURCE)
+    with Travelling().server as server:
+        model = ("--agent", "tools", "--model", "x", "--model-base-url", server.base_url, "--retries", "0")
+        short = (*model, "--sandbox", "none", "--max-steps", "5", "--jobs", "1")
+        made = ("--variants", "4", "--count", "2", "--fail-on", "none", "--display", "none")
+        misstep("tool", "consistency", "roads.py:road", *short, *made)
+        fixed = misstep("tool", "fix", "roads.py:road", "--from", "last", *short, "--candidates", "1", *ALL)
+    assert fixed.code == 0, fixed.err
+    reports = Reports(tmp_path / "out")
+    assert reports.endings == ENDINGS
+    assert reports.verdicts == {"passed": 1}
+    assert reports.sarif["results"] == []
+    assert reports.summary == json.loads(misstep("show", "last", "--json").out)
+    assert "road: passed" in reports.page
+
+
+def test_an_agent_that_says_the_worst(misstep: Command, tmp_path: Path) -> None:
+    """Calls and answers that are markup, forbidden characters and no end of text."""
+    (tmp_path / "agent.py").write_text(
+        "HOSTILE = '</failure>]]><script>|`[a](http://evil.example)\\x00\\x1b' * 2_000\n\n\n"
+        "def agent(request, tools):\n"
+        "    tools[0](**{HOSTILE: HOSTILE})\n"
+        "    return HOSTILE\n"
+    )
+    given = ("plan", "test", "--agent", "agent.py:agent", "--count", "3")
+    assert misstep(*given, *ALL).code == 1
+    reports = Reports(tmp_path / "out")
+    assert reports.verdicts == {"Failure": 3}
+    assert len(reports.markdown) < 20_000
+    assert "<script>" not in reports.page
 
 
 def test_tasks_of_a_benchmark(misstep: Command, tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 import click
 
 from misstep.api.runs import find_run
-from misstep.api.statements.as_json import run_as_json
 from misstep.api.statements.stating import state
+from misstep.cli.closing import summed
 from misstep.cli.gate import Gate
 from misstep.cli.options import settings_options
 from misstep.cli.reports import check_reports, write_report
@@ -29,9 +29,7 @@ def report(settings: Settings, run: str) -> int:
     ending = Gate(settings, found.purpose.verb, found.id).close(found.id, 0, 0)
     statement = state(settings, found.id, ending.held, not ending.code if ending.held else None)
     for kind in settings.report:
-        path = write_report(
-            settings, kind, statement, lambda: ending.added_to(run_as_json(settings, found.id))
-        )
+        path = write_report(settings, kind, statement, lambda: summed(settings, found.id, ending))
         if path != "-":
             click.echo(plain(path))
     return ending.code

@@ -22,7 +22,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "SRCROOT"
 # What GitHub takes.
 MOST_RESULTS = 25_000
-MOST_BYTES = 10 << 20
+MOST_BYTES = 10_000_000
 TAIL = 1 << 18  # bytes kept for what comes after the results
 MOST_NOTES = 100
 TEXT = 4_000  # characters

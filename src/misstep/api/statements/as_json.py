@@ -9,8 +9,8 @@ from misstep.api.capability import view_capability
 from misstep.api.consistency import view_consistency
 from misstep.api.crosstalk import view_crosstalk
 from misstep.api.dissection import view_dissection
-from misstep.api.fixing.applying import override_of
-from misstep.api.fixing.running import diffs_of, view_fixing
+from misstep.api.fixing.differences import diffs_of, override_of
+from misstep.api.fixing.running import view_fixing
 from misstep.api.fuzzing import view_fuzzing
 from misstep.api.runs import view_run
 from misstep.api.shrinking import view_reduction

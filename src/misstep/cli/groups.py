@@ -46,7 +46,10 @@ AGENTS = (
 LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
 
 # Where a run is kept, who hears of it.
-KEEPING = ("resume", "store", "report", "report_dir", "display", "json")
+KEEPING = ("resume", "store", "report", "report_dir", "step_summary", "display", "json")
+
+# When a command fails.
+GATE = ("fail_on", "baseline")
 
 RUNNING = ("dry_run", "on", "ray_address", *KEEPING)
 

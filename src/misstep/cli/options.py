@@ -28,6 +28,7 @@ _METAVARS = {
     "actions": "N-M",
     "agent": "AGENT",
     "agent_args": "KEY=VALUE",
+    "baseline": "RUN",
     "beside": "RUN",
     "budget_time": "DURATION",
     "budget_usd": "DOLLARS",

@@ -3,13 +3,15 @@
 import sys
 
 import click
+import msgspec
 from rich.console import Console
 
 from misstep.api import plan
 from misstep.api.census import Census, SuiteSummary
+from misstep.cli.closing import close_run
 from misstep.cli.commands import Commands
-from misstep.cli.gate import exit_code
-from misstep.cli.groups import AGENTS, KEEPING, LIMITS, SYNTHESIS
+from misstep.cli.gate import Gate, exit_code
+from misstep.cli.groups import AGENTS, GATE, KEEPING, LIMITS, SYNTHESIS
 from misstep.cli.options import settings_options
 from misstep.cli.output import (
     announce,
@@ -82,7 +84,7 @@ def check(settings: Settings) -> int:
         print_json(summary)
     else:
         _say(_check_lines(summary))
-    return _exit_code(summary, settings)
+    return exit_code(settings, summary.passed, summary.cases)
 
 
 @click.command("test")
@@ -95,22 +97,26 @@ def check(settings: Settings) -> int:
     "dry_run",
     "on",
     "ray_address",
-    "fail_on",
+    *GATE,
     *KEEPING,
 )
 def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
     if settings.dry_run:
         return announce(settings, lambda: (settings, plan.estimate(settings)))
+    gate = Gate(settings, "test")
     examples = _Examples()
     with watched(settings) as listeners:
         run = plan.resume_run if settings.resume else plan.run_agent
         summary = run(settings, examples, *listeners)
+    ending = gate.close(summary.run, summary.passed, summary.cases)
+    close_run(settings, summary.run, ending)
     if settings.json:
-        print_json(summary)
+        print_json(ending.added_to(msgspec.to_builtins(summary)))
     elif not to_report(settings):
         _show(summary, examples.outcomes, way_to(settings.store))
-    return _exit_code(summary, settings)
+        ending.show(Console())
+    return ending.code
 
 
 class _Examples:
@@ -143,11 +149,6 @@ def _show(summary: Summary, examples: list[Outcome], place: str) -> None:
             f"one again:   misstep replay {quoted(f'{summary.run}/{examples[0].case.id}')}{place}",
             gap=False,
         )
-
-
-def _exit_code(summary: Summary, settings: Settings) -> int:
-    """0 if the gate is passed: so many of all cases have to pass, those that could not be judged included."""
-    return exit_code(settings, summary.passed, summary.cases)
 
 
 def _census_lines(summary: SuiteSummary) -> list[str]:

@@ -1,0 +1,1 @@
+"""Runs in the forms that other programs read."""

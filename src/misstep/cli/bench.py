@@ -11,7 +11,7 @@ from rich.console import Console
 from misstep.api.benchmarking import running as api
 from misstep.cli.commands import Commands
 from misstep.cli.gate import exit_code
-from misstep.cli.groups import ABOUT_TRYING, AGENTS, CALLING, KEEPING, SHELTER, TASKS, USUALLY_TRYING
+from misstep.cli.groups import ABOUT_TRYING, AGENTS, CALLING, KEEPING, SHELTER, TASKS, TRACING, USUALLY_TRYING
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, ours_alone, print_json_text, to_report
 from misstep.cli.watching import followed, watched
@@ -61,7 +61,7 @@ def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int
     "Tools to work with: plain (ours, the default), shell, langchain, or file.py:name, mcp:COMMAND; may be "
     "repeated."
 )
-@settings_options(*OPTIONS, "fail_on", *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
+@settings_options(*OPTIONS, "fail_on", *TRACING, *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
 def files(settings: Settings, tools: tuple[str, ...]) -> int:
     """Have files found, moved, renamed, sorted and written about, and compare the folder with what is right.
 
@@ -82,6 +82,7 @@ def files(settings: Settings, tools: tuple[str, ...]) -> int:
 @settings_options(
     *[name for name in OPTIONS if name not in NO_FORGE],
     "fail_on",
+    *TRACING,
     *KEEPING,
     usual=USUALLY_TRYING,
     about=ABOUT_FORGE,

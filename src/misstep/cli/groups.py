@@ -48,7 +48,10 @@ LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
 # Where a run is kept, who hears of it.
 KEEPING = ("resume", "store", "report", "report_dir", "display", "json")
 
-RUNNING = ("dry_run", "on", "ray_address", *KEEPING)
+# Who else hears of each case.
+TRACING = ("otlp", "otlp_content")
+
+RUNNING = ("dry_run", "on", "ray_address", *TRACING, *KEEPING)
 
 CURVE = ("per_pair", "most_cases", "threshold", "full", "adaptive", "width")
 

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TypeVar
 
+from misstep.api.tracing import traced
 from misstep.cli.display import make_display
 from misstep.cli.output import ours_alone
 from misstep.cli.reports import make_reports
-from misstep.core.event import Event, Listener, RunStarted
+from misstep.core.event import Event, Listener, Notice, RunStarted
 from misstep.core.settings import Settings
 from misstep.errors import MisstepError, StoreError
 
@@ -23,13 +24,14 @@ def displayed(settings: Settings) -> Iterator[list[Listener]]:
 
 @contextmanager
 def watched(settings: Settings) -> Iterator[list[Listener]]:
-    """The display and the reports that were asked for; meanwhile standard output is ours alone."""
+    """The display, the reports and traces that were asked for; meanwhile standard output is ours alone."""
     with (
         ours_alone() as screen,
         make_display(settings, screen) as display,
         make_reports(settings, screen.stdout) as reports,
+        traced(settings, lambda text: display(Notice(text))) as tracers,
     ):
-        yield [display, *reports]
+        yield [display, *reports, *tracers]
 
 
 def followed(

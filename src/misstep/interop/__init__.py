@@ -1,0 +1,1 @@
+"""What other tools write and read: Inspect logs, OpenTelemetry, message lists, tables."""

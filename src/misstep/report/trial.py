@@ -1,4 +1,4 @@
-"""A request that was put to an agent, for people and programs to read."""
+"""What an agent did with a request, as reports tell it."""
 
 import json
 from collections.abc import Sequence

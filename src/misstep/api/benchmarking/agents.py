@@ -11,6 +11,8 @@ from misstep.core.gate import Gates
 from misstep.core.settings import Settings
 from misstep.errors import UsageError, did_you_mean
 
+SHOWING = 300  # tasks; a kind of task comes up often enough among them to show what it takes
+
 
 def contestant(settings: Settings, tell: Tell = lambda _: None, gates: Gates | None = None) -> Agent:
     """The agent that the settings name."""
@@ -34,10 +36,10 @@ def check_contestant(settings: Settings) -> None:
 
 
 def tools_needed(settings: Settings, discipline: Discipline) -> list[str]:
-    """The tools without which a simulated agent can't do what it does."""
+    """The tools without which a simulated agent can't do what it does, as the first tasks show them."""
     if settings.agent not in ("sim:right", "sim:damage"):
         return []
-    steps = [step for task in discipline.tasks for step in discipline.solve(task).steps]
+    steps = [step for task in discipline.tasks[:SHOWING] for step in discipline.solve(task).steps]
     return list(dict.fromkeys(step.tool for step in steps))
 
 

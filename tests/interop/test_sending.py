@@ -7,9 +7,17 @@ from typing import Any
 
 import pytest
 
+from misstep.api.tracing import traced
+from misstep.core.benchmark import TaskReport
+from misstep.core.event import RunStarted, TaskJudged
+from misstep.core.purpose import Purpose
+from misstep.core.ruling import Judged
 from misstep.core.settings import Settings
+from misstep.core.transcript import Usage
+from misstep.core.trial import Trial, Use
 from misstep.interop.otlp import sending
 from misstep.interop.otlp.sending import check_endpoint
+from misstep.store.runs import Store
 from tests.cli.conftest import Command
 from tests.cli.conftest import misstep as misstep
 from tests.interop.receiver import attributes, receiving
@@ -213,3 +221,29 @@ def test_addresses_with_secrets(misstep: Command, url: str) -> None:
     assert result.code == 2
     assert "OTEL_EXPORTER_OTLP_HEADERS" in result.err
     assert "password1" not in result.err
+
+
+def test_tasks_of_a_benchmark(tmp_path: Path) -> None:
+    settings = Settings(store=str(tmp_path / "store.db"), agent="tools", model="openai/gpt-4o")
+    used = Use("move", '{"to": "a"}', "moved", Judged("fine"))
+    task = TaskReport(
+        *("fi1", "move", "Move it.", "test", "failed", "art", ("it is still there",)),
+        trial=Trial("Move it.", (used, used), answer="Moved."),
+        usage={"agent": Usage(7, 3)},
+        seconds=2.0,
+    )
+    with Store(settings.store, create=True) as store:
+        name = store.add_run(settings, 1, 0.0, purpose=Purpose("files", tools=("plain",))).id
+    told = list[str]()
+    with (
+        receiving() as receiver,
+        traced(settings.overlay({"otlp": receiver.url}), told.append) as (tracer,),
+    ):
+        tracer(RunStarted(name, 1, {}, unit="task"))
+        tracer(TaskJudged(name, task))
+    (agent,) = named(receiver.spans, "invoke_agent")
+    said = attributes(agent)
+    assert (said["misstep.case"], said["misstep.verdict"], said["misstep.kind"]) == ("fi1", "failed", "move")
+    assert said["gen_ai.usage.input_tokens"] == 7
+    assert [span.name for span in named(receiver.spans, "execute_tool")] == ["execute_tool move"] * 2
+    assert not told

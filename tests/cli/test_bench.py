@@ -156,6 +156,13 @@ def test_an_outage_is_told(misstep: Command) -> None:
         (["--agent", "sim:right", "--split", "fresh", "--domain", "Arts"], "Did you mean 'Art'?"),
         (["--agent", "sim:right", "--tools", "plane"], "Did you mean 'plain'?"),
         (["--agent", "sim:right", "--data", "."], "no tasks of the paper's benchmark"),
+        (["--agent", "sim:right", "--data", "nowhere"], "can't be read as a folder: No such file"),
+        (["--agent", "sim:right", "-A", "speed=2"], "sim:right has no parameter 'speed'"),
+        (["--agent", "tools", "--model", "openai/gpt-4o"], "OPENAI_API_KEY is not set"),
+        (
+            ["--agent", "sim:right", "--kind", "dates", "--domain", "Art", "--split", "validation"],
+            "the split 'validation' has no task of such a kind in such a domain",
+        ),
         (["--agent", "sim:right", "--data", ".", "--split", "fresh"], "--split fresh can't go with --data"),
     ],
 )

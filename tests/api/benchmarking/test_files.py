@@ -178,7 +178,7 @@ def test_tools_that_can_not_be_had(tmp_path: Path, spec: str, source: str, why: 
         ((), {"agent": "tools"}, "no model was named"),
         ((), {"kinds": ("mvoe",)}, "Did you mean 'move'?"),
         ((), {"domains": ("Wizard",)}, "there is no domain 'Wizard'"),
-        ((), {"data": "nowhere"}, "no tasks of the paper's benchmark"),
+        ((), {"data": "nowhere"}, "can't be read as a folder: No such file"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_is_done(

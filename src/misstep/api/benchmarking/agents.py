@@ -29,9 +29,14 @@ def informed(agent: Agent, task: Task, discipline: Discipline) -> Agent:
 
 
 def check_contestant(settings: Settings) -> None:
-    """Refuse an agent that can't be found."""
+    """Refuse an agent that can't be found, or can't begin."""
     _refuse_unknown(settings.agent)
-    if not settings.agent.startswith("sim:"):
+    if settings.agent.startswith("sim:"):
+        for name in settings.agent_args:
+            raise UsageError(f"{settings.agent} has no parameter '{name}'", "it takes no parameters")
+    elif settings.agent in PARADIGMS:
+        find_agent(agent_settings(settings))  # which needs its key from the first task on
+    else:
         check_agent(agent_settings(settings))
 
 

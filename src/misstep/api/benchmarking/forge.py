@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from misstep.api.benchmarking.arena import Arena, Surroundings
+from misstep.api.benchmarking.room import claimed_room
 from misstep.benchmarks.forge.forge import Forge
 from misstep.benchmarks.forge.judging import judge
 from misstep.benchmarks.forge.solutions import solution
@@ -26,7 +27,7 @@ class OnForge:
 
     @contextmanager
     def open(self) -> Iterator[Arena]:
-        with Forge() as forge:
+        with claimed_room() as room, Forge(room.folder) as forge:
             yield _House(forge)
 
     def solve(self, task: Task) -> Solution:

@@ -368,7 +368,9 @@ json_values = st.recursive(
 
 @given(value=json_values)
 @hypothesis_settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_whatever_is_in_a_file_is_read_or_refused(tmp_path: Path, value: Any) -> None:
     path = tmp_path / "plans"

@@ -76,10 +76,16 @@ def traces(path: Path, kept: list[Outcome]) -> None:
 SILENT_ABOUT_ENDS = (chat_lines, response_lines, traces)
 
 
+WITH_TURNS = (chat_lines, wrapped_chat, response_lines, inspect_json, inspect_packed)
+
+
 @pytest.mark.parametrize(
-    "write", [chat_lines, wrapped_chat, response_lines, inspect_json, inspect_packed, traces]
+    ("write", "parallel"),
+    [
+        *((write, parallel) for write in WITH_TURNS for parallel in ("ordered", "forbid")),
+        (traces, "ordered"),  # spans of others say nothing of turns
+    ],
 )
-@pytest.mark.parametrize("parallel", ["ordered", "forbid"])
 def test_the_same_verdicts_as_the_run(tmp_path: Path, write: Write, parallel: str) -> None:
     settings = run(tmp_path, by=Motley(), parallel=parallel)
     kept = outcomes(settings)
@@ -89,8 +95,6 @@ def test_the_same_verdicts_as_the_run(tmp_path: Path, write: Write, parallel: st
         kept = [each for each in kept if all(call.ran >= 0 for call in each.transcript.calls)]
     assert len({outcome.verdict.error for outcome in kept}) >= 3
     write(tmp_path / "plans", kept)
-    if write is traces and parallel == "forbid":
-        return  # spans of others say nothing of turns
     assert verdicts(checked(tmp_path, tmp_path / "plans", parallel=parallel)) == verdicts(kept)
 
 

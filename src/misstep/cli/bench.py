@@ -12,7 +12,17 @@ from misstep.api.benchmarking import running as api
 from misstep.cli.closing import close_run
 from misstep.cli.commands import Commands
 from misstep.cli.gate import Ending, Gate
-from misstep.cli.groups import ABOUT_TRYING, AGENTS, CALLING, GATE, KEEPING, SHELTER, TASKS, USUALLY_TRYING
+from misstep.cli.groups import (
+    ABOUT_TRYING,
+    AGENTS,
+    CALLING,
+    GATE,
+    KEEPING,
+    SHELTER,
+    TASKS,
+    TRACING,
+    USUALLY_TRYING,
+)
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, ours_alone, print_json_text, to_report
 from misstep.cli.watching import followed, watched
@@ -62,7 +72,7 @@ def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int
     "Tools to work with: plain (ours, the default), shell, langchain, or file.py:name, mcp:COMMAND; may be "
     "repeated."
 )
-@settings_options(*OPTIONS, *GATE, *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
+@settings_options(*OPTIONS, *GATE, *TRACING, *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
 def files(settings: Settings, tools: tuple[str, ...]) -> int:
     """Have files found, moved, renamed, sorted and written about, and compare the folder with what is right.
 
@@ -83,6 +93,7 @@ def files(settings: Settings, tools: tuple[str, ...]) -> int:
 @settings_options(
     *[name for name in OPTIONS if name not in NO_FORGE],
     *GATE,
+    *TRACING,
     *KEEPING,
     usual=USUALLY_TRYING,
     about=ABOUT_FORGE,

@@ -51,7 +51,10 @@ KEEPING = ("resume", "store", "report", "report_dir", "step_summary", "display",
 # When a command fails.
 GATE = ("fail_on", "baseline")
 
-RUNNING = ("dry_run", "on", "ray_address", *KEEPING)
+# Who else hears of each case.
+TRACING = ("otlp", "otlp_content")
+
+RUNNING = ("dry_run", "on", "ray_address", *TRACING, *KEEPING)
 
 CURVE = ("per_pair", "most_cases", "threshold", "full", "adaptive", "width")
 

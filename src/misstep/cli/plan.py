@@ -11,7 +11,7 @@ from misstep.api.census import Census, SuiteSummary
 from misstep.cli.closing import close_run
 from misstep.cli.commands import Commands
 from misstep.cli.gate import Gate, exit_code
-from misstep.cli.groups import AGENTS, GATE, KEEPING, LIMITS, SYNTHESIS
+from misstep.cli.groups import AGENTS, GATE, LIMITS, RUNNING, SYNTHESIS
 from misstep.cli.options import settings_options
 from misstep.cli.output import (
     announce,
@@ -67,7 +67,7 @@ def synth(settings: Settings) -> int:
 
 
 @click.command("check")
-@settings_options("cases", "plans", "out", "parallel", "verify", "fail_on", "json")
+@settings_options("cases", "plans", "case", "out", "parallel", "verify", "fail_on", "json")
 def check(settings: Settings) -> int:
     """Judge plans against their cases; the verdicts are JSON lines."""
     for name in ("cases", "plans"):
@@ -94,11 +94,8 @@ def check(settings: Settings) -> int:
     "cases",
     *LIMITS,
     *BUDGETS,
-    "dry_run",
-    "on",
-    "ray_address",
     *GATE,
-    *KEEPING,
+    *RUNNING,
 )
 def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TypeVar
 
+from misstep.api.tracing import traced
 from misstep.cli.closing import close_run
 from misstep.cli.display import make_display
 from misstep.cli.output import ours_alone
 from misstep.cli.reports import make_reports
-from misstep.core.event import Event, Listener, RunStarted
+from misstep.core.event import Event, Listener, Notice, RunStarted
 from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, MisstepError, StoreError
 
@@ -24,7 +25,7 @@ def displayed(settings: Settings) -> Iterator[list[Listener]]:
 
 @contextmanager
 def watched(settings: Settings) -> Iterator[list[Listener]]:
-    """The display and the reports that were asked for; meanwhile standard output is ours alone.
+    """The display, the reports and traces that were asked for; meanwhile standard output is ours alone.
 
     Reports tell of a run as well that had to end for want of budget.
     """
@@ -34,8 +35,9 @@ def watched(settings: Settings) -> Iterator[list[Listener]]:
             ours_alone() as screen,
             make_display(settings, screen) as display,
             make_reports(settings, screen.stdout) as reports,
+            traced(settings, lambda text: display(Notice(text))) as tracers,
         ):
-            yield [started, display, *reports]
+            yield [started, display, *reports, *tracers]
     except BudgetExceeded:
         if started.run:
             close_run(settings, started.run, None)

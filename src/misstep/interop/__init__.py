@@ -1,1 +1,1 @@
-"""Runs in the forms that other programs read."""
+"""What other programs read and write: JUnit, SARIF, Inspect logs, OpenTelemetry, message lists, tables."""

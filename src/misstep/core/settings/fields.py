@@ -182,7 +182,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     request: Annotated[str, _doc("The template of the request around the problem.")] = "role-play"
     exhaustive: Annotated[bool, _doc("Cover every partial order, each shape once.")] = False
     cases: Annotated[str, _doc("A file of cases to use instead of synthesising them.")] = ""
-    plans: Annotated[str, _doc("A file of plans, one JSON object per line.")] = ""
+    plans: Annotated[str, _doc("A file of plans, or of trajectories: messages, Inspect logs, OTLP JSON.")] = (
+        ""
+    )
     out: Annotated[str, _doc("Where to write; standard output if left out.")] = ""
     verify: Annotated[bool, _doc("Judge every plan with Z3 as well and stop if the two disagree.")] = False
     jobs: Annotated[int, Meta(ge=1, le=10_000), _doc("Cases in flight at a time.")] = 8
@@ -217,6 +219,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     step_summary: Annotated[
         bool, _doc("Add what came of a run to $GITHUB_STEP_SUMMARY, where that is set.")
     ] = True
+    case: Annotated[str, _doc("The case that plans belong to which don't say so themselves.")] = ""
+    otlp: Annotated[str, _doc("An OTLP/HTTP endpoint to send a trace of each case to.")] = ""
+    otlp_content: Annotated[bool, _doc("Send requests, arguments, results and answers too.")] = False
 
     @property
     def budget(self) -> Budget:

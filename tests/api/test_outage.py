@@ -2,7 +2,8 @@
 
 import pytest
 
-from misstep.api.outage import HINT, Outage, is_out
+from misstep.api.outage import Outage, is_out
+from misstep.api.patient import MORE_TIME
 from misstep.core.model import ModelError
 from misstep.core.trial import Trial
 
@@ -49,4 +50,4 @@ def test_an_agent_that_is_late_again_and_again() -> None:
     outage.look_at(LATE, has_begun=False)
     with pytest.raises(ModelError, match="did not answer 3 times in a row") as error:
         outage.look_at(LATE, has_begun=False)
-    assert HINT in error.value.hints
+    assert MORE_TIME in error.value.hints

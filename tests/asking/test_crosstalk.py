@@ -188,6 +188,23 @@ def test_several_at_a_time_come_to_the_same(
     assert bare(together) == bare(whole[0])
 
 
+def test_a_cached_model_makes_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where replies are kept
+    asked = list[str]()
+
+    def fickle(prompt: str) -> object:
+        asked.append(prompt)
+        return {"requests": [f"{NOISY} {len(asked)}", f"message {len(asked)}"]}
+
+    with served(tmp_path, plays({**GOOD, "crosstalk": fickle}, eager), cache=True) as (server, settings):
+        specs = write_tools(tmp_path)
+        first = find_crosstalk(settings, specs)
+        count = len(server.model_requests)
+        assert bare(find_crosstalk(settings, specs)) == bare(first)
+        assert len(server.model_requests) == count
+    assert len(asked) == len(first.groups)
+
+
 def test_a_tool_that_there_is_twice(tmp_path: Path) -> None:
     spec, _ = write_tools(tmp_path)
     (tmp_path / "again.py").write_text((tmp_path / "desk.py").read_text())

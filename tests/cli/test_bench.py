@@ -128,18 +128,8 @@ def test_whatever_an_agent_says_is_harmless(tmp_path: Path, misstep: Command) ->
 
 def test_an_outage_is_told(misstep: Command) -> None:
     with ScriptedServer(model(faults=[Fault("401")])) as server:
-        given = (
-            "--agent",
-            "tools",
-            "--model",
-            "x",
-            "--model-base-url",
-            server.base_url,
-            "--retries",
-            "0",
-            *FEW,
-        )
-        printed = misstep("bench", "files", *given, "--display", "none")
+        given = ("--agent", "tools", "--model", "x", "--model-base-url", server.base_url, *FEW)
+        printed = misstep("bench", "files", *given, "--retries", "0", "--display", "none")
     assert printed.code == 2
     assert "model is out" in printed.err
     assert "go on with: misstep bench files --resume" in printed.err
@@ -157,9 +147,22 @@ def test_an_outage_is_told(misstep: Command) -> None:
             ["--agent", "sim:right", "--domain", "acountant"],
             "Did you mean 'Accountant'?\n  known: Accountant",
         ),
+        (
+            ["--agent", "sim:right", "--split", "validation", "--kind", "copy", "--domain", "Accountant"],
+            "the split 'validation' has no task of such a kind in such a domain",
+        ),
         (["--agent", "sim:right", "--split", "fresh", "--count", "99999999"], "at most 10,000"),
+        (["--agent", "sim:right", "--split", "fresh", "--kind", "mvoe"], "Did you mean 'move'?"),
+        (["--agent", "sim:right", "--split", "fresh", "--domain", "Arts"], "Did you mean 'Art'?"),
         (["--agent", "sim:right", "--tools", "plane"], "Did you mean 'plain'?"),
         (["--agent", "sim:right", "--data", "."], "no tasks of the paper's benchmark"),
+        (["--agent", "sim:right", "--data", "nowhere"], "can't be read as a folder: No such file"),
+        (["--agent", "sim:right", "-A", "speed=2"], "sim:right has no parameter 'speed'"),
+        (["--agent", "tools", "--model", "openai/gpt-4o"], "OPENAI_API_KEY is not set"),
+        (
+            ["--agent", "sim:right", "--kind", "dates", "--domain", "Art", "--split", "validation"],
+            "the split 'validation' has no task of such a kind in such a domain",
+        ),
         (["--agent", "sim:right", "--data", ".", "--split", "fresh"], "--split fresh can't go with --data"),
     ],
 )

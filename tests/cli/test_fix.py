@@ -186,7 +186,7 @@ def test_words_that_the_tool_does_not_take_from_its_docstring(tmp_path: Path, mi
         (["a.py:b", "--candidates", "0"], "expected a whole number from 1"),
         (["plain", "--bench", "files"], "the strategy 'findings' needs a run"),
         (["a.py:b", "--bench", "chess"], "expected one of"),
-        (["a.py:b", "--from", "x", "--out", "."], "no file can be written there"),
+        (["a.py:b", "--from", "x", "--out", "."], "can't be written: it is a folder"),
     ],
 )
 def test_what_is_typed_wrong_is_told(misstep: Command, arguments: list[str], said: str) -> None:

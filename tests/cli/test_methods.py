@@ -14,7 +14,7 @@ from tests.asking.bills import EXACTLY, REQUEST, told_calls
 from tests.asking.bills import GOOD as CRASHING
 from tests.asking.scripted_roles import Answer, always, fenced_in, plays
 from tests.cli.conftest import Command
-from tests.scripted import Call, ScriptedServer, calling
+from tests.scripted import Call, Fault, ScriptedServer, calling
 
 TOOL = '''
 def split_bill(total: int, people: int) -> str:
@@ -57,7 +57,7 @@ def test_all_methods_on_one_tool(tmp_path: Path, misstep: Command, monkeypatch: 
     monkeypatch.setenv("MISSTEP_CALLS_PER_TOOL", "30")
     with ScriptedServer(plays(ANSWERS, agent)) as server:
         model = ("--agent", "tools", "--model", "x", "--model-base-url", server.base_url)
-        given = ("--count", "1", "--variants", "4", "--sandbox", "none", "--display", "none", "--json")
+        given = ("--count", "1", "--variants", "4", "--requests", "2", "--sandbox", "none", "--json")
         printed = misstep("paper", "toolfuzz", "bill.py:split_bill", *model, *given)
     assert printed.code == 0, printed.err
     told = json.loads(printed.out)
@@ -80,6 +80,27 @@ def test_all_methods_on_one_tool(tmp_path: Path, misstep: Command, monkeypatch: 
     runs = list(dict.fromkeys(each["run"] for kind in ("runtime", "correctness") for each in told[kind]))
     assert len(runs) == 7
     again(misstep, tmp_path, runs)
+
+
+@pytest.mark.parametrize(
+    ("limits", "faults", "code", "made"),
+    [(("--budget-calls", "2"), [], 3, 2), ((), [*[None] * 3, Fault("401")], 2, 1)],
+    ids=["no call is left to fuzz with", "the model is out when it is asked for a second message"],
+)
+def test_what_was_done_can_be_used(
+    tmp_path: Path, misstep: Command, limits: Sequence[str], faults: list[Fault | None], code: int, made: int
+) -> None:
+    (tmp_path / "bill.py").write_text(TOOL)
+    with ScriptedServer(plays(ANSWERS, agent, faults=faults)) as server:
+        model = ("--agent", "tools", "--model", "x", "--model-base-url", server.base_url)
+        given = ("--count", "1", "--sandbox", "none", "--display", "none", *limits)
+        printed = misstep("paper", "toolfuzz", "bill.py:split_bill", *model, *given)
+    assert printed.code == code, printed.err
+    with Store(str(tmp_path / ".misstep" / "store.db")) as store:
+        done = [run.id for run in reversed(store.list_runs()) if run.summary]
+    assert len(done) == made
+    uses = "".join(f" --use {run}" for run in done)
+    assert f"then, with the rest: misstep paper toolfuzz SPEC …{uses} --use RUN" in printed.err
 
 
 def again(misstep: Command, folder: Path, runs: list[str]) -> None:

@@ -74,6 +74,7 @@ SCHEMAS = [
     ),
     ({"properties": {"d": {"type": "string", "pattern": "[.]txt$"}}}, '{"d": "notes.txt"}'),
     ({"properties": {"d": {"type": "string", "pattern": r"^[^\[\]]+\[\w+\]"}}}, '{"d": "Who is [name]?"}'),
+    ({"properties": {"d": {"type": "string", "pattern": "^a.b$"}}}, '{"d": "a-b"}'),
     ({"properties": {"d": {"type": "string", "pattern": "(?i)^x|(a)\\1"}}}, '{"d": "anything"}'),
 ]
 UNFITTING = [
@@ -84,12 +85,13 @@ UNFITTING = [
     '{"d": "12:70 pm"}',
     '{"d": "notes.md"}',
     '{"d": "Who is name?"}',
+    '{"d": "a\\nb"}',
     '{"d": 5}',
 ]
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(", "^(?=x)", "\\bx", "x{100}", '"', "\\\\", "\n", "[^\\W]", "(?i:x)", 5, None]
+    "pattern", ["(", "^(?=x)", "\\bx", "x{100}", '"', "\\\\", "\n", "[^\\W]", "[^\\s]", "(?i:x)", 5, None]
 )
 def test_patterns_that_are_beyond_it(pattern: Any) -> None:
     assert pattern_rule(pattern) is None

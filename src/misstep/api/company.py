@@ -16,7 +16,7 @@ from misstep.api.models import Tell, open_model
 from misstep.api.outage import Outage
 from misstep.api.trying import Trier
 from misstep.core.settings import Settings
-from misstep.core.spending import AGENT
+from misstep.core.spending import AGENT, tokens_of
 from misstep.core.transcript import Usage
 from misstep.core.trial import Trial
 from misstep.errors import UsageError
@@ -68,13 +68,12 @@ class Bill:
         self.calls = 0
 
     def spend(self, role: str, usage: Usage) -> None:
-        with self._lock:  # agents may have threads of their own
-            self._usage[role] = self._usage.get(role, Usage()) + usage
+        self.note({role: usage})
         self._allowance.spend(role, usage)
 
     def note(self, usage: Mapping[str, Usage]) -> None:
         """Count what somebody else has told the run of already."""
-        with self._lock:
+        with self._lock:  # agents may have threads of their own
             for role, used in usage.items():
                 self._usage[role] = self._usage.get(role, Usage()) + used
 
@@ -134,7 +133,7 @@ class Company:
 
     def marks_passed(self, usage: Mapping[str, Usage]) -> list[str]:
         """What is beyond the marks for one tool, which stop nobody."""
-        tokens = sum(each.input + each.output for each in usage.values())
+        tokens = tokens_of(usage)
         usd = sum(self._price(role, each) for role, each in usage.items())
         notes = list[str]()
         if tokens > self._settings.tokens_per_tool:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
 
+from misstep.api.abbreviations import meant_by
 from misstep.api.company import refuse_missing
 from misstep.api.models import refuse_blind_budget, refuse_secrets
 from misstep.api.places import lasting_places, lasting_specs
@@ -20,7 +21,6 @@ from misstep.core.event import Event, Listener, Notice, SetJudged, ToolChecked
 from misstep.core.gate import Gates
 from misstep.core.purpose import Purpose
 from misstep.core.settings import Settings, check_settings
-from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
 from misstep.tooling.asking.prompts import Prompts
 
@@ -66,13 +66,8 @@ def find_set(settings: Settings, name: str, wanted: str) -> tuple[Run, Consisten
     """The set of a run with this id, or whose id begins so, with the report on its tool."""
     with Store(settings.store) as store:
         run = store.find_run(name)
-        known = [(tool, each) for tool in _view(store, run).tools for each in tool.sets]
-        found = [(tool, each) for tool, each in known if wanted and each.id.startswith(wanted)]
-        if len(found) != 1:
-            problem = "could be any of several sets" if found else "is no set"
-            hint = f"misstep show {run.id} lists them"
-            raise UsageError(f"'{wanted}' {problem} of run {run.id}", hint, where=store.location)
-        return run, *found[0]
+        known = {each.id: (tool, each) for tool in _view(store, run).tools for each in tool.sets}
+        return run, *meant_by(wanted, known, "set", run, store)
 
 
 def find_tools(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:

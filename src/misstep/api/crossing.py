@@ -47,11 +47,9 @@ class Crossing:
     ) -> None:
         self._benches = benches
         self._settings = settings
-        self._prompts = prompts
         self._allowance = allowance
         self._tools = tools
         self._specs = specs
-        self._tell = tell
         self._company = Company(settings, prompts, allowance, tell)
         self.lost = dict[str, str]()
 
@@ -76,18 +74,8 @@ class Crossing:
             asyncio.run(self._cross(benches, report, tell))
 
     async def _propose(self) -> tuple[Group, ...]:
-        counsel = Counsel(
-            self._settings,
-            self._prompts,
-            self._allowance,
-            lambda _: self._company.go_on(),
-            self._tell,
-            self._allowance.gates,
-        )
-        try:
+        async with self._company.advised(Bill(self._allowance)) as counsel:
             return await propose_groups(list(self._tools.values()), Patient(counsel))
-        finally:
-            await counsel.close()
 
     async def _cross(
         self, benches: Sequence[Process], report: GroupReport, tell: Callable[[GroupReport], None]

@@ -126,7 +126,8 @@ class Examiner:
             # An agent that is put to it gets to see what the report says.
             report = self._noted(masked(examination.report(ended)), target.spec)
             if self._interviewer and ended != "stopped":
-                report = structs.replace(report, journey=Journey(fuzzed=ended), ended="stopped")
+                journey = Journey(fuzzed=ended, seconds=round(examination.seconds_settling, 3))
+                report = structs.replace(report, journey=journey, ended="stopped")
             tell(report)
         return report
 

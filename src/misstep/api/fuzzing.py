@@ -4,6 +4,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
 
+from misstep.api.abbreviations import meant_by
 from misstep.api.company import refuse_missing
 from misstep.api.examiner import Examiner
 from misstep.api.examining import Examiners
@@ -69,13 +70,8 @@ def find_finding(settings: Settings, name: str, finding: str) -> tuple[Run, Find
     """The finding of a run with this id, or whose id begins so."""
     with Store(settings.store) as store:
         run = store.find_run(name)
-        known = _report(store, run).findings
-        found = [each for each in known if each.id.startswith(finding)] if finding else []
-        if len(found) != 1:
-            problem = "could be any of several findings" if found else "is no finding"
-            hint = f"misstep show {run.id} lists them"
-            raise UsageError(f"'{finding}' {problem} of run {run.id}", hint, where=store.location)
-        return run, found[0]
+        known = {each.id: each for each in _report(store, run).findings}
+        return run, meant_by(finding, known, "finding", run, store)
 
 
 def _refuse_early(settings: Settings) -> Prompts | None:

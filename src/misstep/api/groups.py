@@ -58,6 +58,7 @@ TRYING = (
     *_MODEL,
     "prompts",
     "retries",
+    "requests",
     "requests_per_minute",
     "cache",
     "prices",

@@ -10,13 +10,14 @@ from misstep.api.targets import TOGETHER
 from misstep.core.alikeness import group_sets
 from misstep.core.consistency import CHECKS, Check, ConsistencyReport, ConsistencyRun, PromptSet
 from misstep.core.event import Listener
-from misstep.core.finding import RUNTIME_ERRORS, FuzzReport
+from misstep.core.finding import FuzzReport, errors_in
 from misstep.core.label import Rate
 from misstep.core.methods import Method, MethodComparison, MethodResult
+from misstep.core.model import ModelError
 from misstep.core.purpose import Verb
 from misstep.core.settings import Settings, check_settings
 from misstep.core.statistics import wilson
-from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
+from misstep.errors import BudgetExceeded, Interrupted, UsageError
 from misstep.models.throttle import Throttles
 from misstep.store.runs import Run, Store
 from misstep.tooling.asking.consistency.ablation import judge_again
@@ -69,8 +70,10 @@ def compare_methods(
             elif specs:
                 layered = settings.overlay(layer)
                 checked[method] = check_consistency(layered, specs, *listeners, gates=gates)
-    except (Interrupted, BudgetExceeded) as error:
-        raise _with_way_back(error, [run for run, _ in _parts(fuzzed, checked)]) from error
+    except (Interrupted, BudgetExceeded, ModelError) as error:
+        uses = "".join(f" --use {run}" for run, _ in _parts(fuzzed, checked))
+        error.hints = (*error.hints, f"then, with the rest: {COMMAND} SPEC …{uses} --use RUN")
+        raise
     found.refuse_rest()
     with Store(settings.store) as store:
         return _compared(store, fuzzed, checked)
@@ -90,7 +93,6 @@ class _Runs:
                 raise UsageError(
                     f"run {run.id} is no finished test of tools through an agent", hint, where="--use"
                 )
-
         if len({(run.purpose.tools, run.settings.agent, run.settings.model) for run in self._left}) > 1:
             hint = "methods are compared on the same tools, with the same agent and the same model"
             raise UsageError("these runs have not the same in common", hint, where="--use")
@@ -129,9 +131,8 @@ def _compared(
 
 def _at_run_time(method: Method, report: FuzzReport) -> MethodResult:
     trials = [trial for tool in report.tools if tool.journey for trial in tool.journey.trials]
-    uses = [use for trial in trials for use in trial.uses]
-    errors = {(use.tool, use.judged.signature) for use in uses if use.judged.ruling in RUNTIME_ERRORS}
-    return MethodResult(method, report.run, len(errors), len(uses), richness_of(trials))
+    calls = sum(len(trial.uses) for trial in trials)
+    return MethodResult(method, report.run, len(errors_in(trials)), calls, richness_of(trials))
 
 
 def _on_answers(
@@ -177,9 +178,3 @@ def _parts(
     parts = [(report.run, [tool.name for tool in report.tools]) for report in fuzzed.values()]
     parts += [(run.run, [tool.name for tool in run.tools]) for run in checked.values()]
     return [(run, [name for name in names if not name.startswith(TOGETHER)]) for run, names in parts]
-
-
-def _with_way_back(error: Interrupted | BudgetExceeded, runs: Sequence[str]) -> MisstepError:
-    """The same error, saying how what has been done can be used."""
-    uses = "".join(f" --use {run}" for run in runs)
-    return type(error)(error.message, *error.hints, f"then, with the rest: {COMMAND} SPEC …{uses} --use RUN")

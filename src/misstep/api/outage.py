@@ -3,13 +3,13 @@
 import re
 import threading
 
+from misstep.api.patient import MORE_TIME
 from misstep.core.model import ModelError
 from misstep.core.trial import Trial
 from misstep.core.words import cut
 
-MOST = 3  # requests in a row to which an agent says nothing in time
+MOST_LATE = 3  # requests in a row to which an agent says nothing in time
 SHOWN = 500  # characters of what was said
-HINT = "allow more with --time-per-request"
 
 # Errors by their names, ours first, then those of the clients that frameworks use.
 _NAMES = (
@@ -43,10 +43,10 @@ class Outage:
             )
         with self._lock:
             self._late = self._late + 1 if trial.ended == "timeout" and not has_begun else 0
-            if self._late < MOST:
+            if self._late < MOST_LATE:
                 return
             self._late = 0
-        raise ModelError(f"the agent did not answer {MOST} times in a row: {trial.error}", HINT)
+        raise ModelError(f"the agent did not answer {MOST_LATE} times in a row: {trial.error}", MORE_TIME)
 
 
 def is_out(error: str) -> bool:

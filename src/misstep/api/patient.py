@@ -7,8 +7,8 @@ from misstep.core.model import Late, ModelError, Unusable
 from misstep.tooling.asking.parties import Models, Role
 from misstep.tooling.asking.prompts import Stage
 
-MOST = 3  # late answers in a row, of which the last says that there is no point in going on
-HINT = "allow more with --time-per-request"
+MOST_LATE = 3  # answers in a row, of which the last says that there is no point in going on
+MORE_TIME = "allow more with --time-per-request"
 
 T = TypeVar("T")
 
@@ -28,9 +28,9 @@ class Patient:
             found = await self._models.ask(role, stage, form, **places)
         except Late as error:
             self._late += 1
-            if self._late == MOST:
-                raise ModelError(f"{error.message}, {MOST} times in a row", HINT) from error
-            raise Unusable(error.message, HINT) from error
+            if self._late == MOST_LATE:
+                raise ModelError(f"{error.message}, {MOST_LATE} times in a row", MORE_TIME) from error
+            raise Unusable(error.message, MORE_TIME) from error
         except ModelError:
             self._late = 0
             raise

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-import msgspec
-
 from misstep.api.execution import known_secrets
 from misstep.api.masking import masked
 from misstep.api.outage import Outage
@@ -103,10 +101,9 @@ class Trier:
         answer, broken = await attempt(self._agent, assignment, recorder, deadline)
         self.notes += [warning for warning in recorder.warnings if warning not in self.notes]
         made = recorder.transcript("", answer, broken)
-        uses = msgspec.convert(redact.within(msgspec.to_builtins(world.uses)), tuple[Use, ...])
         seconds = round(time.monotonic() - began, 6)
         error = made.error or self._limit(made)
-        trial = Trial(request, uses, made.answer, made.ended, error, made.usage, seconds)
+        trial = masked(Trial(request, tuple(world.uses), made.answer, made.ended, error, made.usage, seconds))
         self._outage.look_at(trial, has_begun=bool(made.calls))
         return trial
 
@@ -121,9 +118,8 @@ class Trier:
     @property
     def _origins(self) -> dict[str, Origin]:
         bench = self._bench
-        own = [
-            each for each in bench.tools if not each.is_reworded
-        ]  # objects have no other words than theirs
+        # A framework's own objects have no other words than theirs.
+        own = [each for each in bench.tools if not each.is_reworded]
         return {each.name: Origin(bench.spec_of(each.name), each.kind) for each in own}
 
 

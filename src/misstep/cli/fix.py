@@ -7,8 +7,9 @@ from functools import partial
 import click
 from rich.console import Console
 
-from misstep.api.fixing import applying
 from misstep.api.fixing import running as api
+from misstep.api.fixing.applying import apply_fixes
+from misstep.api.fixing.differences import changed_since, diffs_of, override_of
 from misstep.cli.gate import exit_code
 from misstep.cli.groups import ABOUT_TRYING, CALLING, FIXING, SHELTER, TRYING, USUALLY_TRYING
 from misstep.cli.options import settings_options
@@ -20,7 +21,7 @@ from misstep.errors import UsageError
 from misstep.report.fixing import fix_view
 from misstep.report.fixing_json import fix_as_json
 from misstep.report.text import plain, plain_lines
-from misstep.store.files import write_text
+from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
 
 ABOUT = {
@@ -61,10 +62,11 @@ def fix(settings: Settings, specs: tuple[str, ...], write: bool) -> int:
 
     SPEC is as for `tool fuzz`. A model writes --candidates descriptions of each tool that went wrong in the
     run given by --from. They are tried on one half of its requests; the best is tried on the other half,
-    beside what the tool says itself. Nothing is written unless it is better there.
+    beside what the tool says itself. Nothing is written unless it is better there. With --resume, --write and
+    --out put in place what a finished run has proved.
     """
     check_specs(settings, specs)
-    _check_place(settings, write)
+    _check_place(settings)
     run = followed(
         displayed(settings),
         partial(api.resume_fixing, settings, write=write)
@@ -82,7 +84,7 @@ def show_stored(settings: Settings, run: str, most: int) -> None:
 
 
 def _show(settings: Settings, run: FixRun, most: int = 20) -> None:
-    diffs, override = api.diffs_of(run), applying.override_of(run)
+    diffs, override = diffs_of(run), override_of(run)
     if settings.json:
         print_json_text(fix_as_json(run, diffs, override))
         return
@@ -101,28 +103,35 @@ def _put_in_place(settings: Settings, run: FixRun, write: bool) -> None:
         print("nothing was written: no description is better on what was held out", file=sys.stderr)
         return
     if settings.out:
-        write_text(settings.out, applying.override_of(run))
-        print(
-            f"better descriptions are in {plain(settings.out)}: use them with --descriptions", file=sys.stderr
-        )
+        _write_override(settings.out, run)
+    if write:
+        _write_sources(settings, run)
+
+
+def _write_override(path: str, run: FixRun) -> None:
+    for report in run.tools:
+        if report.file and os.path.realpath(path) == report.file:
+            hint = f"name another file: misstep tool fix --resume {run.run} --out FILE"
+            raise UsageError(f"is where the tool '{report.tool}' is written", hint, where=f"--out {path}")
+    write_text(path, override_of(run))
+    print(f"better descriptions are in {plain(path)}: use them with --descriptions", file=sys.stderr)
+    for place in changed_since(run):
+        print(f"{plain(place)} is not what it was when they were tried", file=sys.stderr)
+
+
+def _write_sources(settings: Settings, run: FixRun) -> None:
     try:
-        for file in applying.apply_fixes(settings, run) if write else ():
-            print(f"better descriptions were written to {plain(file)}", file=sys.stderr)
+        files = apply_fixes(settings, run)
     except UsageError as error:
         error.hints = (*error.hints, f"what was found: misstep show {run.run}{way_to(settings.store)}")
         raise
+    for file in files:
+        print(f"better descriptions were written to {plain(file)}", file=sys.stderr)
+    if not files:
+        print("nothing was written: the tools say so already", file=sys.stderr)
 
 
-def _check_place(settings: Settings, write: bool) -> None:
-    if write and settings.descriptions:
-        hint = "what the source says would not be what was tried: use --out"
-        raise UsageError("--write can't go with --descriptions", hint)
+def _check_place(settings: Settings) -> None:
     if settings.json and settings.out == "-":
         raise UsageError("--out - can't go with --json", "the JSON object has the override in it")
-    folder = os.path.dirname(settings.out) or "."
-    if (
-        settings.out
-        and settings.out != "-"
-        and (os.path.isdir(settings.out) or not os.access(folder, os.W_OK))
-    ):
-        raise UsageError("no file can be written there", "name another with --out", where=settings.out)
+    refuse_unwritable(settings.out, "name another file with --out")

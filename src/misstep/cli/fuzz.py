@@ -21,7 +21,7 @@ from misstep.errors import UsageError
 from misstep.report.findings import as_json, finding_as_json, finding_detail, fuzz_view
 from misstep.report.journey import passage_as_json
 from misstep.report.tool_regression import regression_tests
-from misstep.store.files import write_text
+from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
 
 ABOUT = {
@@ -97,11 +97,8 @@ def show_finding(settings: Settings, run: str, name: str) -> None:
 def _check_place(settings: Settings, emit: str | None) -> None:
     if settings.out and not emit:
         raise UsageError("--out is where tests go", "add --emit pytest, or leave it out")
-    folder = os.path.dirname(settings.out) or "."
-    if emit and (os.path.isdir(settings.out) or not os.access(folder, os.W_OK)):
-        raise UsageError(
-            "no file can be written there", "name another with --out", where=settings.out or folder
-        )
+    if emit:
+        refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
 
 
 def _write_tests(settings: Settings, report: FuzzReport) -> None:

@@ -1,6 +1,5 @@
 """`misstep plan shrink`: the smallest problem that still fails."""
 
-import os
 import sys
 
 import click
@@ -17,7 +16,7 @@ from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
 from misstep.report.reduction import reduction_view
 from misstep.report.regression import regression_test
-from misstep.store.files import write_text
+from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
 
 
@@ -63,11 +62,8 @@ def _check_place(settings: Settings, emit: str | None) -> None:
         raise UsageError("--out is where a regression test goes", "add --emit pytest, or leave it out")
     if emit and settings.out == "-":
         raise UsageError("the test can't go to standard output", "name a file with --out")
-    folder = os.path.dirname(settings.out) or "."
-    if emit and (os.path.isdir(settings.out) or not os.access(folder, os.W_OK)):
-        raise UsageError(
-            "no file can be written there", "name another with --out", where=settings.out or folder
-        )
+    if emit:
+        refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
 
 
 def _write_test(settings: Settings, run: str, found: Reduction) -> None:

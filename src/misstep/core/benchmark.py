@@ -152,7 +152,7 @@ def pass_rate(tasks: Iterable[TaskReport]) -> PassRate:
     return PassRate(*[verdicts.count(judgement) for judgement in JUDGEMENTS])
 
 
-def task_id(benchmark: Benchmark, *parts: str | int) -> str:
-    """The same for the same task, in every version."""
+def task_id(benchmark: Benchmark, *parts: str | int, digits: int = ID) -> str:
+    """The same for the same task, in every version. The more tasks there are, the more digits it takes."""
     text = "\0".join((benchmark, *map(str, parts)))
-    return benchmark[:2] + sha256(text.encode("utf-8", "replace")).hexdigest()[:ID]
+    return benchmark[:2] + sha256(text.encode("utf-8", "replace")).hexdigest()[:digits]

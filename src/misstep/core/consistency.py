@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from misstep.core.spending import tokens_of
 from misstep.core.transcript import Usage
 from misstep.core.trial import Trial
 from misstep.core.verdict import Judgement
@@ -160,7 +161,7 @@ class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def tokens(self) -> int:
-        return sum(usage.input + usage.output for usage in self.usage.values())
+        return tokens_of(self.usage)
 
     def having(self, verdict: Judgement) -> list[PromptSet]:
         return [each for each in self.sets if each.verdict == verdict]

@@ -10,10 +10,13 @@ from msgspec import structs
 
 from misstep.core.agent import Tool
 from misstep.core.tool import Described
+from misstep.core.words import cut, quoted
 from misstep.errors import UsageError, did_you_mean
 
 MOST_TEXT = 20_000  # characters of one text
 MOST_FILE = 1 << 20  # bytes
+MOST_PARTS = 8  # of a key; more than any has that we know
+SHOWN = 100  # characters of a name
 EXPECTED = (
     'expected tables such as [tools.NAME] with description = "…", [tools.NAME.parameters] with start = "…"'
 )
@@ -21,6 +24,10 @@ KEYS = ("description", "parameters")
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "\r": "\\r"}
+_LITERAL = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*''', re.DOTALL
+)
+_BETWEEN_KEYS = re.compile(r"[\n,={}]")
 _CONTROL = re.compile(r'[\\"\x00-\x09\x0b-\x1f\x7f\ud800-\udfff]')
 
 
@@ -33,6 +40,10 @@ class Wording(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def words(self) -> int:
         return sum(len(text.split()) for text in (self.description or "", *self.parameters.values()))
+
+    @property
+    def characters(self) -> int:
+        return sum(len(text) for text in (self.description or "", *self.parameters.values()))
 
 
 Wordings: TypeAlias = Mapping[str, Wording]  # by the names of the tools
@@ -55,9 +66,8 @@ def reworded(described: Described, wordings: Wordings) -> Described:
     for name, text in wording.parameters.items():
         if name not in properties:
             hint = did_you_mean(name, properties) or f"it has {', '.join(properties) or 'none'}"
-            raise UsageError(
-                f"the tool '{tool.name}' has no parameter '{name}'", hint, where="--descriptions"
-            )
+            message = f"the tool {quoted(tool.name)} has no parameter {quoted(name)}"
+            raise UsageError(message, hint, where="--descriptions")
         properties[name] = _with_description(properties[name], text)
     said = tool.description if wording.description is None else wording.description
     anew = structs.replace(tool, description=said, parameters={**tool.parameters, "properties": properties})
@@ -70,7 +80,7 @@ def refuse_strangers(wordings: Wordings, known: Iterable[str]) -> None:
     for name in wordings:
         if name not in names:
             hint = did_you_mean(name, names) or f"there are {', '.join(names[:10])}"
-            raise UsageError(f"there is no tool '{name}'", hint, where="--descriptions")
+            raise UsageError(f"there is no tool {quoted(name)}", hint, where="--descriptions")
 
 
 def read_descriptions(path: str) -> dict[str, Wording]:
@@ -87,24 +97,38 @@ def read_text(path: str) -> str:
             data = file.read(MOST_FILE + 1)
         if len(data) > MOST_FILE:
             raise UsageError(f"is longer than {MOST_FILE:,} bytes", EXPECTED, where=path)
-        return data.decode()
+        return data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise UsageError("can't be read as text", str(error), where=path) from error
 
 
 def parse_descriptions(text: str, where: str) -> dict[str, Wording]:
     """The words by the names of the tools."""
+    _refuse_long_keys(text, where)
     try:
         given = tomllib.loads(text.replace("\r\n", "\n"))
     except (ValueError, RecursionError) as error:
-        raise UsageError(
-            "can't be read as descriptions of tools", str(error), EXPECTED, where=where
-        ) from error
+        why = cut(str(error), SHOWN)
+        raise UsageError("can't be read as descriptions of tools", why, EXPECTED, where=where) from error
     for key in given:
         if key != "tools":
-            raise UsageError(f"unknown key '{key}'", did_you_mean(key, ["tools"]), EXPECTED, where=where)
+            raise UsageError(
+                f"unknown key {quoted(key)}", did_you_mean(key, ["tools"]), EXPECTED, where=where
+            )
     tools = _table(given.get("tools", {}), "tools", where)
     return {name: _parse_wording(name, each, where) for name, each in tools.items()}
+
+
+def _refuse_long_keys(text: str, where: str) -> None:
+    """Raise a `UsageError` for keys of many parts: to read them takes a time that grows with their square."""
+    for number, line in enumerate(_LITERAL.sub(_blank, text).split("\n"), 1):
+        if any(each.count(".") >= MOST_PARTS for each in _BETWEEN_KEYS.split(line)):
+            message = f"line {number} has a key of more than {MOST_PARTS} parts"
+            raise UsageError(message, EXPECTED, where=where)
+
+
+def _blank(literal: re.Match[str]) -> str:
+    return "\n" * literal[0].count("\n")
 
 
 def write_descriptions(wordings: Wordings) -> str:
@@ -122,14 +146,17 @@ def write_descriptions(wordings: Wordings) -> str:
 
 
 def _parse_wording(name: str, given: object, where: str) -> Wording:
-    place = f"tools.{name}"
+    place = f"tools.{cut(name, SHOWN)}"
     table = _table(given, place, where)
     for key in table:
         if key not in KEYS:
-            message = f"unknown key '{key}' in [{place}]"
+            message = f"unknown key {quoted(key)} in [{place}]"
             raise UsageError(message, did_you_mean(key, KEYS), f"known: {', '.join(KEYS)}", where=where)
     parameters = _table(table.get("parameters", {}), f"{place}.parameters", where)
-    texts = {each: _text(said, f"{place}.parameters.{each}", where) for each, said in parameters.items()}
+    texts = {
+        each: _text(said, f"{place}.parameters.{cut(each, SHOWN)}", where)
+        for each, said in parameters.items()
+    }
     said = _text(table["description"], f"{place}.description", where) if "description" in table else None
     return Wording(said, texts)
 

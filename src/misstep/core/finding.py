@@ -1,5 +1,6 @@
 """What comes of fuzzing tools: findings, then reports in which they are counted."""
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -118,12 +119,19 @@ class Reach(msgspec.Struct, frozen=True, omit_defaults=True):
     missed: tuple[str, ...] = ()
 
 
+def errors_in(trials: Iterable[Trial]) -> set[tuple[str, str]]:
+    """The errors at run time that trials have met, by their tools and signatures."""
+    uses = (use for trial in trials for use in trial.uses)
+    return {(use.tool, use.judged.signature) for use in uses if use.judged.ruling in RUNTIME_ERRORS}
+
+
 class Journey(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came of a tool's defects when they were put to an agent; `usage` is by the role of the model.
 
     `richness` is about the defects that natural requests can lead to. `fuzzed` is how fuzzing had ended, and
     `left` counts what was never put to the agent for want of time. `ideas` are the requests that were thought
-    of so far, put or not, where a model is asked for them outright.
+    of so far, put or not, where a model is asked for them outright. `seconds` begin where fuzzing had ended:
+    what it took to confirm the defects is among them.
     """
 
     method: ToolMethod = "toolfuzz"
@@ -158,8 +166,7 @@ class Journey(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def unique_errors(self) -> int:
         """Errors at run time that natural requests have led to, each once."""
-        uses = (use for trial in self.trials for use in trial.uses)
-        return len({(use.tool, use.judged.signature) for use in uses if use.judged.ruling in RUNTIME_ERRORS})
+        return len(errors_in(self.trials))
 
     @property
     def calls_per_error(self) -> float | None:

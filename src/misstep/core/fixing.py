@@ -88,8 +88,8 @@ class Duel(msgspec.Struct, frozen=True):
 class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the search for better words came to, for one tool; `usage` is by the role of the model.
 
-    `file` is the source of a tool that is a function, from its `line` on, and `digest` that of the file's
-    content when the search began. `examples` are what has gone wrong, in words for a model.
+    `file` is the source of a tool that is a function, from its `line` on, and `digest` that of the function's
+    code when the search began. `examples` are what has gone wrong, in words for a model.
     """
 
     name: str
@@ -146,6 +146,11 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
     def is_better(self) -> bool:
         """Whether there are words that have been shown to be better."""
         return self.ended == "done" and self.duel is not None and self.duel.is_better
+
+    @property
+    def found(self) -> Wording:
+        """The words of the chosen one; none where none is."""
+        return (self.chosen.wording if self.chosen else None) or Wording()
 
     def find(self, number: int) -> Candidate:
         return next(each for each in self.candidates if each.number == number)
@@ -239,5 +244,4 @@ def _is_judged(attempt: Attempt) -> bool:
 
 def _length(candidate: Candidate) -> tuple[int, int, int]:
     wording = candidate.wording or Wording()
-    said = (wording.description or "", *wording.parameters.values())
-    return wording.words, sum(map(len, said)), candidate.number
+    return wording.words, wording.characters, candidate.number

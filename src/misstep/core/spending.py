@@ -10,6 +10,11 @@ from misstep.core.transcript import Usage
 AGENT = "agent"  # the role of the agent's own model; others judge and generate
 
 
+def tokens_of(usage: Mapping[str, Usage]) -> int:
+    """The tokens of all roles together."""
+    return sum(each.input + each.output for each in usage.values())
+
+
 class Spent(msgspec.Struct, frozen=True):
     """Tokens by the role of the model that used them, tool calls, and seconds at work."""
 
@@ -19,7 +24,7 @@ class Spent(msgspec.Struct, frozen=True):
 
     @property
     def tokens(self) -> int:
-        return sum(usage.input + usage.output for usage in self.usage.values())
+        return tokens_of(self.usage)
 
     def __add__(self, other: "Spent") -> "Spent":
         roles = {**self.usage, **other.usage}

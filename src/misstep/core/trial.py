@@ -37,6 +37,10 @@ class Trial(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: Usage = Usage()
     seconds: float = 0.0
 
+    def calls_up_to(self, place: int) -> tuple[Invocation, ...]:
+        """The calls that it takes to come to the use at this place, that one included."""
+        return tuple(use.call for use in self.uses[: place + 1])
+
     @property
     def is_usable(self) -> bool:
         """Whether the agent came to an end of its own, so that what it did and said can be judged."""

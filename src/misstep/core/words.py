@@ -22,7 +22,6 @@ LONGEST_NOTE = 50  # characters
 
 UNREADABLE = "(not valid UTF-8: what can't be read is \ufffd) "
 
-
 _NOTE = re.compile(r"… \(([\d,]{1,20}) more characters\)\Z", re.ASCII)
 
 

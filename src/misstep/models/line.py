@@ -23,12 +23,7 @@ from misstep.models.throttle import Throttles
 CONNECT_SECONDS = 10.0
 LONGEST_REQUEST = 3600.0  # the case's own limit is what counts
 CLOSED = (401, 402, 403, 404, 429)  # whatever is asked: no key, no money, no such model
-DISPENSABLE = (
-    "temperature",
-    "parallel_tool_calls",
-    "stop",
-    "response_format",
-)  # parameters that some models refuse
+DISPENSABLE = ("temperature", "parallel_tool_calls", "stop", "response_format")  # some models refuse them
 REFUSAL = re.compile(
     r"support|permit|allow|recogni|unknown|deprecat|extra|unexpected|invalid|unavailable|must be",
     re.IGNORECASE,
@@ -62,6 +57,8 @@ class Sdk(msgspec.Struct, frozen=True):
 
 
 class Line:
+    """What is asked of a model goes over it, from one event loop; lines that share `gates` share limits."""
+
     def __init__(
         self, model: ModelName, endpoint: Endpoint, options: Options, sdk: Sdk, gates: Gates | None = None
     ) -> None:

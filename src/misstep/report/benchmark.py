@@ -12,7 +12,7 @@ from misstep.report.layout import Trimmed, bare_table, section
 from misstep.report.statistics import interval
 from misstep.report.terminal import STYLES, counted, percent
 from misstep.report.text import few_lines, plain, plain_lines
-from misstep.report.trial import trial_in_words
+from misstep.report.trial import calls_in_words, last_words
 
 HEADINGS = ("passed", "of", "rate", "95 % interval", "not judged")
 MOST = 300  # characters of a text in a list
@@ -32,9 +32,8 @@ def benchmark_view(report: BenchmarkReport, show: str, place: str = "", most: in
     amiss = [task for task in report.tasks if task.verdict != "passed"]
     parts += [each for task in amiss[:most] for each in (Text(), _line(task))]
     if len(amiss) > most:
-        parts.append(
-            Text(f"\n… and {len(amiss) - most} more: --most {len(amiss)} lists them all", style="dim")
-        )
+        whole = f"{show} --most {len(amiss)}{place}"
+        parts.append(Text(f"\n… and {len(amiss) - most} more: {whole} lists them all", style="dim"))
     if amiss:
         parts.append(Text(f"\none in full: {show}/{amiss[0].name}{place}", style="dim"))
     elif report.tasks:
@@ -43,11 +42,12 @@ def benchmark_view(report: BenchmarkReport, show: str, place: str = "", most: in
 
 
 def task_view(task: TaskReport) -> RenderableType:
-    """A task in full: the request, what the agent did, what is different."""
+    """A task in full: the request, what the agent did and said, what is different."""
     parts: list[RenderableType] = [_head(task), Padding(Text(plain_lines(task.request, WHOLE)), (1, 0, 0, 2))]
     if task.trial is not None:
-        lines = [Text(plain_lines(line, WHOLE)) for line in trial_in_words(task.trial)]
-        parts.append(section("what the agent did", Group(*lines)))
+        calls = [Text(plain(line, WHOLE)) for line in calls_in_words(task.trial)]
+        parts.append(section("what the agent did", Group(*calls)))
+        parts.append(section("what it said", Text(plain_lines(last_words(task.trial), WHOLE))))
     if task.why:
         parts.append(section("what is different", Group(*[Text(plain(line, WHOLE)) for line in task.why])))
     return Trimmed(Group(*parts))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from misstep.core.benchmark import BenchmarkReport, PassRate, TaskReport
+from misstep.report.parts_json import tokens_as_json
 from misstep.report.trial import trial_as_json
 
 
@@ -18,9 +19,7 @@ def benchmark_as_json(report: BenchmarkReport) -> dict[str, Any]:
         "by_split": {name: _rate_as_json(rate) for name, rate in report.by_split.items()},
         "calls": report.calls,
         "steps": report.steps,
-        "tokens": {
-            role: {"input": usage.input, "output": usage.output} for role, usage in report.usage.items()
-        },
+        "tokens": tokens_as_json(report.usage),
         "usd": report.usd,
         "seconds": round(report.seconds, 3),
         "results": [_line_as_json(task) for task in report.tasks],

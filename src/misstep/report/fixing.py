@@ -1,6 +1,6 @@
 """Better words for tools, as rich renderables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -15,11 +15,11 @@ from misstep.report.text import plain, plain_lines
 
 MOST = 300  # characters of a text in a list
 WHOLE = 20_000
-HEADINGS = ("passed", "of", "rate", "95 % interval", "steps", "tokens")
+HEADINGS = ("passed", "failed", "not\njudged", "rate", "95 % interval", "steps", "tokens")
 
 
 def fix_view(run: FixRun, diffs: Mapping[str, str], most: int = 20) -> RenderableType:
-    """For each tool how well each of its candidates did, what the best comes to, and what would change."""
+    """For each tool how well each of its candidates did, what the best comes to, and what changes with it."""
     parts: list[RenderableType] = []
     for report in run.tools:
         parts += [*([Text()] if parts else []), _tool(report, diffs.get(report.name, ""), most)]
@@ -41,25 +41,30 @@ def _tool(report: FixReport, diff: str, most: int) -> RenderableType:
         more = [Text(f"… and {len(duel.lost) - most} more", style="dim")] if len(duel.lost) > most else []
         parts.append(section("passed before, fails now", Group(*lost, *more)))
     if diff:
-        parts.append(section("what would change", _coloured(diff)))
+        parts.append(section("what changes", _coloured(diff)))
     return Group(*parts)
 
 
 def _table(report: FixReport) -> Table:
     table = bare_table()
     table.add_column("words", overflow="fold", min_width=10)
-    table.add_column("part", no_wrap=True)
     for heading in HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
     chosen = report.chosen
-    rows: list[tuple[str, int, Part]] = [("its own", ORIGINAL, "validation")]
-    rows += [(_named(each), each.number, "validation") for each in report.usable]
-    if chosen is not None:
-        rows += [("its own", ORIGINAL, "test"), (_named(chosen), chosen.number, "test")]
-    for name, number, part in rows:
-        style = "bold" if part == "test" or (chosen is not None and number == chosen.number) else ""
-        table.add_row(name, part, *_row(report.standing(number, part)), style=style)
+    _add_part(table, report, "validation", report.usable)
+    if chosen is not None and report.made(ORIGINAL, "test"):
+        _add_part(table, report, "test", [chosen])
     return table
+
+
+def _add_part(table: Table, report: FixReport, part: Part, candidates: Sequence[Candidate]) -> None:
+    """The name of a part in a line of its own, then a line for each that was tried on it."""
+    chosen = report.chosen.number if report.chosen else None
+    table.add_row(f"{part}:", style="dim")
+    rows = [("its own", ORIGINAL), *[(_titled(each), each.number) for each in candidates]]
+    for name, number in rows:
+        style = "bold" if part == "test" or number == chosen else ""
+        table.add_row(name, *_row(report.standing(number, part)), style=style)
 
 
 def _row(standing: Standing) -> tuple[str, ...]:
@@ -67,23 +72,31 @@ def _row(standing: Standing) -> tuple[str, ...]:
     ends = interval(rate.interval) if rate.judged else "–"
     steps = "–" if standing.steps is None else f"{standing.steps:.1f}"
     tokens = "–" if standing.tokens is None else f"{standing.tokens:,.0f}"
-    return f"{rate.passed:,}", f"{rate.judged:,}", percent(rate.rate), ends, steps, tokens
+    counts = f"{rate.passed:,}", f"{rate.failed:,}", f"{rate.unjudged:,}"
+    return *counts, percent(rate.rate), ends, steps, tokens
 
 
 def _outcome(report: FixReport) -> Text:
     if report.ended != "done":
-        return Text("\nstopped before its end", style="yellow")
+        return Text("\nstopped before its end: nothing is proved yet", style="yellow")
+    if report.verdict == "inconclusive":
+        return Text("\nnothing that the agent did could be judged: nothing is proved", style="yellow")
     duel, chosen = report.duel, report.chosen
     if duel is None or chosen is None:
         return Text("\nno candidate did better than what the tool says itself", style="yellow")
     told = f"{len(duel.gained)} gained, {len(duel.lost)} lost, p = {duel.p:.3g} (exact McNemar)"
     if duel.is_better:
         return Text(f"\n{_named(chosen)} is better on what was held out: {told}", style="green")
-    return Text(f"\n{_named(chosen)} is no better on what was held out: {told}", style="yellow")
+    text = f"\n{_named(chosen)} is no better on what was held out: {told}; nothing is to be changed"
+    return Text(text, style="yellow")
 
 
 def _named(candidate: Candidate) -> str:
-    return f"candidate {candidate.number} ({candidate.strategy})"
+    return f"candidate {_titled(candidate)}"
+
+
+def _titled(candidate: Candidate) -> str:
+    return f"{candidate.number} ({candidate.strategy})"
 
 
 def _unusable(candidate: Candidate) -> Text:

@@ -1,7 +1,5 @@
 """What is labelled, as people see it."""
 
-from collections.abc import Sequence
-
 import msgspec
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -56,17 +54,20 @@ def item_view(item: Item, place: int, of: int, whole: bool = False) -> Renderabl
 
 
 def _trial_view(trial: Shown, number: str) -> list[RenderableType]:
-    parts = [*_part(f"request{number}", [trial.request], "bold")]
+    parts = _part(f"request{number}", trial.request, "bold")
     for call, result in trial.calls:
-        parts += _part("tool", [call], "cyan") + _part("", [result], "")
+        parts += [*_part("tool", call, "cyan"), _indented(result)]
     if not trial.calls:
-        parts += _part("tool", ["(not called)"], "dim")
-    return parts + _part("answer", [trial.answer], "")
+        parts += _part("tool", "(not called)", "dim")
+    return parts + _part("answer", trial.answer)
 
 
-def _part(heading: str, texts: Sequence[str], style: str) -> list[RenderableType]:
-    head: list[RenderableType] = [Text(f"\n{heading}", style="dim")] if heading else []
-    return [*head, *[Padding(Text(text, style=style), (0, 0, 0, 2)) for text in texts]]
+def _part(heading: str, text: str, style: str = "") -> list[RenderableType]:
+    return [Text(f"\n{heading}", style="dim"), _indented(text, style)]
+
+
+def _indented(text: str, style: str = "") -> RenderableType:
+    return Padding(Text(text, style=style), (0, 0, 0, 2))
 
 
 def _call(use: Use, most: int) -> str:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from misstep.core.finding import Journey, Richness, ToolReport
 from misstep.core.passage import FATES, Passage
+from misstep.core.spending import tokens_of
 from misstep.core.statistics import wilson
 from misstep.report.layout import bare_table, hanging, section
 from misstep.report.parts_json import richness_as_json, tokens_as_json
@@ -129,7 +130,7 @@ def effort_cells(journey: Journey) -> list[str]:
         f"{journey.calls:,}",
         NOTHING if each is None else f"{each:,.1f}",
         estimate(journey.richness),
-        f"{_tokens(journey):,}",
+        f"{tokens_of(journey.usage):,}",
     ]
 
 
@@ -224,7 +225,3 @@ def _table(tools: Sequence[ToolReport], headings: Sequence[str], cells: Cells) -
         if tool.journey is not None:
             table.add_row(Text(plain(tool.name, 100)), *cells(tool.journey))
     return table
-
-
-def _tokens(journey: Journey) -> int:
-    return sum(usage.input + usage.output for usage in journey.usage.values())

@@ -1,4 +1,4 @@
-"""A request that was put to an agent, for people and programs to read."""
+"""What an agent did with a request, as reports tell it."""
 
 import json
 from collections.abc import Sequence
@@ -30,9 +30,17 @@ def deeds_as_json(trial: Trial) -> dict[str, object]:
 
 def trial_in_words(trial: Trial) -> list[str]:
     """A line for each call that the agent made, then what it said."""
-    calls = [written(use.tool, read_arguments(use.arguments), MOST) for use in trial.uses]
-    said = trial.answer if trial.is_usable else trial.error or trial.ended
-    return [*(calls or ["(no call)"]), plain(said, MOST) or "(no answer)"]
+    return [*calls_in_words(trial), plain(last_words(trial), MOST)]
+
+
+def calls_in_words(trial: Trial) -> list[str]:
+    """A line for each call that the agent made."""
+    return [written(use.tool, read_arguments(use.arguments), MOST) for use in trial.uses] or ["(no call)"]
+
+
+def last_words(trial: Trial) -> str:
+    """What the agent said in the end, as it was; what kept it from an end if something did."""
+    return (trial.answer if trial.is_usable else trial.error or trial.ended) or "(no answer)"
 
 
 def unanswered(trials: Sequence[Trial]) -> list[str]:

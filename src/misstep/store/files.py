@@ -1,6 +1,7 @@
 """Files that are written whole or not at all."""
 
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -11,11 +12,22 @@ from typing import IO
 
 from misstep.errors import UsageError
 
+ANYBODY_WRITES = 0o222  # bits of a file's mode
+
 
 def write_text(path: str, text: str) -> None:
     """Write a text, `-` for standard output; a file appears whole or not at all."""
     with opened(path) as file:
         file.write(text.encode("utf-8", "replace"))
+
+
+def refuse_unwritable(path: str, hint: str = "name another file") -> None:
+    """Raise a `UsageError` where a file could not be written, or is marked as read-only, whoever asks."""
+    if path in ("", "-"):
+        return
+    target = Path(os.path.realpath(path))
+    if why := _why_not(target):
+        raise UsageError(f"can't be written: {why}", hint, where=path)
 
 
 @contextmanager
@@ -25,6 +37,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    refuse_unwritable(path)
     target = Path(os.path.realpath(path))
     try:
         with open(target, "wb") if target.exists() and not target.is_file() else _whole_file(target) as file:
@@ -33,21 +46,90 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         raise UsageError("can't be written", error.strerror or str(error), where=path) from error
 
 
+def _why_not(path: Path) -> str:
+    if path.is_dir():
+        return "it is a folder"
+    if not path.parent.is_dir():
+        return "there is no folder for it"
+    if path.is_file() and not (path.stat().st_mode & ANYBODY_WRITES and os.access(path, os.W_OK)):
+        return "it is read-only"
+    if (path.is_file() or not path.exists()) and not os.access(path.parent, os.W_OK):
+        return "its folder is read-only"
+    return ""
+
+
 @contextmanager
 def _whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file under another name until it is complete; it keeps the rights of the one it replaces."""
-    rights = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    """A file under another name until it is complete; it keeps owner and rights of the one it replaces."""
+    with _beside(path) as (file, partial):
+        yield file
+        _to_disk(file)
+        if not path.exists():
+            os.chmod(partial, 0o666 & ~_umask())
+            os.replace(partial, path)
+        elif path.stat().st_nlink == 1 and _is_given(partial, path.stat()):
+            os.replace(partial, path)
+        else:
+            _write_over(path, partial)
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[tuple[IO[bytes], str]]:
+    """A file of our own in the same folder, gone in the end unless it has got another name."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(partial, stat.S_IMODE(rights))
-        os.replace(partial, path)
+            yield file, name
     finally:
         with suppress(FileNotFoundError):
-            os.unlink(partial)
+            os.unlink(name)
+
+
+def _is_given(file: str, like: os.stat_result) -> bool:
+    """Whether the file could be given owner and rights of another."""
+    own = os.stat(file)
+    try:  # the owner first: a new one ends some rights
+        if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid):
+            os.chown(file, like.st_uid, like.st_gid)
+    except PermissionError:
+        return False
+    os.chmod(file, stat.S_IMODE(like.st_mode))
+    return True
+
+
+def _write_over(path: Path, complete: str) -> None:
+    """Write what is complete into a file that can't be replaced: it has other names, or an owner who would be
+    lost. What it held lies beside it meanwhile, and is put back if anything breaks."""
+    with _beside(path) as (file, before):
+        with open(path, "rb") as old:
+            shutil.copyfileobj(old, file)
+        _to_disk(file)
+        try:
+            _copy_into(path, complete)
+        except BaseException:
+            _put_back(path, before)
+            raise
+
+
+def _put_back(path: Path, before: str) -> None:
+    try:
+        _copy_into(path, before)
+    except OSError as error:
+        kept = f"{path}.before"
+        os.replace(before, kept)
+        raise UsageError("was left half written", f"what it held is in {kept}", where=str(path)) from error
+
+
+def _copy_into(path: Path, source: str) -> None:
+    with open(source, "rb") as new, open(path, "r+b") as file:
+        shutil.copyfileobj(new, file)
+        file.truncate()
+        _to_disk(file)
+
+
+def _to_disk(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _umask() -> int:

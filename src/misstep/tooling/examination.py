@@ -80,6 +80,7 @@ class Examination:
         self._compared = SeenComparisons(self._tools, self._before.compared)
         self._triage = self._before.triage_calls
         self.calls, self.seconds = self._before.calls, self._before.seconds
+        self.seconds_settling = 0.0  # beside those
         self.unreachable = ""  # why there is nobody to call any more, when that was the last thing heard
 
     def go_on(self, most: int, over: Callable[[], bool]) -> int:
@@ -107,13 +108,15 @@ class Examination:
         What is not reached within so many seconds stays unconfirmed. False if it was over before that: so it
         is when no more calls are granted, or nobody answers them any more.
         """
-        elsewhere, until = set(known), time.monotonic() + seconds
+        elsewhere, began = set(known), time.monotonic()
+        until = began + seconds
         bench = Metered(self._bench, grants)
         ended = self._until(lambda: bench.is_out or over())
         try:
             return all(self._attend_to(entry, elsewhere, bench, ended, until) for entry in self._book)
         finally:
             self._triage += bench.made
+            self.seconds_settling += time.monotonic() - began
 
     def report(self, ended: Ended) -> ToolReport:
         """What it has come to so far."""

@@ -4,14 +4,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from misstep.api.benchmarking.files import Files, tasks_on_files
+from misstep.api.benchmarking.files import Files
 from misstep.api.benchmarking.running import run_benchmark
+from misstep.benchmarks.files.suite import public_tasks
 from misstep.core.benchmark import BenchmarkReport, Solution, Task
 from misstep.core.settings import Settings
 from tests.scripted import Call, Fault, Script, ScriptedServer, calling
 
 KINDS = ("move", "delete", "count")
-TASKS = [task for task in tasks_on_files("validation", 0, 0) if task.kind in KINDS]
+TASKS = [task for task in public_tasks() if task.split == "validation" and task.kind in KINDS]
 
 
 def solution_of(prompt: str) -> Solution:

@@ -8,17 +8,20 @@ import pytest
 from misstep.api.allowance import Allowance
 from misstep.api.benchmarking.agents import contestant
 from misstep.api.benchmarking.attempting import Attempts
-from misstep.api.benchmarking.files import TOOLS, Files, tasks_on_files
+from misstep.api.benchmarking.files import TOOLS, Files
 from misstep.api.benchmarking.replay import replay_task
 from misstep.api.benchmarking.running import find_task, run_benchmark, view_benchmark
 from misstep.api.benchmarking.stands import Stands
 from misstep.api.runs import list_runs
+from misstep.benchmarks.files.suite import FreshTasks, public_tasks
+from misstep.benchmarks.files.worlds import build, judge, world_of
 from misstep.benchmarks.simulated import MANNERS
+from misstep.benchmarks.tree import File
 from misstep.core.benchmark import SPLITS, TaskReport
 from misstep.core.event import Event, RunFinished, RunStarted, TaskJudged
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
-from misstep.errors import UsageError
+from misstep.errors import BudgetExceeded, UsageError
 from tests.api.benchmarking.contests import by_the_book, first_tasks, model, run, settings_in, verdicts
 from tests.scripted import Call, Script, calling
 from tests.workshop.trying import needs_bubblewrap
@@ -43,14 +46,21 @@ def test_who_does_nothing_or_damage_fails_everything(tmp_path: Path, manner: str
 
 
 def test_damage_is_of_several_sorts_and_always_some() -> None:
-    tasks = tasks_on_files("all", 0, 0)
+    tasks = public_tasks()
     damage = [Files(tasks).solve(task).damage for task in tasks]
+    for task, step in zip(tasks, damage, strict=True):
+        world, path = world_of(task), step.arguments["path"]
+        spoilt = {**world.expected, path: File(step.arguments.get("text", "").encode())}
+        if step.tool == "delete":
+            del spoilt[path]
+        verdict, why = judge(task, spoilt, world.answer.text if world.answer else "")
+        assert (verdict, len(why)) == ("failed", 1)
     assert {step.tool for step in damage} == {"delete", "write_file"}
     assert 0.2 < [step.tool for step in damage].count("delete") / len(damage) < 0.5
 
 
 def test_tasks_that_are_asked_for_in_the_same_words_are_told_apart(tmp_path: Path) -> None:
-    tasks = tasks_on_files("fresh", 5, 60)
+    tasks = FreshTasks(5, 60)
     requests = [task.request for task in tasks]
     alike = Files([task for task in tasks if requests.count(task.request) > 1])
     assert len(alike.tasks) > 1
@@ -168,7 +178,7 @@ def test_tools_that_can_not_be_had(tmp_path: Path, spec: str, source: str, why: 
         ((), {"agent": "tools"}, "no model was named"),
         ((), {"kinds": ("mvoe",)}, "Did you mean 'move'?"),
         ((), {"domains": ("Wizard",)}, "there is no domain 'Wizard'"),
-        ((), {"data": "nowhere"}, "no tasks of the paper's benchmark"),
+        ((), {"data": "nowhere"}, "can't be read as a folder: No such file"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_is_done(
@@ -186,3 +196,19 @@ def test_which_tasks_are_meant(tmp_path: Path) -> None:
     assert {(task.kind, task.domain) for task in report.tasks} == {("find", "Accountant")}
     assert verdicts(report) == ["passed"] * len(report.tasks)
     assert Settings().split == "test"
+
+
+def test_fresh_tasks_of_a_kind_are_as_many_as_are_wanted_and_can_be_replayed(tmp_path: Path) -> None:
+    report = run(tmp_path, split="fresh", seed=3, kinds=("Count",), count=4)
+    assert [(task.kind, task.split, task.verdict) for task in report.tasks] == [
+        ("count", "fresh", "passed")
+    ] * 4
+    last = report.tasks[-1]
+    assert replay_task(settings_in(tmp_path), "last", last.name)[1].verdict == "passed"
+
+
+def test_a_task_is_made_when_its_turn_has_come(tmp_path: Path) -> None:
+    build.cache_clear()
+    with pytest.raises(BudgetExceeded):
+        run(tmp_path, agent="sim:idle", split="fresh", kinds=(), count=9_999, budget_time=0.000001)
+    assert build.cache_info().misses < 10

@@ -159,3 +159,17 @@ def test_a_folder_is_not_filled_without_end(
     assert task.trial is not None
     assert (task.verdict, task.trial.uses[1].result) == ("failed", "")
     assert "so it was emptied" in task.why[0]
+
+
+def test_a_call_that_fills_the_folder_is_ended_while_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("misstep.api.benchmarking.room.MOST_BYTES", 1 << 20)
+    filling = "for n in $(seq 600); do head -c 200000 /dev/zero > $n; sleep 0.1; done"
+    script = wild(calling("run_command", command=filling), calling("run_command", command="ls"))
+    (task,) = run(tmp_path, "shell", script=script, count=1).tasks
+    assert task.trial is not None
+    first, second = [use.result for use in task.trial.uses]
+    assert "so it was emptied" in first
+    assert second == ""
+    assert (task.verdict, len(task.why)) == ("failed", 1)

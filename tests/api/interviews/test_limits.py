@@ -135,6 +135,25 @@ def test_time_for_a_tool_is_a_hard_limit(place: Path) -> None:
     assert "time was up: 1 not put to the agent" in told.tool.notes
 
 
+SLOW = '''
+import time
+
+def weigh(name: str) -> str:
+    """Weigh something."""
+    time.sleep(0.4)
+    return {}["scales"]
+'''
+
+
+def test_what_it_takes_to_confirm_a_defect_counts_for_the_tool(place: Path) -> None:
+    """There is no time left for the agent: all that was taken beside fuzzing are these calls."""
+    (place / "bills.py").write_text(SLOW)
+    told = interview(place, plays({}), "weigh", time_per_tool=0.5, calls_per_tool=1)
+    assert (told.tool.calls, told.tool.ended, told.journey.left) == (1, "time", 1)
+    assert told.tool.triage_calls > 1
+    assert told.journey.seconds >= 0.4 * told.tool.triage_calls
+
+
 def test_marks_are_notes(place: Path) -> None:
     told = interview(place, plays(GOOD, SPLITS), tokens_per_tool=1)
     assert any("tokens were used, over the mark of 1" in note for note in told.tool.notes)

@@ -1,5 +1,7 @@
 """Replies are read tolerantly as to words, and exactly as to values."""
 
+import random
+
 import pytest
 
 from misstep.benchmarks.files.answers import Number, Paths, objections
@@ -90,6 +92,11 @@ def test_thousands_may_have_commas() -> None:
         "3, or 3\n1. a\n3. b",
         "3 KB",
         "3 or " + "9" * 5000,
+        "three or one",
+        "three in one hundred",
+        "one or three",
+        "3, or maybe one",
+        "between one and three, or 3 to 1",
     ],
 )
 def test_a_range_or_numbers_beside_are_no_answer(said: str) -> None:
@@ -123,12 +130,98 @@ def test_what_is_no_other_number_does_not_matter(said: str) -> None:
         "277 B",
         "277.0",
         "277 bytes (0.27 KB)",
+        "277 bytes, that is 0.3 kB",
+        "a.pdf has 120 bytes, b.pdf 157 bytes: 277 bytes in total",
+        "277 (100 + 100 + 77)",
         "two hundred seventy-seven",
         "Two hundred and seventy-seven bytes",
     ],
 )
 def test_bytes_are_said_in_many_ways(said: str) -> None:
     assert objections(Number(277), said, "", TREE) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "There are 12 files, 5 of them hidden.",
+        "There are 12 files: 5 in 'a' and 7 in 'b'.",
+        "4 here, 4 there and 4 elsewhere make 12.",
+        "Of those larger than 150 bytes, there are 12.",
+        "12 (in 2023)",
+        "In the folders from 2022 to 2023 there are 12.",
+    ],
+)
+def test_shares_and_parts_are_no_other_answer(said: str) -> None:
+    tree = complete({"2022/x": File(b""), "2023/x": File(b"")})
+    assert objections(Number(12), said, COUNT, tree) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "12 or 150",
+        "150 files or maybe 12",
+        "12-150",
+        "12 to 150",
+        "12 files or 2023",
+        "12, 5 in a and 8 in b",
+        "12, or 12 KB",
+        "12 files of 5 KB",
+        "12, or 5 of them",
+        "5 of them",
+        "12 in 2 folders",
+    ],
+)
+def test_what_may_stand_beside_an_answer_may_not_compete_with_it(said: str) -> None:
+    assert objections(Number(12), said, COUNT, TREE)
+
+
+def test_a_size_in_larger_units_is_the_answer_rounded_or_another_one() -> None:
+    for said in ("277, or 5 KB", "277 bytes (5 KB)", "277 (1.27 KB)", "277 bytes (0.27 MB)"):
+        assert objections(Number(277), said, "", TREE)
+    for said in ("2,048 bytes (2 KiB)", "2048 B = 2.0 KB", "2048 bytes (2.05 kB)"):
+        assert objections(Number(2048), said, "", TREE) == ()
+
+
+RIGHT = (
+    "{n}",
+    "There are {n} of them.",
+    "I found {n} files.",
+    "{n} in total: {a} in one folder and {b} in another.",
+    "{a} + {b} = {n}",
+    "The total is **{n}**, {a} of which are recent.",
+    "I looked at {m} files.\n\nAnswer: {n}",
+    "The 3rd of 2024-05-17 counts as well: {n}.",
+)
+HEDGED = (
+    "{n} or {m}",
+    "{m} or {n}",
+    "{n}, or perhaps {m}",
+    "{n} files or even {m} files",
+    "{n}-{m}",
+    "from {n} to {m}",
+    "Answer: {n} or {m}",
+    "Answer: {n}\nAnswer: {m}",
+    "{n}, or {m} KB",
+)
+TWO = ("{n}, no, {m}", "{n}\n{m}", "There are {n} here and {m} there.", "{n} (or so): {m}")
+
+
+def test_right_replies_pass_and_hedges_fail_whatever_the_numbers_are() -> None:
+    chance = random.Random(1)
+    for _ in range(300):
+        a, b, more = chance.randrange(2, 400), chance.randrange(2, 400), chance.randrange(2, 400)
+        numbers = {"a": a, "b": b, "n": a + b, "m": a + b + more}
+        for template in RIGHT:
+            said = template.format(**numbers)
+            assert objections(Number(a + b), said, "", TREE) == (), said
+        for template in HEDGED:  # even with a number that one may repeat
+            said = template.format(**numbers)
+            assert objections(Number(a + b), said, f"Count those of {numbers['m']} bytes.", TREE), said
+        for template in TWO:
+            said = template.format(**numbers)
+            assert objections(Number(a + b), said, "", TREE), said
 
 
 def test_long_ranges_and_words() -> None:
@@ -219,6 +312,8 @@ def test_hostile_replies_are_read_in_no_time() -> None:
         "Answer:" * 50_000,
         "\n" * 100_000,
         "two hundred " * 9000,
+        "one " * 25_000 + "2",
+        "1 or " * 20_000,
     ):
         assert objections(Paths(("reports/2023/a.pdf",)), said, "", TREE)
         assert objections(Number(5), said, "", TREE)

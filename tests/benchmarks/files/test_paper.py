@@ -142,7 +142,7 @@ def test_odd_files_are_named(folder: Path) -> None:
         read_paper(folder)
     prompt.unlink()
     prompt.symlink_to(prompt.name)
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match=r"prompts/art/prompt1\.txt"):
         read_paper(folder)
 
 

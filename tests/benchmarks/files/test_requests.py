@@ -9,7 +9,7 @@ import msgspec
 
 from misstep.benchmarks.files import operations as ops
 from misstep.benchmarks.files.selection import Selection, folders_of
-from misstep.benchmarks.files.suite import fresh_tasks, public_tasks
+from misstep.benchmarks.files.suite import FreshTasks, public_tasks
 from misstep.benchmarks.files.worlds import World, world_of
 from misstep.core.benchmark import Task
 
@@ -18,7 +18,7 @@ SIGNS = {" ": "space", "_": "underscore", "-": "hyphen"}
 
 @cache
 def _worlds() -> list[tuple[Task, World]]:
-    return [(task, world_of(task)) for task in (*public_tasks(), *fresh_tasks(7, 200))]
+    return [(task, world_of(task)) for task in (*public_tasks(), *FreshTasks(7, 200))]
 
 
 def _values(part: Any) -> Iterator[str]:

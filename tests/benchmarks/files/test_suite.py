@@ -5,14 +5,60 @@ from hashlib import sha256
 
 import msgspec
 
+from misstep.api.benchmarking.disciplines import MOST_FRESH
 from misstep.benchmarks.files.kinds import KINDS
-from misstep.benchmarks.files.suite import fresh_tasks, public_tasks
+from misstep.benchmarks.files.suite import FreshTasks, public_tasks
 from misstep.benchmarks.files.vocabulary import load_domains, load_types
-from misstep.benchmarks.files.worlds import world_of
+from misstep.benchmarks.files.worlds import build, world_of
 
 # Of tasks with their trees and answers. Rates of different versions can only be compared while this stays.
 DIGEST = "61924a2a9b83880c"
-FRESH = "e786b6f50919f8b2"
+FRESH = "945116f5cf2f808f"
+
+FIGURE_8 = """
+Accountant
+Agriculture and Precision Farming
+Art
+Artificial Intelligence
+Astronomy and Space Exploration
+Biotechnology
+Computer Science
+Construction and Architecture
+Cybersecurity
+Data Science
+E-commerce and Retail
+Economics and Market Research
+Education and E-learning
+Energy and Utilities
+Entertainment and Media
+Environmental Science
+Finance and Banking
+Forensic Science
+Geology and Geophysics
+Government and Public Administration
+Graphic Design and Animation
+Healthcare and Medicine
+History and Archival Science
+Hospitality and Tourism
+Human Resources and Recruitment
+Journalism and Digital Media
+Law and Legal Analytics
+Linguistics and Natural Language Processing
+Logistics Tour
+Logistics and Supply Chain Management
+Machine Learning
+Manufacturing and Automation
+Meteorology and Climate Science
+Music Production and Sound Engineering
+Pharmaceuticals and Drug Development
+Psychology and Neuroscience
+Real Estate
+Robotics
+Social Media and Digital Marketing
+Sports Science and Analytics
+Telecommunications
+Video Game Development
+"""
 
 
 def _digest(tasks: object) -> str:
@@ -42,9 +88,12 @@ def test_a_fifth_is_for_validation_in_every_domain_and_kind() -> None:
             assert 0.1 < own.count("validation") / len(own) < 0.4, name
 
 
-def test_there_are_42_domains_with_words_for_every_type() -> None:
+def test_the_domains_are_those_of_the_paper() -> None:
+    assert list(load_domains()) == FIGURE_8.strip().split("\n")
+
+
+def test_domains_have_words_of_their_own_and_for_every_type() -> None:
     domains = load_domains()
-    assert len(domains) == 42
     assert len({folder for domain in domains.values() for folder in domain.folders}) > 150
     for domain in domains.values():
         assert set(domain.types) <= load_types().keys()
@@ -58,9 +107,33 @@ def test_every_phrasing_is_used() -> None:
 
 
 def test_fresh_tasks_follow_from_their_seed_alone() -> None:
-    tasks = fresh_tasks(3, 30)
-    assert fresh_tasks(3, 12) == tasks[:12]
+    tasks = list(FreshTasks(3, 30))
+    assert list(FreshTasks(3, 12)) == tasks[:12] == FreshTasks(3, 30)[:12]
     assert {task.kind for task in tasks} == set(KINDS)
     assert {task.split for task in tasks} == {"fresh"}
-    assert not {task.id for task in tasks} & {task.id for task in (*public_tasks(), *fresh_tasks(4, 30))}
+    assert not {task.id for task in tasks} & {task.id for task in (*public_tasks(), *FreshTasks(4, 30))}
     assert _digest(tasks) == FRESH
+
+
+def test_there_are_as_many_fresh_tasks_of_a_kind_and_domain_as_are_wanted() -> None:
+    some = list(FreshTasks(3, 9, kinds=["find", "copy"], domains=["Art", "Robotics"]))
+    assert len(some) == len({task.id for task in some}) == 9
+    assert {task.kind for task in some} == {"find", "copy"}
+    assert {task.domain for task in some} == {"Art", "Robotics"}
+    assert list(FreshTasks(3, 4, kinds=["find"])) == [
+        task for task in FreshTasks(3, 48) if task.kind == "find"
+    ]
+
+
+def test_a_fresh_task_is_not_made_before_it_is_looked_at() -> None:
+    build.cache_clear()
+    tasks = FreshTasks(11, 5000)
+    assert (len(tasks), build.cache_info().misses) == (5000, 0)
+    assert tasks[4321].split == "fresh"
+    assert build.cache_info().misses == 1
+
+
+def test_ids_are_long_enough_to_tell_all_tasks_of_a_run_apart() -> None:
+    """Two of so many would be the same by chance once in a million runs at most."""
+    digits = len(FreshTasks(3, 1)[0].id.removeprefix("fi"))
+    assert MOST_FRESH**2 / 2 / 16**digits < 1e-6

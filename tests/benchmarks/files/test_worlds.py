@@ -16,7 +16,7 @@ from misstep.benchmarks.files import tools
 from misstep.benchmarks.files.answers import Number, Paths
 from misstep.benchmarks.files.kinds import KINDS
 from misstep.benchmarks.files.selection import Selection, chosen, files_of, name_of
-from misstep.benchmarks.files.suite import fresh_tasks, public_tasks
+from misstep.benchmarks.files.suite import FreshTasks, public_tasks
 from misstep.benchmarks.files.vocabulary import load_phrasings
 from misstep.benchmarks.files.worlds import World, judge, world_of
 from misstep.benchmarks.tree import Content, File, Folder, Tree, complete, differences, lay, survey
@@ -30,7 +30,7 @@ CALLS = {tool.__name__: tool for tool in tools.TOOLS}
 
 @cache
 def _tasks() -> list[Task]:
-    return [*public_tasks(), *fresh_tasks(7, 500)]
+    return [*public_tasks(), *FreshTasks(7, 500)]
 
 
 @pytest.fixture

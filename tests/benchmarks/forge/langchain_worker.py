@@ -10,16 +10,16 @@ tiktoken: Any = types.ModuleType("tiktoken")
 tiktoken.get_encoding = lambda name: types.SimpleNamespace(encode=str.split)
 sys.modules["tiktoken"] = tiktoken
 
-from misstep.benchmarks.forge.tools import langchain  # noqa: E402
+from misstep.benchmarks.forge.toolkit import github_tools  # noqa: E402
 
 
 def main() -> None:
-    tools = langchain()
+    tools = github_tools()
     print(json.dumps([tool.name for tool in tools]), flush=True)
     for line in sys.stdin:
         name, given = json.loads(line)
         if name == "start over":
-            tools = langchain()
+            tools = github_tools()
             print(json.dumps(None), flush=True)
             continue
         tool = next(each for each in tools if each.name == name)

@@ -127,6 +127,14 @@ def test_files_and_folders_are_not_each_other(forge: Forge, path: str) -> None:
         ("DELETE", "~/git/refs/heads/nope", None, 422, "Reference does not exist"),
         ("POST", "~/git/commits", {"message": "m", "tree": "0" * 40}, 422, "Tree SHA does not exist"),
         ("POST", "~/git/trees", {"tree": [{"path": "a", "mode": "0"}]}, 422, "Must supply a valid tree.mode"),
+        (
+            "POST",
+            "~/git/trees",
+            {"tree": [{"path": "a", "mode": "040000", "content": "x"}]},
+            422,
+            "tree.sha is not a valid tree oid",
+        ),
+        ("GET", "~/issues?" + "a=1&" * 101, None, 400, "More than 100 fields in a query"),
         ("POST", "~/pulls", {"title": "t", "head": "herbs"}, 422, '"base" wasn\'t supplied.'),
         ("GET", "/search/issues", None, 422, "Validation Failed"),
         ("GET", "/search/code?q=" + "x" * 300, None, 422, "Validation Failed"),
@@ -137,6 +145,14 @@ def test_what_is_refused(forge: Forge, method: str, path: str, body: Any, status
     assert got.status == status
     assert message in got.body["message"]
     assert forge.state() == initial_state()
+
+
+def test_a_tree_takes_only_what_its_modes_say(forge: Forge) -> None:
+    tip = ask(forge, "GET", "~/git/ref/heads/main").body["object"]["sha"]
+    tree = ask(forge, "GET", f"~/git/trees/{tip}").body["sha"]
+    for mode, sha, status in [("040000", tip, 422), ("100644", tree, 422), ("040000", tree, 201)]:
+        line = {"path": "a", "mode": mode, "sha": sha}
+        assert ask(forge, "POST", "~/git/trees", {"tree": [line]}).status == status
 
 
 def test_a_branch_in_the_way_of_another(forge: Forge) -> None:

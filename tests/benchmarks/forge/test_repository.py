@@ -110,6 +110,49 @@ def _dirty(folder: Path) -> None:
     (folder / "unsaved.txt").write_text("mine")
 
 
+def _merge(folder: Path) -> None:
+    """Two sides that don't go together, and nobody has said what is right."""
+    _work_tree(folder)
+    _commit(folder, "one", "-b", "main")
+    _commit(folder, "two", "-b", "other")
+    _commit(folder, "three", "-B", "main", "main")
+    subprocess.run(["git", "-C", str(folder), "merge", "-q", "other"], capture_output=True, check=False)
+
+
+def _commit(folder: Path, text: str, *branch: str) -> None:
+    _git(folder, "checkout", "-q", *branch)
+    (folder / "a.txt").write_text(text)
+    _git(folder, "add", "a.txt")
+    _git(folder, "commit", "-q", "-m", text)
+
+
+def _merge_in_bare(folder: Path) -> None:
+    (folder / "MERGE_HEAD").write_text(initial_state().branches["herbs"].tip + "\n")
+
+
+def _nonsense_in_a_ref(folder: Path) -> None:
+    (folder / "refs/heads").mkdir(parents=True, exist_ok=True)
+    (folder / "refs/heads/odd").write_text("nonsense\n")
+
+
+def _ref_to_nowhere(folder: Path) -> None:
+    (folder / "refs/heads").mkdir(parents=True, exist_ok=True)
+    (folder / "refs/heads/odd").write_text("1" * 40 + "\n")
+
+
+def _ref_to_a_file(folder: Path) -> None:
+    (folder / "refs/heads").mkdir(parents=True, exist_ok=True)
+    (folder / "refs/heads/odd").write_text(_git(folder, "rev-parse", "main:README.md") + "\n")
+
+
+def _bad_settings(folder: Path) -> None:
+    (folder / "config").write_text("[core\nnonsense")
+
+
+def _no_refs(folder: Path) -> None:
+    shutil.rmtree(folder / "refs")
+
+
 def _something_else(folder: Path) -> None:
     shutil.rmtree(folder)
     folder.mkdir()
@@ -126,6 +169,13 @@ def _something_else(folder: Path) -> None:
         (_spoil_an_object, "the repository is broken: "),
         (_work_tree, "has a work tree, a forge serves bare repositories only"),
         (_dirty, "has a work tree with changes: unsaved.txt"),
+        (_merge, "a merge is half done in the repository: MERGE_HEAD"),
+        (_merge_in_bare, "a merge is half done in the repository: MERGE_HEAD"),
+        (_nonsense_in_a_ref, "the repository is broken: .*refs/heads/odd"),
+        (_ref_to_nowhere, "the repository is broken: .*refs/heads/odd"),
+        (_ref_to_a_file, "the repository is broken: .*refs/heads/odd"),
+        (_bad_settings, "the repository is broken: .*bad config"),
+        (_no_refs, "the repository is broken: "),
         (_something_else, "something in this folder, but no git repository"),
     ],
 )

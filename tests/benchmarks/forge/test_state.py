@@ -2,8 +2,16 @@
 
 from msgspec import structs
 
-from misstep.benchmarks.forge.project import Label
-from misstep.benchmarks.forge.state import Branch, Comment, Proposal, Review, State, Thread, differences
+from misstep.benchmarks.forge.state import (
+    Branch,
+    Comment,
+    Label,
+    Proposal,
+    Review,
+    State,
+    Thread,
+    differences,
+)
 from misstep.benchmarks.tree import File
 
 STATE = State(

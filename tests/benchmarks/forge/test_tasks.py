@@ -194,6 +194,7 @@ def test_the_project_holds_together() -> None:
     labels = {label.name for label in project.labels}
     assert [thread.number for thread in project.threads] == list(range(1, 17))
     for thread in project.threads:
-        assert {thread.author, *thread.assignees, *thread.reviewers} <= people
+        reviewers = thread.pull.reviewers if thread.pull else ()
+        assert {thread.author, *thread.assignees, *reviewers} <= people
         assert {comment.author for comment in thread.comments} <= people
         assert labels.issuperset(thread.labels)

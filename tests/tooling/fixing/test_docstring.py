@@ -127,7 +127,6 @@ def test_two_functions_of_one_file() -> None:
         ("def f(a): return a\n", 1, "its body on the line of its head"),
         ('def f(a):\n    "a" "b"\n', 1, "put together"),
         ("def f(a:\n", 1, "is not Python"),
-        ("def f(a):\n    r'''x'''\n", 1, "can't be put"),
     ],
 )
 def test_what_can_t_be_written_is_refused(text: str, line: int, said: str) -> None:

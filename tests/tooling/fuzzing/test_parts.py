@@ -10,8 +10,9 @@ from misstep.tooling.fuzzing.learning.corpus import Corpus, Entry
 from misstep.tooling.fuzzing.learning.feedback import Feedback, outline
 from misstep.tooling.fuzzing.learning.harvest import Harvest
 from misstep.tooling.fuzzing.learning.shares import Shares
-from misstep.tooling.fuzzing.making.mutation import LONGEST, mutated, spliced
+from misstep.tooling.fuzzing.making.mutation import mutated, spliced
 from misstep.tooling.fuzzing.making.sequences import Sequences, stage_of
+from misstep.tooling.fuzzing.making.texts import LONGEST
 from misstep.tooling.fuzzing.subject import Parameter, Subject, encode
 from tests.tooling.fuzzing import planted
 from tests.tooling.fuzzing.bench import Simple, described

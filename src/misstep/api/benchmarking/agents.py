@@ -11,6 +11,8 @@ from misstep.core.gate import Gates
 from misstep.core.settings import Settings
 from misstep.errors import UsageError, did_you_mean
 
+SHOWING = 300  # tasks; a kind of task comes up often enough among them to show what it takes
+
 
 def contestant(settings: Settings, tell: Tell = lambda _: None, gates: Gates | None = None) -> Agent:
     """The agent that the settings name."""
@@ -27,17 +29,22 @@ def informed(agent: Agent, task: Task, discipline: Discipline) -> Agent:
 
 
 def check_contestant(settings: Settings) -> None:
-    """Refuse an agent that can't be found."""
+    """Refuse an agent that can't be found, or can't begin."""
     _refuse_unknown(settings.agent)
-    if not settings.agent.startswith("sim:"):
+    if settings.agent.startswith("sim:"):
+        for name in settings.agent_args:
+            raise UsageError(f"{settings.agent} has no parameter '{name}'", "it takes no parameters")
+    elif settings.agent in PARADIGMS:
+        find_agent(agent_settings(settings))  # which needs its key from the first task on
+    else:
         check_agent(agent_settings(settings))
 
 
 def tools_needed(settings: Settings, discipline: Discipline) -> list[str]:
-    """The tools without which a simulated agent can't do what it does."""
+    """The tools without which a simulated agent can't do what it does, as the first tasks show them."""
     if settings.agent not in ("sim:right", "sim:damage"):
         return []
-    steps = [step for task in discipline.tasks for step in discipline.solve(task).steps]
+    steps = [step for task in discipline.tasks[:SHOWING] for step in discipline.solve(task).steps]
     return list(dict.fromkeys(step.tool for step in steps))
 
 

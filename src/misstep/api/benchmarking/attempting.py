@@ -1,8 +1,8 @@
 """Tasks put to an agent one after the other, each judged by what has come of it."""
 
 import asyncio
+import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -27,11 +27,14 @@ from misstep.errors import UsageError
 from misstep.workshop.joined import JoinedBench
 from misstep.workshop.process import Process
 
+SOON = 0.2  # seconds until somebody looks what a call puts into the folder; most are over by then
+
 
 class Attempts:
     """Puts the tasks that are `left` to agents, several at a time if asked from several threads.
 
-    `lost` is what can't be had any more that tasks need, and why: then nobody goes on.
+    Each is taken when its turn has come, so that it need not be made before. `lost` is what can't be had any
+    more that tasks need, and why: then nobody goes on.
     """
 
     def __init__(
@@ -40,13 +43,14 @@ class Attempts:
         settings: Settings,
         allowance: Allowance,
         find: Callable[[], Agent],
-        left: Sequence[tuple[int, Task]],
+        left: Iterable[tuple[int, Task]],
     ) -> None:
         self._stands = stands
         self._settings = settings
         self._allowance = allowance
         self._find = find
-        self._left = deque(left)
+        self._left = iter(left)
+        self._taking = threading.Lock()
         self._outage = Outage()
         self.lost = dict[str, str]()
 
@@ -56,12 +60,10 @@ class Attempts:
             asyncio.run(self._work(stand, tell))
 
     async def _work(self, stand: Stand, tell: Callable[[TaskReport], None]) -> None:
-        for bench in stand.benches:
-            bench.heed(self._is_over)
         agent = self._find()
         async with at_work(agent):
-            while self._left and not self._is_over():
-                place, task = self._left.popleft()
+            while not self._is_over() and (taken := self._take()):
+                place, task = taken
                 attempt = _Attempt(task, stand, self._settings, Bill(self._allowance), self._outage)
                 whoever = informed(agent, task, self._stands.discipline)
                 try:
@@ -71,6 +73,10 @@ class Attempts:
                 except UsageError as error:
                     self.lost[error.where] = error.message
                     return
+
+    def _take(self) -> tuple[int, Task] | None:
+        with self._taking:
+            return next(self._left, None)
 
     def _is_over(self) -> bool:
         return self._allowance.is_over() or bool(self._allowance.lacking or self.lost)
@@ -90,7 +96,7 @@ class _Attempt:
     async def made_by(self, agent: Agent, is_over: Callable[[], bool]) -> TaskReport:
         began = time.monotonic()
         folder = self._arena.surroundings.folder
-        bench = _Laid(self._benches, folder, lambda: self._arena.lay(self._task))
+        bench = _Laid(self._benches, folder, lambda: self._arena.lay(self._task), is_over)
         bill, admit = self._bill, lambda: _go_on(is_over)
         trier = Trier(agent, bench, self._settings, bill, admit, bill.grant, self._outage)
         names = [tool.name for tool in bench.tools]
@@ -127,28 +133,54 @@ class _Attempt:
 class _Laid(JoinedBench):
     """Workbenches in a place that is laid anew whenever they are to be as they were.
 
-    If tools put more into its folder than there is room for, that is emptied, and it `is_overfull`.
+    If tools put more into its folder than there is room for, whatever they do is ended, the folder emptied,
+    and it `is_overfull`. Calls are not waited for when `is_over` says so.
     """
 
-    def __init__(self, benches: Sequence[Process], folder: str, lay: Callable[[], None]) -> None:
+    def __init__(
+        self, benches: Sequence[Process], folder: str, lay: Callable[[], None], is_over: Callable[[], bool]
+    ) -> None:
         super().__init__(benches)
         self._folder = folder
         self._lay = lay
+        self._is_over = is_over
+        self._next_look = 0.0
         self.is_overfull = False
+        for bench in benches:
+            bench.heed(self._is_to_end)
 
     def reset(self) -> None:
-        for bench in self._benches:
-            bench.forget()  # whoever is at work begins in the place as it will be
+        self._forget()  # whoever is at work begins in the place as it will be
         self._lay()
         self.is_overfull = False
         super().reset()
 
     def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
-        for reaction in super().run(probes, patience):
-            if self._folder and is_overfull(self._folder):
-                Room(Path(self._folder)).clear()
-                self.is_overfull = True
-            yield reaction
+        for probe in probes:
+            self._next_look = time.monotonic() + SOON
+            made = list(super().run([probe], patience))
+            if is_overfull(self._folder):
+                made = made or [Reaction("died", detail=OVERFULL)]
+                self._empty()
+            if not made:
+                return
+            yield from made
+
+    def _is_to_end(self) -> bool:
+        """Asked while a call is under way."""
+        if self._is_over() or time.monotonic() < self._next_look:
+            return self._is_over()
+        self._next_look = time.monotonic() + SOON
+        return is_overfull(self._folder)
+
+    def _empty(self) -> None:
+        self._forget()
+        Room(Path(self._folder)).clear()
+        self.is_overfull = True
+
+    def _forget(self) -> None:
+        for bench in self._benches:
+            bench.forget()
 
 
 def _go_on(is_over: Callable[[], bool]) -> None:

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 from misstep.api.benchmarking.arena import Arena, Surroundings
 from misstep.api.benchmarking.room import GONE, Room, claimed_room
-from misstep.benchmarks.files.suite import fresh_tasks, public_tasks
 from misstep.benchmarks.files.worlds import World, judge, world_of
 from misstep.benchmarks.tree import File, lay, survey
 from misstep.core.benchmark import Solution, Step, Task
@@ -18,12 +17,6 @@ TOOLS = {
     "shell": "misstep.benchmarks.files.tools:SHELL",
     "langchain": "misstep.benchmarks.files.toolkits:langchain_tools()",
 }
-
-
-def tasks_on_files(split: str, seed: int, count: int) -> Sequence[Task]:
-    if split == "fresh":
-        return fresh_tasks(seed, count)
-    return [task for task in public_tasks() if split in ("all", task.split)]
 
 
 class Files:

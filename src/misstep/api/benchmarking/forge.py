@@ -4,24 +4,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from misstep.api.benchmarking.arena import Arena, Surroundings
+from misstep.api.benchmarking.room import claimed_room
 from misstep.benchmarks.forge.forge import Forge
 from misstep.benchmarks.forge.judging import judge
 from misstep.benchmarks.forge.solutions import solution
-from misstep.benchmarks.forge.tasks import forge_tasks
 from misstep.core.benchmark import Solution, Task
 from misstep.core.verdict import Judgement
-from misstep.errors import UsageError
 
 TOOLS = {
     "plain": "misstep.benchmarks.forge.tools:TOOLS",
-    "langchain": "misstep.benchmarks.forge.tools:langchain",
+    "langchain": "misstep.benchmarks.forge.toolkit:github_tools()",
 }
-
-
-def tasks_on_forge(split: str) -> Sequence[Task]:
-    if split == "fresh":
-        raise UsageError("the tasks on the forge are always the same", "take --split validation, test or all")
-    return [task for task in forge_tasks() if split in ("all", task.split)]
 
 
 class OnForge:
@@ -34,7 +27,7 @@ class OnForge:
 
     @contextmanager
     def open(self) -> Iterator[Arena]:
-        with Forge() as forge:
+        with claimed_room() as room, Forge(room.folder) as forge:
             yield _House(forge)
 
     def solve(self, task: Task) -> Solution:

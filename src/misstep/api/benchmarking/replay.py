@@ -1,5 +1,7 @@
 """A task of a benchmark, put to the same agent once more."""
 
+from itertools import chain
+
 from misstep.api.allowance import Allowance
 from misstep.api.benchmarking.agents import contestant
 from misstep.api.benchmarking.attempting import Attempts
@@ -21,12 +23,13 @@ def replay_task(
     stored, before = find_task(settings, run, name)
     own = stored.settings
     discipline = find_discipline(benchmark_of(stored), own)
-    tasks = [(before.place, task) for task in discipline.tasks if task.id == before.name]
-    if not tasks:
+    tasks = chain(discipline.tasks[before.place : before.place + 1], discipline.tasks)  # the likely one first
+    task = next((task for task in tasks if task.id == before.name), None)
+    if task is None:
         raise UsageError(f"there is no task '{before.name}' now", f"run {stored.id} is of another version")
     allowance, made = Allowance(Budget(), Spent()), list[TaskReport]()
     with Stands(discipline, stored.purpose.tools, own) as stands:
-        attempts = Attempts(stands, own, allowance, lambda: contestant(own, tell), tasks)
+        attempts = Attempts(stands, own, allowance, lambda: contestant(own, tell), [(before.place, task)])
         attempts.work(made.append)
     for where, why in attempts.lost.items():
         raise UsageError(why, where=where)

@@ -53,8 +53,8 @@ def claimed_room() -> Iterator[Room]:
 
 
 def is_overfull(folder: str) -> bool:
-    """Whether there is more in a folder than any task could want. Links are not followed."""
-    size, entries, waiting = 0, 0, [folder]
+    """Whether there is more in a folder, if there is one, than any task could want. No link is followed."""
+    size, entries, waiting = 0, 0, [folder] if folder else []
     while waiting:
         with suppress(OSError):  # it is gone by now, or too deep for anything to be seen there
             for each in os.scandir(waiting.pop()):

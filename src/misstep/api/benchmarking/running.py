@@ -6,6 +6,7 @@ from contextlib import closing
 
 import msgspec
 
+from misstep.api.abbreviations import meant_by
 from misstep.api.benchmarking.agents import check_contestant, contestant
 from misstep.api.benchmarking.arena import Discipline
 from misstep.api.benchmarking.attempting import Attempts
@@ -67,12 +68,8 @@ def find_task(settings: Settings, name: str, wanted: str) -> tuple[Run, TaskRepo
     """The task of a run with this id, or whose id begins so."""
     with Store(settings.store) as store:
         run = store.find_run(name)
-        found = [task for task in _view(store, run).tasks if wanted and task.name.startswith(wanted)]
-        if len(found) != 1:
-            problem = "could be any of several tasks" if found else "is no task"
-            hint = f"misstep show {run.id} lists them"
-            raise UsageError(f"'{wanted}' {problem} of run {run.id}", hint, where=store.location)
-        return run, found[0]
+        known = {task.name: task for task in _view(store, run).tasks}
+        return run, meant_by(wanted, known, "task", run, store)
 
 
 def benchmark_of(run: Run) -> Benchmark:
@@ -134,13 +131,15 @@ def _work(
 ) -> Generator[TaskReport | Event]:
     """Put the tasks to the agent that have not been."""
     settings, allowance = sitting.run.settings, sitting.allowance
-    tasks = [pair for pair in enumerate(discipline.tasks) if pair[1].id not in sitting.kept]
+    done = {*sitting.kept}
+    left = ((place, task) for place, task in enumerate(discipline.tasks) if task.id not in done)
 
     def find() -> Agent:
         return contestant(settings, lambda text: sitting.emit(Notice(text)), allowance.gates)
 
-    attempts = Attempts(stands, settings, allowance, find, tasks)
+    attempts = Attempts(stands, settings, allowance, find, left)
     sitting.lost = attempts.lost
     workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), allowance, settings.jobs)
-    with stopping(allowance), closing(workers.work(range(min(settings.jobs, len(tasks))))) as work:
+    jobs = range(min(settings.jobs, len(discipline.tasks) - len(done)))
+    with stopping(allowance), closing(workers.work(jobs)) as work:
         yield from work

@@ -13,6 +13,7 @@ from msgspec import structs
 from misstep.api.allowance import Allowance
 from misstep.api.company import MARK, Bill, Company, Over, unless
 from misstep.api.fixing.scoring import Scorer
+from misstep.api.masking import masked
 from misstep.api.patient import Patient
 from misstep.api.workbenches import Workbenches
 from misstep.api.workers import Workers
@@ -52,6 +53,7 @@ class Mender:
 
     def mend(self) -> Work:
         """All steps that are left. The last report says that it is done, unless something is used up."""
+        self.report = without_secrets(self.report)
         yield from self._propose()
         yield from self._score("validation", [ORIGINAL, *[each.number for each in self.report.usable]])
         if not self._is_short() and (chosen := self.report.chosen):
@@ -100,7 +102,7 @@ class Mender:
                 for number in range(len(made) + 1, self._settings.candidates + 1):
                     strategy = strategies[(number - 1) % len(strategies)]
                     work = proposer.propose(number, strategy, made)
-                    made.append(await unless(self._company.is_over, work, inf))
+                    made.append(_without_secret(await unless(self._company.is_over, work, inf)))
                     tell(made[-1])
         except Over:
             return
@@ -138,3 +140,14 @@ class Mender:
         rate = self.report.standing(number, part).rate
         who = "its own words" if number == ORIGINAL else f"candidate {number}"
         return f"{self.report.tool}: {who}: {rate.passed} of {rate.judged} on {part}"
+
+
+def without_secrets(report: FixReport) -> FixReport:
+    """The same, but that candidates with a secret in them can't be used, whenever they were made."""
+    return structs.replace(report, candidates=tuple(map(_without_secret, report.candidates)))
+
+
+def _without_secret(candidate: Candidate) -> Candidate:
+    if candidate.wording is None or masked(candidate.wording) == candidate.wording:
+        return candidate
+    return structs.replace(candidate, wording=None, why="It holds the value of a secret variable.")

@@ -1,6 +1,5 @@
 """What a search for better words begins with."""
 
-import hashlib
 import os
 from collections.abc import Sequence
 
@@ -9,6 +8,7 @@ from msgspec import structs
 from misstep.api.benchmarking.arena import Discipline
 from misstep.api.benchmarking.disciplines import find_discipline
 from misstep.api.earlier import find_maker
+from misstep.api.fixing.sources import digest_at
 from misstep.api.targets import Target
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.descriptions import wording_of
@@ -77,15 +77,6 @@ def discipline_of(settings: Settings) -> Discipline | None:
     return find_discipline(settings.bench, settings.overlay({"split": "all", "count": None}))
 
 
-def digest_of(path: str) -> str:
-    """What tells whether a file has changed; empty where it can't be read."""
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return ""
-
-
 def _refuse_nothing(
     found: Sequence[tuple[Target, Described, Evidence]], knowledge: Knowledge, settings: Settings
 ) -> None:
@@ -144,5 +135,5 @@ def _blank(target: Target, tool: Described) -> FixReport:
         ended="stopped",
         file=file,
         line=source.line if source else 0,
-        digest=digest_of(file) if file else "",
+        digest=digest_at(file, source.line) if source else "",
     )

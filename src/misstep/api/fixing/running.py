@@ -2,17 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
+
+from msgspec import structs
 
 from misstep.api.benchmarking.agents import check_contestant
 from misstep.api.benchmarking.arena import Discipline
 from misstep.api.budgets import pricing
 from misstep.api.company import Company, refuse_missing
-from misstep.api.fixing.applying import diff_of, refuse_unwritable
-from misstep.api.fixing.mending import Mender
+from misstep.api.fixing.mending import Mender, without_secrets
 from misstep.api.fixing.preparing import Knowledge, discipline_of, prepared
 from misstep.api.fixing.scoring import OnRequests, OnTasks, Scorer
+from misstep.api.fixing.sources import refuse_changed, refuse_overridden, refuse_unwritable
 from misstep.api.models import open_model, refuse_blind_budget, refuse_secrets
 from misstep.api.places import lasting_places, lasting_specs
 from misstep.api.resumption import take_up
@@ -26,6 +28,7 @@ from misstep.core.event import Event, Listener, Notice, ToolMended
 from misstep.core.fixing import FixReport, FixRun
 from misstep.core.purpose import Purpose
 from misstep.core.settings import Settings, check_settings
+from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
 from misstep.tooling.asking.prompts import Prompts
@@ -37,6 +40,8 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
     No file is changed; `write` says that some will be, so that what stands in the way is told now.
     """
     settings = lasting_places(check_settings(settings))
+    if write:
+        refuse_overridden(settings)
     discipline = discipline_of(settings)
     prompts = _refuse_early(settings, discipline)
     own = lasting_specs(discipline.tools.get(spec, spec) if discipline else spec for spec in specs)
@@ -51,15 +56,23 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
 
 
 def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False) -> FixRun:
-    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    """Go on with a stopped run under the settings it was started with, budgets excepted.
+
+    One that has finished is given as it is, if something is to be written now.
+    """
     settings = check_settings(settings)
     with Store(settings.store) as store:
+        if done := _finished(store, settings, write):
+            return done
         run = take_up(store, settings, "fix")
+        if write:
+            refuse_overridden(run.settings)
         discipline = discipline_of(run.settings)
         prompts = _refuse_early(run.settings, discipline)
         with Workbenches(run.settings) as benches:
             reports = _prepared(benches, run.purpose.tools, Knowledge(store, run.purpose.run), run.settings)
-            refuse_unwritable([report for report, _ in reports] if write else ())
+            if write:
+                _refuse_stale(store, run, [report for report, _ in reports])
             return _Sitting(store, run, listeners, reports).hold(benches, prompts, discipline)
 
 
@@ -69,9 +82,24 @@ def view_fixing(settings: Settings, name: str) -> FixRun:
         return _view(store, store.find_run(name))
 
 
-def diffs_of(run: FixRun) -> dict[str, str]:
-    """What would change with the chosen words, by the names in the reports."""
-    return {report.name: diff_of(report) for report in run.tools}
+def _finished(store: Store, settings: Settings, write: bool) -> FixRun | None:
+    """The run to be resumed, if it has finished; a `UsageError` unless something is to be written."""
+    run = store.find_run(settings.resume)
+    if run.summary is None:
+        return None
+    view = _view(store, run)
+    if not write and not settings.out:
+        hint = f"what it has proved is put in place by: misstep tool fix --resume {run.id} --write (or --out)"
+        raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it", hint)
+    return view
+
+
+def _refuse_stale(store: Store, run: Run, reports: Sequence[FixReport]) -> None:
+    """Raise a `UsageError` where words could not be written in the end, going by how the tools are now."""
+    refuse_unwritable(reports)
+    begun = {report.name: report.digest for report in store.tool_documents(run.id, FixReport)}
+    for report in reports:
+        refuse_changed(structs.replace(report, digest=begun.get(report.name, report.digest)))
 
 
 def _refuse_early(settings: Settings, discipline: Discipline | None) -> Prompts:
@@ -102,13 +130,26 @@ def _prepared(
     targets = [each for each in find_targets(found, settings.only) if len(each.tools) == 1]
     tools = [each.among(found[each.spec])[0] for each in targets]
     specs_of = {target.name: target.spec for target in targets}
-    return [(report, specs_of[report.name]) for report in prepared(targets, tools, knowledge, settings)]
+    reports = prepared(targets, tools, knowledge, settings)
+    offered = [tool.name for tools in found.values() for tool in tools]
+    _refuse_namesakes(found, offered if settings.bench else [report.tool for report in reports])
+    return [(report, specs_of[report.name]) for report in reports]
+
+
+def _refuse_namesakes(found: Mapping[str, Sequence[Described]], names: Iterable[str]) -> None:
+    """Raise a `UsageError` where words for one tool would be taken for words about another."""
+    for name in names:
+        specs = [spec for spec, tools in found.items() if name in [each.name for each in tools]]
+        if len(specs) > 1:
+            message = f"the tool '{name}' is there twice: in {specs[0]} and in {specs[1]}"
+            raise UsageError(message, "words are found by the name of their tool: give one of these only")
 
 
 def _view(store: Store, run: Run) -> FixRun:
     if run.purpose.verb != "fix":
         raise UsageError(f"run {run.id} is not from tool fix, but from {run.purpose.command}")
-    reports = sorted(store.tool_documents(run.id, FixReport), key=lambda report: report.place)
+    kept = map(without_secrets, store.tool_documents(run.id, FixReport))
+    reports = sorted(kept, key=lambda report: report.place)
     spent, price = store.spent(run.id), pricing(run.settings)
     usd = sum(price(role, usage) for role, usage in spent.usage.items())
     wordings = parse_descriptions(run.purpose.descriptions, run.settings.descriptions)

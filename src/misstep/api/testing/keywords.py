@@ -16,6 +16,7 @@ OF_TOOLS = (
     "requests_per_crash",
     "tool_method",
     "skip_sanity",
+    "count",
     "timeout",
     "store",
 )

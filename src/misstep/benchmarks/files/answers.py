@@ -1,12 +1,13 @@
-"""Answers that are right or wrong, and how they are read out of what somebody says."""
+"""Reads out of what somebody says whether it is the right answer."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 import msgspec
 
-from misstep.benchmarks.files.numerals import numbers_in
+from misstep.benchmarks.files.numerals import Mention, is_rounded, numbers_in
 from misstep.benchmarks.files.selection import files_of, name_of
 from misstep.benchmarks.tree import Tree, shown
 
@@ -47,15 +48,14 @@ def objections(answer: Answer, said: str, request: str, tree: Tree) -> tuple[str
     """What is wrong with a reply; nothing if it gives the answer, and no other.
 
     Where a line says `Answer: …`, the last such line that names something is the reply. A number has to be
-    there as a whole one, in digits with or without commas, or in words; none may be there beside it but those
-    of the request, years that folders are called after, digits within names. Files have to be named by their
-    paths, or by their names where no other file has the same; of all in the tree, just the right ones may be
-    named.
+    there as a whole one, in digits with or without commas, or in words. Others may be beside it only if they
+    don't compete with it: see `_of_number`. Files have to be named by their paths, or by their names where no
+    other file has the same; of all in the tree, just the right ones may be named.
     """
     said = _unescaped(said[:MOST_READ], tree)
     if isinstance(answer, Number):
         plain = _without_names(said, request, tree)
-        numbers = next(filter(None, map(numbers_in, (*_MARKED.findall(plain)[::-1], plain))), [])
+        numbers = next(filter(None, map(numbers_in, (*_MARKED.findall(plain)[::-1], plain))), list[Mention]())
         return _of_number(answer, numbers, _harmless(request, tree))
     marked = _MARKED.findall(said)
     named = _named(marked[-1], tree) if marked and len(answer.paths) == 1 else set[str]()
@@ -66,13 +66,31 @@ def _unescaped(said: str, tree: Tree) -> str:
     return said if any("\\" in path for path in tree) else _ESCAPED.sub(r"\1", said)
 
 
-def _of_number(answer: Number, numbers: list[str], harmless: set[str]) -> tuple[str, ...]:
+def _of_number(answer: Number, numbers: Sequence[Mention], harmless: set[str]) -> tuple[str, ...]:
+    """Beside the answer there may be what is harmless, shares of it, and parts of which it is the sum.
+
+    Nothing may be there that is said to be as good as it.
+    """
     if not numbers:
         return (f"the reply names no number, should be {answer.value}",)
-    if answer.text not in numbers or {*numbers} - {answer.text} - harmless:
-        given = ", ".join(numbers[:MOST_GIVEN])
+    values = [each.value for each in numbers]
+    rivals = [{*pair} for pair, each in zip(pairwise(values), numbers[1:], strict=True) if each.rivals]
+    others = [
+        each.value
+        for each in numbers
+        if each.value not in {answer.text, *harmless}
+        and not each.is_share
+        and not is_rounded(each.value, answer.value)
+    ]
+    is_hedged = any([answer.text in pair and len(pair) > 1 for pair in rivals])
+    if answer.text not in values or is_hedged or (others and not _add_up(others, answer.value)):
+        given = ", ".join([*dict.fromkeys(values)][:MOST_GIVEN])
         return (f"the reply says {given}, should say {answer.value} alone",)
     return ()
+
+
+def _add_up(parts: Sequence[str], whole: int) -> bool:
+    return all(map(str.isdecimal, parts)) and sum(map(int, parts)) == whole
 
 
 def _without_names(said: str, request: str, tree: Tree) -> str:
@@ -86,7 +104,7 @@ def _without_names(said: str, request: str, tree: Tree) -> str:
 def _harmless(request: str, tree: Tree) -> set[str]:
     """Numbers that somebody may repeat: those in the request, and years that folders are called after."""
     years = {name for name in map(name_of, tree) if re.fullmatch(r"[1-9][0-9]{3}", name)}
-    return years | {*numbers_in(_without_names(request, request, tree))}
+    return years | {each.value for each in numbers_in(_without_names(request, request, tree))}
 
 
 def _of_paths(answer: Paths, named: set[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Draws what a task is about out of a tree, and leaves alone what could be understood in two ways."""
+"""Draws what a task is about out of a tree, if it can be understood in one way only."""
 
 import re
 from collections import Counter
@@ -43,7 +43,8 @@ class Scene:
 
     def folder(self, least: int = 1, deep: bool = False) -> str:
         """One with so many files in it."""
-        around = [parents(path) if deep else parents(path)[-1:] for path in files_of(self.tree)]
+        paths = files_of(self.tree)
+        around = (parents(path) if deep else [path.rpartition("/")[0]] for path in paths)
         counts = Counter(folder for folders in around for folder in folders)
         return self._any([path for path in folders_of(self.tree) if counts[path] >= least])
 

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+import msgspec
+
 LONGEST = 20  # characters of a number; what is longer is cut, and no right one
 _ONES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
 _TEENS = ("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
@@ -24,25 +26,57 @@ _IN_DIGITS = re.compile(
     re.IGNORECASE,
 )
 _DECIMAL = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?")
+_SIZE = re.compile(r"(?P<amount>\d+(?:\.(?P<places>\d+))?)(?P<prefix>[KMG])I?B")
 _UNITS = ("", "b", "byte", "bytes", "file", "files", "folder", "folders", "line", "lines")
-_NONE_OF_ITS_OWN = re.compile(r" ?[kmg]i?b|st|nd|rd|th", re.IGNORECASE)  # the same, rounded; a place in a row
+_PLACE = re.compile(r"st|nd|rd|th", re.IGNORECASE)  # in a row
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
+_ONE = re.compile(r"(?i)\bone\b(?![\s-]+(?:hundred|thousand))")
 _BETWEEN = re.compile(r"(?i)-(to|or|and)-")
 _ITEM = re.compile(r"[ \t]*(\d{1,4})[.)][ \t]+(?=\S)")
+_SHARE = re.compile(r"(?i)\W*of\W+(?:them|those|these|which)\b")
+_DOUBT = "maybe|perhaps|possibly|probably|even|rather|else|about|around|just|only"
+_OR = re.compile(rf"(?i)[-–]|\s+to\s+|(?:\W+\w+){{0,3}}\W+or\b(?:\W+(?:{_DOUBT})\b)*\W*")
+_APART = 60  # characters; what is farther away has nothing to do with it
 
 
-def numbers_in(text: str) -> list[str]:
-    """All numbers that a text names, as `str` would write them, in digits and in words.
+class Mention(msgspec.Struct, frozen=True):
+    """A number that a text names, as `str` would write it.
 
-    Dates, places in a row (`3rd`), sizes in kB and more, and what only numbers the lines of a list are left
-    out; so is the word "one" beside another number.
+    It is a `share` of another where "of them" follows, or where it is the word "one" beside other numbers. It
+    `rivals` the one before it if "or", "to" or a hyphen is all that is between the two.
+    """
+
+    value: str
+    is_share: bool = False
+    rivals: bool = False
+
+
+def numbers_in(text: str) -> list[Mention]:
+    """All numbers that a text names, in digits and in words, in their order.
+
+    Dates, places in a row (`3rd`), and what only numbers the lines of a list are left out.
     """
     plain = _BETWEEN.sub(r" \1 ", _DATE.sub(" ", _without_places(text)))
-    found = dict.fromkeys([*_in_digits(plain), *_in_words(plain)])
-    only_ones = all(each == "1" for each in found)
-    if not only_ones and "1" not in _in_digits(plain):
-        found.pop("1", None)
-    return list(found)
+    found = sorted([*_in_digits(plain), *_in_words(plain)])
+    ones = {match.start() for match in _ONE.finditer(plain)} & {start for start, _, _ in found}
+    asides = ones if len(ones) < len(found) else set[int]()
+    mentions, last = list[Mention](), len(plain)
+    for start, end, value in found:
+        is_share = start in asides or _SHARE.match(plain, end) is not None
+        rivals = 0 <= start - last <= _APART and _OR.fullmatch(plain, last, start) is not None
+        mentions.append(Mention(value, is_share, rivals))
+        last = end
+    return mentions
+
+
+def is_rounded(size: str, whole: int) -> bool:
+    """Whether a size such as `1.2KB` is so many bytes, up to its last digit. A kilobyte is 1000 or 1024."""
+    found = _SIZE.fullmatch(size)
+    if not found:
+        return False
+    factors = [base ** ("KMG".index(found["prefix"]) + 1) for base in (1000, 1024)]
+    last = 10 ** -len(found["places"] or "")
+    return any([abs(float(found["amount"]) - whole / factor) <= last for factor in factors])
 
 
 def _without_places(text: str) -> str:
@@ -61,13 +95,14 @@ def _without_places(text: str) -> str:
     )
 
 
-def _in_digits(text: str) -> Iterator[str]:
+def _in_digits(text: str) -> Iterator[tuple[int, int, str]]:
+    """Each with where it begins and ends; so in words."""
     for match in _IN_DIGITS.finditer(text):
-        sign, digits, unit = match["sign"] or "", match["digits"], match["unit"]
+        sign, digits, unit = match["sign"] or "", match["digits"], match["unit"].strip()
         if unit.lower() in _UNITS:
-            yield from (f"{sign}{value}" for value in _values(digits))
-        elif not _NONE_OF_ITS_OWN.fullmatch(unit):
-            yield f"{sign}{digits}{unit}"[:LONGEST]
+            yield from ((*match.span(), f"{sign}{value}") for value in _values(digits))
+        elif not _PLACE.fullmatch(unit):
+            yield *match.span(), f"{sign}{digits}{unit.upper()}"[:LONGEST]
 
 
 def _values(digits: str) -> Iterator[str]:
@@ -84,7 +119,7 @@ def _whole(digits: str) -> str:
     return str(int(digits)) if len(digits) < LONGEST else digits[:LONGEST]
 
 
-def _in_words(text: str) -> Iterator[str]:
+def _in_words(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _IN_WORDS.finditer(text):
         total, current = 0, 0
         for word in re.findall("[a-z]+", match[0].lower()):
@@ -94,4 +129,4 @@ def _in_words(text: str) -> Iterator[str]:
                 total, current = 1000 * max(1, current), 0
             else:
                 current += _VALUES.get(word, 0)
-        yield str(total + current)
+        yield *match.span(), str(total + current)

@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec import structs
 
-from misstep.benchmarks.forge.project import Label, Opened, Project
-from misstep.benchmarks.forge.state import Comment, Proposal, Thread
+from misstep.benchmarks.forge.project import Project
+from misstep.benchmarks.forge.state import Comment, Label, Proposal, Thread
 
 TICK = timedelta(minutes=1)  # from one change to the next
 LATEST = 253_402_300_799  # the last second of the year 9999
@@ -25,7 +25,7 @@ class Ledger:
         self._now = self.project.start
         self._last_id = 1000
         self.labels = {label.name: label for label in self.project.labels}
-        self.threads = {each.number: self._opened(each) for each in self.project.threads}
+        self.threads = {each.number: self._dated(each) for each in self.project.threads}
         self._now = self.project.start + OPENING
 
     @property
@@ -76,25 +76,12 @@ class Ledger:
         self.labels[label.name] = label
         return label
 
-    def _opened(self, given: Opened) -> Thread:
+    def _dated(self, thread: Thread) -> Thread:
+        """As it is written down, with the ids and times that it does not tell."""
         at = self.tick()
-        comments = tuple(
-            Comment(each.author, each.body, self.new_id(), self.tick()) for each in given.comments
-        )
-        proposal = Proposal(given.head, given.base, reviewers=given.reviewers) if given.head else None
-        return Thread(
-            given.number,
-            given.title,
-            given.body,
-            given.author,
-            given.state,
-            given.labels,
-            given.assignees,
-            comments,
-            proposal,
-            made=at,
-            changed=comments[-1].at if comments else at,
-        )
+        comments = [structs.replace(each, id=self.new_id(), at=self.tick()) for each in thread.comments]
+        changed = comments[-1].at if comments else at
+        return structs.replace(thread, comments=tuple(comments), made=at, changed=changed)
 
 
 def told(seconds: int) -> str:

@@ -3,24 +3,19 @@
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
-from typing import Literal
 
 import msgspec
 
+from misstep.benchmarks.forge.state import Label, Thread
 
-class Person(msgspec.Struct, frozen=True):
+
+class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     login: str
     name: str
     email: str
 
 
-class Label(msgspec.Struct, frozen=True):
-    name: str
-    color: str = "ededed"
-    description: str = ""
-
-
-class Change(msgspec.Struct, frozen=True, rename={"start": "from"}):
+class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
     """A commit to be; `start` is the branch that a new branch begins at."""
 
     branch: str
@@ -30,28 +25,7 @@ class Change(msgspec.Struct, frozen=True, rename={"start": "from"}):
     start: str = ""
 
 
-class Said(msgspec.Struct, frozen=True):
-    author: str
-    body: str
-
-
-class Opened(msgspec.Struct, frozen=True):
-    """An issue, or a pull request where there is a `head`."""
-
-    number: int
-    title: str
-    body: str
-    author: str
-    state: Literal["open", "closed"] = "open"
-    labels: tuple[str, ...] = ()
-    assignees: tuple[str, ...] = ()
-    comments: tuple[Said, ...] = ()
-    head: str = ""
-    base: str = ""
-    reviewers: tuple[str, ...] = ()
-
-
-class Project(msgspec.Struct, frozen=True):
+class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that a new forge holds. Tokens act in the name of `account`."""
 
     owner: str
@@ -63,8 +37,7 @@ class Project(msgspec.Struct, frozen=True):
     people: tuple[Person, ...]
     labels: tuple[Label, ...]
     commits: tuple[Change, ...]
-    issues: tuple[Opened, ...]
-    pulls: tuple[Opened, ...]
+    threads: tuple[Thread, ...]
 
     @property
     def full_name(self) -> str:
@@ -72,11 +45,6 @@ class Project(msgspec.Struct, frozen=True):
 
     def person(self, login: str) -> Person | None:
         return next((each for each in self.people if each.login.lower() == login.lower()), None)
-
-    @property
-    def threads(self) -> list[Opened]:
-        """Issues and pull requests, by number."""
-        return sorted((*self.issues, *self.pulls), key=lambda each: each.number)
 
 
 def read_data(name: str) -> bytes:

@@ -1,4 +1,4 @@
-"""How each task is done with our own tools, and how one can spoil it."""
+"""Calls of our own tools that do a task, or spoil it."""
 
 from misstep.benchmarks.forge.judging import expected_state
 from misstep.benchmarks.forge.tasks import Goal, goal_of

@@ -5,12 +5,17 @@ from typing import Any, Literal
 
 import msgspec
 
-from misstep.benchmarks.forge.project import Label
 from misstep.benchmarks.tree import Tree
 from misstep.benchmarks.tree import differences as tree_differences
 
 MOST = 20  # lines
 LONGEST = 120  # characters of a value that is quoted
+
+
+class Label(msgspec.Struct, frozen=True):
+    name: str
+    color: str = "ededed"
+    description: str = ""
 
 
 class Comment(msgspec.Struct, frozen=True):

@@ -1,14 +1,11 @@
-"""Plain tools for a repository on a forge, and LangChain's own for the same."""
+"""Plain tools for the repository on a forge that the environment names."""
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from misstep.benchmarks.forge.client import ask, ask_all, decoded, encoded
-
-if TYPE_CHECKING:
-    from langchain_core.tools import BaseTool
 
 
 def list_issues(state: str = "open") -> list[dict[str, Any]]:
@@ -180,13 +177,6 @@ TOOLS: list[Callable[..., Any]] = [
     read_pull_request,
     create_pull_request,
 ]
-
-
-def langchain() -> "list[BaseTool]":
-    """LangChain's toolkit for GitHub, on the forge that the environment names."""
-    from misstep.benchmarks.forge.toolkit import github_tools
-
-    return github_tools()
 
 
 def _file(path: str, branch: str) -> dict[str, Any]:

@@ -40,8 +40,13 @@ def parents(path: str) -> list[str]:
 
 def complete(tree: Tree) -> dict[str, Content]:
     """The tree with every folder listed, sorted by path."""
-    folders = {parent: Folder() for path in tree for parent in parents(path)}
-    return dict(sorted({**folders, **tree}.items()))
+    whole = dict(tree)
+    for path in tree:
+        above = path.rpartition("/")[0]
+        while above and above not in whole:
+            whole[above] = Folder()
+            above = above.rpartition("/")[0]
+    return dict(sorted(whole.items()))
 
 
 def shown(path: str, most: int = 200) -> str:

@@ -57,11 +57,15 @@ def _group(argument: Any) -> str:
 
 
 def _one_of(members: Any) -> str:
-    is_negated = str(members[0][0]) == "NEGATE"
-    listed = [_member(str(name), argument) for name, argument in members[is_negated:]]
-    if is_negated:
-        return f"[^{''.join(listed)}{_NEVER}]"
-    return f"[{''.join(listed)}]"
+    if str(members[0][0]) != "NEGATE":
+        return f"[{_members(members)}]"
+    if any(str(name) == "CATEGORY" for name, _ in members):
+        raise ValueError("all but a category, of which only a part is known")
+    return f"[^{_members(members[1:])}{_NEVER}]"
+
+
+def _members(members: Any) -> str:
+    return "".join([_member(str(name), argument) for name, argument in members])
 
 
 def _member(name: str, argument: Any) -> str:
@@ -85,7 +89,7 @@ def _character(code: int) -> str:
 _RULES: dict[str, Callable[[Any], str]] = {
     "LITERAL": lambda code: f"[{_character(code)}]",
     "NOT_LITERAL": lambda code: f"[^{_character(code)}{_NEVER}]",
-    "ANY": lambda _: "char",
+    "ANY": lambda _: f"[^{_NEVER}]",
     "IN": _one_of,
     "MAX_REPEAT": _repeated,
     "MIN_REPEAT": _repeated,

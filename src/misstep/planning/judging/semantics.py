@@ -62,36 +62,22 @@ def holds(constraint: Constraint, history: History, case: Case) -> bool:
     """
     deeds = history.deeds
     match constraint:
-        case Before(first, then, _, announced):
-            bound = _after_first(announced, deeds) if announced else deeds
-            needed = _due(first, case, history)
-            return all(
-                _count(first, deeds[: deeds.index(deed)]) >= needed
-                and _count(first, deeds[deeds.index(deed) :]) == 0
-                for deed in bound
-                if deed.action == then
-            )
-        case Window(action, edge, bound_, time):
+        case Before():
+            return not _early(constraint, history, case)
+        case Window(action, edge, bound, time):
             moments = [deed.start if edge == "start" else deed.end for deed in _deeds_of(action, history)]
-            return all(moment >= time if bound_ == "after" else moment <= time for moment in moments)
+            return all(moment >= time if bound == "after" else moment <= time for moment in moments)
         case Handover(_, taker, parameter):
-            return not any(
-                slip.fault in WRONG_VALUES and slip.parameter == parameter and taker in _meant(slip, case)
-                for slip in history.parameters
-            )
+            slips = [slip for slip in _wrong_values(history) if slip.parameter == parameter]
+            return not any(taker in _meant(slip, case) for slip in slips)
         case Given(action, arguments):
-            return not any(
-                slip.fault in WRONG_VALUES and slip.action == action and slip.parameter in arguments
-                for slip in history.parameters
-            )
+            slips = [slip for slip in _wrong_values(history) if slip.action == action]
+            return not any(slip.parameter in arguments for slip in slips)
         case Adjacent(first, then):
-            return all(
-                after.action == then for before, after in pairwise(deeds) if before.action == first
-            ) and all(
-                place > 0 and deeds[place - 1].action == first
-                for place, deed in enumerate(deeds)
-                if deed.action == then
-            )
+            pairs = [(before.action, after.action) for before, after in pairwise(deeds)]
+            leads = all(after == then for before, after in pairs if before == first)
+            follows = all(before == first for before, after in pairs if after == then)
+            return leads and follows and not (deeds and deeds[0].action == then)
         case Place(action, place):
             if place == "first":
                 return not deeds or deeds[0].action == action
@@ -101,9 +87,8 @@ def holds(constraint: Constraint, history: History, case: Case) -> bool:
         case Condition(asks, _, then, otherwise):
             dropped = otherwise if case.world.findings.get(asks, False) else then
             told = _after_first(asks, deeds)
-            return all(
-                deed.action != dropped and deed in told for deed in deeds if deed.action in (then, otherwise)
-            )
+            branches = [deed for deed in deeds if deed.action in (then, otherwise)]
+            return all(deed.action != dropped and deed in told for deed in branches)
         case Repeat(action, times):
             return history.calls_of.get(action, 0) <= times
         case Limit(action, most):
@@ -122,23 +107,28 @@ def broken_at(constraint: Constraint, history: History, case: Case) -> int | Non
     """
     if holds(constraint, history, case):
         return None
-    deeds: Sequence[Deed] = history.deeds
     if isinstance(constraint, Before):
-        bound = _after_first(constraint.announced, deeds) if constraint.announced else deeds
-        early = [deed for deed in bound if deed.action == constraint.then]
-        return next(deed.step for deed in early if _is_early(deed, constraint, history, case))
+        return _early(constraint, history, case)[0].step
+    deeds = history.deeds
     for number in range(1, len(deeds) + 1):
-        begun = msgspec.structs.replace(history, deeds=history.deeds[:number])
+        begun = msgspec.structs.replace(history, deeds=deeds[:number])
         if not holds(constraint, begun, case):
             return deeds[number - 1].step
     return None
 
 
-def _is_early(deed: Deed, constraint: Before, history: History, case: Case) -> bool:
-    place = history.deeds.index(deed)
-    before, after = history.deeds[:place], history.deeds[place:]
-    needed = _due(constraint.first, case, history)
-    return _count(constraint.first, before) < needed or _count(constraint.first, after) > 0
+def _early(constraint: Before, history: History, case: Case) -> list[Deed]:
+    """What was done before all was done that has to come first; what is announced binds from then on."""
+    deeds, first = history.deeds, constraint.first
+    bound = _after_first(constraint.announced, deeds) if constraint.announced else deeds
+    needed = _due(first, case, history)
+    return [
+        deed
+        for place, deed in enumerate(deeds)
+        if deed in bound
+        and deed.action == constraint.then
+        and (_count(first, deeds[:place]) < needed or _count(first, deeds[place:]) > 0)
+    ]
 
 
 def _due(action: str, case: Case, history: History) -> int:
@@ -173,6 +163,10 @@ def _after_first(action: str, deeds: Sequence[Deed]) -> Sequence[Deed]:
         if deed.action == action:
             return deeds[place + 1 :]
     return ()
+
+
+def _wrong_values(history: History) -> list[ParameterSlip]:
+    return [slip for slip in history.parameters if slip.fault in WRONG_VALUES]
 
 
 def _meant(slip: ParameterSlip, case: Case) -> Iterable[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from misstep.core.benchmark import BenchmarkReport, TaskReport
 from misstep.report.benchmark import HEADINGS, rate_rows, spent_in_words
 from misstep.report.text import plain
-from misstep.report.trial import trial_in_words
+from misstep.report.trial import calls_in_words, last_words
 from misstep.report.web.markup import Markup, element, lines, text
 from misstep.report.web.sections import section
 from misstep.report.web.tables import Row, grid
@@ -41,9 +41,11 @@ def _amiss(amiss: Sequence[TaskReport], run: str, place: str) -> Iterator[Markup
 def _task(task: TaskReport, again: str) -> Markup:
     about = ", ".join(filter(None, (task.kind, task.domain, task.split)))
     verdict = element("b", task.verdict, class_="bad")
-    head = element("summary", verdict, " ", text(about, 200), " · ", lines(task.request, MOST))
+    asked = element("span", lines(task.request, MOST), class_="lines")
+    head = element("summary", verdict, " ", text(about, 200), " · ", asked)
     parts = [element("ul", *[element("li", text(line, MOST)) for line in task.why])]
     if task.trial is not None:
-        did = [element("li", lines(line, MOST)) for line in trial_in_words(task.trial)]
+        did = [element("li", text(line, MOST)) for line in calls_in_words(task.trial)]
         parts += [element("p", "What the agent did:"), element("ol", *did)]
-    return element("details", head, *parts, element("pre", lines(plain(again))))
+        parts += [element("p", "What it said:"), element("pre", lines(last_words(task.trial), MOST))]
+    return element("details", head, *parts, element("p", "Again:"), element("pre", lines(plain(again))))

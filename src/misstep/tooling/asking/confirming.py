@@ -1,5 +1,7 @@
 """Tells errors of tools that requests have led to from bad days of whatever the tools run on."""
 
+from collections.abc import Sequence
+
 from msgspec import structs
 
 from misstep.core.finding import RUNTIME_ERRORS
@@ -20,14 +22,13 @@ def shows_defect(use: Use) -> bool:
 async def confirmed(trial: Trial, trials: Trials) -> Trial:
     """The trial, in which errors that can't be shown again from a fresh start are the environment's."""
     uses = list(trial.uses)
-    for place, use in enumerate(uses):
+    for place, use in enumerate(trial.uses):
         if shows_defect(use):
-            calls = [each.call for each in uses[: place + 1]]
-            uses[place] = await _replayed(use, calls, trials)
+            uses[place] = await _replayed(use, trial.calls_up_to(place), trials)
     return structs.replace(trial, uses=tuple(uses))
 
 
-async def _replayed(use: Use, calls: list[Invocation], trials: Trials) -> Use:
+async def _replayed(use: Use, calls: Sequence[Invocation], trials: Trials) -> Use:
     for times in range(1, REPLAYS + 1):
         if is_same(await trials.make(calls), use.judged):
             return structs.replace(use, replayed=times, reproduced=1)

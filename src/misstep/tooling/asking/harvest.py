@@ -54,9 +54,8 @@ def _sightings(trials: Iterable[Trial], spec: str, titles: Mapping[str, str]) ->
         for place, use in enumerate(trial.uses):
             made += 1
             if shows_defect(use):
-                calls = _calls_up_to(trial, place)
                 title = titles.get(use.tool, use.tool)
-                yield _finding(use, title, calls, made, trial.request, spec)
+                yield _finding(use, title, trial.calls_up_to(place), made, trial.request, spec)
 
 
 def _finding(
@@ -93,7 +92,7 @@ def _refusals(passages: Sequence[Passage], candidates: Mapping[str, Finding]) ->
         place = stuck_at(trial, candidate.tool)
         if place is None:
             continue
-        calls = _calls_up_to(trial, place)
+        calls = trial.calls_up_to(place)
         yield structs.replace(
             met_instead(candidate, trial.uses[place]),
             calls=calls,
@@ -105,7 +104,3 @@ def _refusals(passages: Sequence[Passage], candidates: Mapping[str, Finding]) ->
             origin=BY_REQUEST,
             found_after=len(calls),
         )
-
-
-def _calls_up_to(trial: Trial, place: int) -> tuple[Invocation, ...]:
-    return tuple(use.call for use in trial.uses[: place + 1])

@@ -31,7 +31,7 @@ async def judge_refusal(
 
     It has to come again from a fresh start, and a judge that is surprised is asked the other way round.
     """
-    calls = tuple(use.call for use in trial.uses[: place + 1])
+    calls = trial.calls_up_to(place)
     if (await trials.make(calls)).ruling != "refused":
         return structs.replace(passage, why="it was refused, but not again from a fresh start")
     about = {

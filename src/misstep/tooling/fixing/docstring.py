@@ -11,7 +11,7 @@ from misstep.core.descriptions import Wording
 from misstep.core.docstring import begins_section, parse_docstring
 from misstep.errors import UsageError
 from misstep.tooling.fixing.entries import put_parameters
-from misstep.tooling.fixing.literal import Place, escaped, find_docstring, wrapped, written
+from misstep.tooling.fixing.literal import Place, escaped, find_docstring, first_line, wrapped, written
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -39,22 +39,30 @@ def rewrite(text: str, changes: Sequence[Change]) -> str:
 
 def _edited(text: str, change: Change) -> str:
     place = find_docstring(text, change.line, change.where)
-    literal = written(place, _lines(place, change.wording))
-    anew = text[: place.start] + literal + text[place.end :]
+    for each in (place, place.cooked()) if place.is_raw else (place,):
+        anew = text[: place.start] + written(each, _lines(each, change.wording)) + text[place.end :]
+        if _is_right(text, anew, change):
+            return anew
+    hint = "write it by hand, or use the override (--out)"
+    raise UsageError("has a docstring into which these words can't be put", hint, where=change.where)
+
+
+def _is_right(text: str, anew: str, change: Change) -> bool:
+    """Whether the new words are said now, and nothing else is another."""
     try:
-        again = find_docstring(anew, change.line, change.where)
-        said = ast.literal_eval(anew[again.start : again.end]) if again.inner is not None else ""
-        is_same = _without_docstring(text, change.line) == _without_docstring(anew, change.line)
-        before = ast.literal_eval(text[place.start : place.end]) if place.inner is not None else ""
+        before, said = _docstring(text, change), _docstring(anew, change)
+        if _without_docstring(text, change.line) != _without_docstring(anew, change.line):
+            return False
     except (UsageError, SyntaxError, ValueError):
-        said, before, is_same = "", "", False
-    found = parse_docstring(inspect.cleandoc(said))
-    is_same = is_same and _others(before, change.wording) == _others(said, change.wording)
-    told = Wording(found.text, {name: found.parameters.get(name, "") for name in change.wording.parameters})
-    if not is_same or not same_words(told, change.wording):
-        hint = "write it by hand, or use the override (--out)"
-        raise UsageError("has a docstring into which these words can't be put", hint, where=change.where)
-    return anew
+        return False
+    found, wording = parse_docstring(inspect.cleandoc(said)), change.wording
+    told = Wording(found.text, {name: found.parameters.get(name, "") for name in wording.parameters})
+    return _others(before, wording) == _others(said, wording) and same_words(told, wording)
+
+
+def _docstring(text: str, change: Change) -> str:
+    place = find_docstring(text, change.line, change.where)
+    return ast.literal_eval(text[place.start : place.end]) if place.inner is not None else ""
 
 
 def _others(docstring: str, wording: Wording) -> dict[str, str]:
@@ -72,7 +80,7 @@ def same_words(told: Wording, wanted: Wording) -> bool:
 
 def _lines(place: Place, wording: Wording) -> list[str]:
     """What stands between the quotes then, line by line, without the function's indentation."""
-    before = _typed_lines(place)
+    before = place.lines
     end = next((at for at in range(len(before)) if begins_section(before, at)), len(before))
     width = len(place.indent.expandtabs(4))
     head = before[:end]
@@ -90,29 +98,16 @@ def _lines(place: Place, wording: Wording) -> list[str]:
     return [*head, *gap, *rest] or [""]
 
 
-def _typed_lines(place: Place) -> list[str]:
-    """What stands between the quotes, as it was typed, without the indentation and the last empty lines."""
-    if place.inner is None:
-        return []
-    first, *others = re.split(r"\r\n|\r|\n", place.inner)
-    lines = [first.lstrip(), *[_dedented(line, place.indent) for line in others]]
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return lines
-
-
-def _dedented(line: str, indent: str) -> str:
-    return line[len(indent) :] if line.startswith(indent) else line.lstrip() if not line.strip() else line
-
-
 def _without_docstring(text: str, line: int) -> str:
     """All that the code says but for that docstring."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = min([node.lineno, *[each.lineno for each in node.decorator_list]])
-            if first == line and ast.get_docstring(node, clean=False) is not None:
-                node.body = node.body[1:] or [ast.Pass()]
+        if (
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and first_line(node) == line
+            and ast.get_docstring(node, clean=False) is not None
+        ):
+            node.body = node.body[1:] or [ast.Pass()]
     return ast.dump(tree)
 
 

@@ -18,9 +18,11 @@ from misstep.core.transcript import storable
 from misstep.core.words import quoted
 
 MOST_SAID = 20_000  # characters
+MOST_CHARACTERS = 4_000  # of a candidate: not all scripts have spaces between words
 MOST_ARGUMENTS = 20_000
 
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+# Marks of direction are among them: with them, code shows as something else than it is.
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]")
 _Said = Annotated[str, Meta(max_length=MOST_SAID)]
 
 
@@ -130,6 +132,8 @@ def _wrong_with(wording: Wording, tool: Described) -> list[str]:
         wrong.append("The description is empty.")
     if wording.words > MOST_WORDS:
         wrong.append(f"There are {wording.words} words in all; at most {MOST_WORDS} will do.")
+    if (count := wording.characters) > MOST_CHARACTERS:
+        wrong.append(f"There are {count:,} characters in all; at most {MOST_CHARACTERS:,} will do.")
     if parse_docstring(wording.description or "").text != wording.description:
         wrong.append("Leave out sections such as 'Args:': parameters have descriptions of their own.")
     return wrong

@@ -13,8 +13,8 @@ from misstep.tooling.fuzzing.idea import Idea
 from misstep.tooling.fuzzing.inspiration import Inspiration
 from misstep.tooling.fuzzing.learning.corpus import Entry
 from misstep.tooling.fuzzing.learning.feedback import Feature, Feedback, is_bad, is_costly
-from misstep.tooling.fuzzing.making.mutation import renumbered
 from misstep.tooling.fuzzing.making.sequences import stage_of
+from misstep.tooling.fuzzing.making.texts import renumbered
 from misstep.tooling.fuzzing.subject import Subject
 from misstep.tooling.fuzzing.supply import Opener
 

@@ -108,12 +108,10 @@ def _since_last_reply(messages: Sequence[Any]) -> Sequence[Any]:
 
 def _streamed(chunks: list[Any]) -> list[tuple[str, Any]]:
     """The calls of a reply that came in pieces, as they were written."""
-    whole = chunks[0] + chunks[1:] if chunks else None
-    return (
-        [(call["name"] or "", read_arguments(call["args"])) for call in whole.tool_call_chunks]
-        if whole
-        else []
-    )
+    if not chunks:
+        return []
+    whole = chunks[0] + chunks[1:]
+    return [(call["name"] or "", read_arguments(call["args"])) for call in whole.tool_call_chunks]
 
 
 def _calls(message: Any) -> list[tuple[str, Any]]:

@@ -1,6 +1,6 @@
 """The kinds of tasks that people set, each with its forms."""
 
-from misstep.benchmarks.files.kinds import arranging, asking, changing, making, mixing, moving
+from misstep.benchmarks.files.kinds import arranging, asking, changing, making, mixing, moving, stumbling
 from misstep.benchmarks.files.plan import Form
 
 KINDS: dict[str, tuple[Form, ...]] = {
@@ -20,5 +20,5 @@ KINDS: dict[str, tuple[Form, ...]] = {
     "create": (making.folders, making.files, making.skeleton),
     "summary": (making.sizes, making.totals, making.paths, making.types),
     "steps": (mixing.gather, mixing.release, mixing.tidy),
-    "names": (moving.rename_odd, moving.move_odd, moving.swap_odd),
+    "names": (stumbling.rename, stumbling.move, stumbling.swap),
 }

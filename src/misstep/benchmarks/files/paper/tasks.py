@@ -1,5 +1,6 @@
 """Tasks of the paper's layout: prompt files, set-up scripts, folders that show the right end."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -33,6 +34,7 @@ class PaperTask(msgspec.Struct, frozen=True):
 
 def read_paper(folder: Path) -> Sequence[PaperTask]:
     """What the lists of environments name, then the prompts of fields that no list has."""
+    _require_readable(folder)
     root = folder.resolve()
     lists = sorted([*root.glob("envs*.yml"), *root.glob("envs/envs*.yml")])
     entries = {entry.prompt_file: entry for path in lists for entry in read_entries(path)}
@@ -47,6 +49,13 @@ def read_paper(folder: Path) -> Sequence[PaperTask]:
         raise UsageError("no tasks of the paper's benchmark", expected, where=str(folder))
     tasks = {each.task.id: each for each in (_paper_task(root, entry) for entry in entries.values())}
     return sorted(tasks.values(), key=lambda each: (each.task.domain, each.task.seed))
+
+
+def _require_readable(folder: Path) -> None:
+    try:
+        os.listdir(folder)
+    except OSError as error:
+        raise UsageError(f"can't be read as a folder: {error.strerror}", where=str(folder)) from error
 
 
 def judge_paper(each: PaperTask, found: Tree, initial: Tree) -> tuple[Judgement, tuple[str, ...]]:

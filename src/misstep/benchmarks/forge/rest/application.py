@@ -15,6 +15,7 @@ from misstep.benchmarks.forge.rest.call import Call, House
 from misstep.benchmarks.forge.rest.routes import find_route
 
 PER_PAGE, MOST_PER_PAGE = 30, 100
+MOST_ASKED = 100  # fields of a query
 FAR = 10  # digits; no page has a number like that
 FOREVER = "4102444800"  # when the limit begins anew, which nobody reaches
 
@@ -61,7 +62,7 @@ class Application:
         self._let_in(visitor, place)
         if route.changes:
             visitor.require_write()
-        query = dict(parse_qsl(parts.query, keep_blank_values=True, errors="replace", max_num_fields=100))
+        query = _asked(parts.query)
         body = {} if method == "GET" else _parsed(request.body, parts.path)
         answer = route.work(Call(self._house, visitor, place, query, body))
         return self._sent(answer, request, parts.path, query)
@@ -93,6 +94,13 @@ class Application:
         if request.method in ("GET", "HEAD") and request.headers.get("if-none-match") == tag:
             return Response(304, response.headers)
         return response
+
+
+def _asked(query: str) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(query, keep_blank_values=True, errors="replace", max_num_fields=MOST_ASKED))
+    except ValueError:
+        raise Refusal(400, f"More than {MOST_ASKED} fields in a query") from None
 
 
 def _parsed(body: bytes, path: str) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from urllib.parse import quote
 import msgspec
 
 from misstep.benchmarks.forge.ledger import Ledger, told
-from misstep.benchmarks.forge.project import Label, Project
+from misstep.benchmarks.forge.project import Project
 from misstep.benchmarks.forge.repository.repository import Repository
-from misstep.benchmarks.forge.state import Comment, Proposal, Review, Thread
+from misstep.benchmarks.forge.state import Comment, Label, Proposal, Review, Thread
 
 View = dict[str, Any]
 

@@ -1,48 +1,14 @@
 """Changes arguments that reached something into others that may reach more."""
 
-import math
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from misstep.core.dice import Dice
+from misstep.tooling.fuzzing.making.numbers import changed_number
+from misstep.tooling.fuzzing.making.texts import LONGEST, TIMES, any_token, changed_text
 from misstep.tooling.fuzzing.subject import Subject
 
-LONGEST = 1 << 16  # characters of a text, items of a list
-_WIDEST = 10**40  # numbers far beyond whatever a tool counts in; longer ones can't all be read back
 _UNLISTED = 0.05  # chance that a parameter with listed values gets another one
-_TIMES = (2, 3, 8, 64, 600)
-_READ = 4000  # characters of a text in which numbers are looked for
-_DIGITS = re.compile("[0-9]{1,40}")
-
-SPECIAL = (
-    "\0", "\ud800", "\n", "\r\n", "\t", " ", "'", '"', "`", "\\", "/", "//", "..", "../", "%", "%00", "%s",
-    "{0}", "{", "}", "[", "]", "(", ")", "<", ">", "&", "|", ";", ":", ",", "=", "#", "?", "*", "$", "@", "~",
-    "-", "+", "0", "1", "-1", "e", ".", "\u00e9", "\u0130", "\u202e", "\U0001f600", "\ufeff",
-    "null", "true", "NaN",
-)  # fmt: skip
-INTERESTING = (
-    0,
-    1,
-    -1,
-    2,
-    3,
-    10,
-    16,
-    64,
-    100,
-    127,
-    128,
-    255,
-    256,
-    1000,
-    4096,
-    65535,
-    2**31,
-    2**32,
-    2**63,
-    -(2**31),
-)
 
 _Change: TypeAlias = Callable[[dict[str, Any], Subject, Dice], dict[str, Any]]
 
@@ -72,11 +38,15 @@ def spliced(one: dict[str, Any], other: dict[str, Any], dice: Dice) -> dict[str,
 def changed_value(value: Any, subject: Subject, dice: Dice) -> Any:
     """Another value, of the same type as a rule."""
     if isinstance(value, str):
-        return _text(value, subject, dice)
+        return changed_text(value, subject, dice)
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
-        return dice.pick(subject.numbers) if subject.numbers and dice.chance(0.2) else _number(value, dice)
+        return (
+            dice.pick(subject.numbers)
+            if subject.numbers and dice.chance(0.2)
+            else changed_number(value, dice)
+        )
     if isinstance(value, list):
         return _list(value, subject, dice)
     if isinstance(value, dict):
@@ -143,134 +113,6 @@ def _joined(one: Any, other: Any, dice: Dice) -> Any:
     return other
 
 
-def _text(text: str, subject: Subject, dice: Dice) -> str:
-    changed = dice.pick(_TEXT_CHANGES)(text, subject, dice)
-    return changed[:LONGEST]
-
-
-def _inserted(text: str, subject: Subject, dice: Dice) -> str:
-    place = dice.below(len(text) + 1)
-    return text[:place] + _token(subject, dice) + text[place:]
-
-
-def _appended(text: str, subject: Subject, dice: Dice) -> str:
-    token = _token(subject, dice)
-    return text + token if dice.chance(0.5) else token + text
-
-
-def _replaced(text: str, subject: Subject, dice: Dice) -> str:
-    start, end = _span(text, dice)
-    return text[:start] + _token(subject, dice) + text[end:]
-
-
-def _token(subject: Subject, dice: Dice) -> str:
-    if subject.tokens and dice.chance(0.5):
-        return dice.pick(list(subject.tokens))
-    return dice.pick(SPECIAL)
-
-
-def _cut_out(text: str, _subject: Subject, dice: Dice) -> str:
-    start, end = _span(text, dice)
-    return text[:start] + text[end:]
-
-
-def _truncated(text: str, _subject: Subject, dice: Dice) -> str:
-    return text[: dice.below(len(text) + 1)]
-
-
-def _repeated(text: str, _subject: Subject, dice: Dice) -> str:
-    times = dice.pick(_TIMES)
-    if dice.chance(0.4) or not text:
-        return (text or "a") * min(times, LONGEST // (len(text) or 1) + 1)
-    start, end = _span(text, dice)
-    return text[:start] + text[start:end] * min(times, LONGEST // (end - start or 1)) + text[end:]
-
-
-def _other_character(text: str, _subject: Subject, dice: Dice) -> str:
-    if not text:
-        return dice.pick(SPECIAL)
-    place = dice.below(len(text))
-    other = chr((ord(text[place]) + dice.pick((-1, 1, 32, -32, 128))) % 0x110000)
-    return text[:place] + other + text[place + 1 :]
-
-
-def _as_number(text: str, _subject: Subject, dice: Dice) -> str:
-    digits = text.strip()
-    if digits.isdecimal() and len(digits) < 40:
-        return str(_number(int(digits), dice))
-    return str(dice.pick(INTERESTING))
-
-
-def renumbered(text: str, number: int) -> Iterator[str]:
-    """The text with this number in the place of each of the numbers in it."""
-    for found in _DIGITS.finditer(text[:_READ]):
-        if int(found[0]) != abs(number):
-            yield f"{text[: found.start()]}{abs(number)}{text[found.end() :]}"
-
-
-def _other_number(text: str, subject: Subject, dice: Dice) -> str:
-    """Another number in the place of one in the text, of as many digits every other time."""
-    places = [found.span() for found in _DIGITS.finditer(text[:_READ])]
-    if not places:
-        return _inserted(text, subject, dice)
-    start, end = dice.pick(places)
-    known = dice.pick(subject.numbers) if subject.numbers and dice.chance(0.4) else None
-    number = str(abs(_number(int(text[start:end]), dice)) if known is None else known)
-    if dice.chance(0.5):
-        number = number[-(end - start) :].zfill(end - start)
-    return text[:start] + number + text[end:]
-
-
-def _other_case(text: str, _subject: Subject, dice: Dice) -> str:
-    return dice.pick((text.upper, text.lower, text.swapcase, text.strip))()
-
-
-def _wrapped(text: str, _subject: Subject, dice: Dice) -> str:
-    pair = dice.pick(('""', "''", "()", "[]", "{}", "<>", "  ", "//"))
-    return pair[0] + text + pair[1]
-
-
-def _turned(text: str, _subject: Subject, _dice: Dice) -> str:
-    return text[::-1]
-
-
-_TEXT_CHANGES: tuple[Callable[[str, Subject, Dice], str], ...] = (
-    _inserted, _inserted, _appended, _appended, _replaced, _cut_out, _cut_out, _truncated, _repeated,
-    _other_character, _as_number, _other_number, _other_number, _other_case, _wrapped, _turned,
-)  # fmt: skip
-
-
-def _span(items: Sequence[Any], dice: Dice) -> tuple[int, int]:
-    """A stretch, mostly a short one."""
-    start = dice.below(len(items) + 1)
-    length = 1 + dice.below(3) if dice.chance(0.6) else dice.below(len(items) - start + 1)
-    return start, min(start + length, len(items))
-
-
-def _number(number: int | float, dice: Dice) -> int | float:
-    changed: int | float = dice.pick(_NUMBER_CHANGES)(number, dice)
-    if isinstance(number, int) and isinstance(changed, float) and changed.is_integer():
-        changed = int(changed)
-    if isinstance(changed, float) and not math.isfinite(changed):
-        return 1e308
-    return max(-_WIDEST, min(_WIDEST, changed))
-
-
-_NUMBER_CHANGES: tuple[Callable[[Any, Dice], Any], ...] = (
-    lambda n, _: n + 1,
-    lambda n, _: n - 1,
-    lambda n, _: -n,
-    lambda n, _: n * 2,
-    lambda n, _: n // 2 if isinstance(n, int) else n / 2,
-    lambda n, _: n * 10,
-    lambda n, dice: n + dice.below(33) - 16,
-    lambda _, dice: dice.pick(INTERESTING),
-    lambda _, dice: dice.pick(INTERESTING) + dice.below(3) - 1,
-    lambda n, dice: (-1) ** dice.below(2) * dice.below(1 << 4 * (1 + dice.below(12))) + n * 0,
-    lambda n, dice: dice.below(100) if isinstance(n, int) else dice.below(1000) / 10,
-)
-
-
 def _list(items: list[Any], subject: Subject, dice: Dice) -> list[Any]:
     if not items:
         return [dice.pick(("", 0, "a", None))]
@@ -286,14 +128,14 @@ def _list(items: list[Any], subject: Subject, dice: Dice) -> list[Any]:
         return [*items, changed_value(items[place], subject, dice)]
     if way == 6:
         return items[::-1] if dice.chance(0.5) else items[:place]
-    times = dice.pick(_TIMES)
+    times = dice.pick(TIMES)
     return items * min(times, LONGEST // (8 * len(items)) + 1)
 
 
 def _object(value: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
     way = dice.below(6)
     if not value or way == 0:
-        return {**value, _token(subject, dice): dice.pick(("", 0, None, [], {}))}
+        return {**value, any_token(subject, dice): dice.pick(("", 0, None, [], {}))}
     key = dice.pick(list(value))
     if way == 1:
         return {name: each for name, each in value.items() if name != key}

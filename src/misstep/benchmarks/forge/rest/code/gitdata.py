@@ -142,13 +142,15 @@ def _change(call: Call, given: Any) -> tuple[str, Entry | None]:
         raise unprocessable("tree.path contains a malformed path component")
     if mode not in MODES:
         raise unprocessable("Must supply a valid tree.mode")
-    if isinstance(content, str):
+    kind = "tree" if mode == "040000" else "blob"
+    if isinstance(content, str) and kind == "blob":
         return path, Entry(mode, call.repository.write_blob(content.encode("utf-8", "replace")))
     if "sha" in given and sha is None:
         return path, None
-    if not isinstance(sha, str) or not _is_sha(sha) or call.repository.objects.find(sha) is None:
-        raise unprocessable("tree.sha is not a valid oid")
-    return path, Entry(FOLDER if mode == "040000" else mode, sha)
+    found = call.repository.objects.find(sha) if isinstance(sha, str) and _is_sha(sha) else None
+    if found is None or found.kind != kind:
+        raise unprocessable(f"tree.sha is not a valid {kind} oid")
+    return path, Entry(FOLDER if kind == "tree" else mode, found.sha)
 
 
 def _tree_view(call: Call, sha: str, recursive: bool) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from misstep.benchmarks.forge.project import Label
 from misstep.benchmarks.forge.rest.answers import Answer, invalid, not_found
 from misstep.benchmarks.forge.rest.call import Call
+from misstep.benchmarks.forge.state import Label
 
 
 def add_labels(call: Call, names: list[str]) -> None:

@@ -1,9 +1,8 @@
-"""The settings of a command: one frozen value, joined from files, environment and command line."""
+"""All that can be set: one frozen value, over which files, environment and command line are layers."""
 
-import re
 import shlex
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -11,42 +10,8 @@ from msgspec import Meta
 from misstep.core.consistency import CHECKS, Check
 from misstep.core.constraint import FAMILIES, Family
 from misstep.core.fixing import STRATEGIES, Strategy
-from misstep.core.spending import AGENT, Budget
-from misstep.core.transcript import storable
-from misstep.errors import UsageError, did_you_mean
-
-
-class Span:
-    """An inclusive range of whole numbers, written `3-5` or `4`."""
-
-    __slots__ = ("high", "low")
-
-    def __init__(self, low: int, high: int) -> None:
-        self.low, self.high = low, high
-
-    def __str__(self) -> str:
-        return f"{self.low}-{self.high}" if self.low != self.high else str(self.low)
-
-    def __repr__(self) -> str:
-        return f"Span({self})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Span) and (self.low, self.high) == (other.low, other.high)
-
-    def __hash__(self) -> int:
-        return hash((self.low, self.high))
-
-    @classmethod
-    def parse(cls, given: object) -> "Span":
-        if isinstance(given, int) and not isinstance(given, bool):
-            return cls(given, given)
-        match = (
-            re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", given) if isinstance(given, str) else None
-        )
-        if not match:
-            raise ValueError(given)
-        return cls(int(match[1]), int(match[2] or match[1]))
-
+from misstep.core.settings.span import Span
+from misstep.core.spending import Budget
 
 Positive = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -262,169 +227,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
 MEANS = (*BUDGETS, "retries", "time_per_request")  # what a run that goes on may have more of
-ROLES = (AGENT, "generator", "judge")
-DURATIONS = ("budget_time", "time_per_request", "time_per_tool", "timeout")
-LISTS = (
-    "beside",
-    "checks",
-    "difficulty",
-    "domains",
-    "family",
-    "kinds",
-    "only",
-    "report",
-    "strategy",
-    "topics",
-)
-PASSWORD = re.compile(r"(://[^/@\s]*:)[^@\s]*@")
 
 
 def store_flag(location: str) -> str:
     """What has to be added to a command so that it finds the store."""
     return "" if location == Settings().store else f" --store {shlex.quote(location)}"
-
-
-FIELDS = {field.name: field.type for field in msgspec.structs.fields(Settings)}
-
-
-def parse_setting(name: str, given: object, where: str, lax: bool = False) -> Any:
-    """A setting's value from outside; `lax` also takes numbers and truth values written as text."""
-    if name not in FIELDS:
-        raise UsageError(f"unknown setting '{name}'", did_you_mean(name, FIELDS), where=where)
-    try:
-        read = _read(name, given) if isinstance(given, str) else given
-        value = msgspec.convert(read, FIELDS[name], strict=not lax, dec_hook=_decode)
-        if name == "fail_on":
-            parse_gate(value)
-        if name == "model_roles":
-            _refuse_unknown_roles(value, where)
-        if isinstance(value, str) and ("\0" in value or value != storable(value)):
-            raise ValueError(value)
-        return value
-    except (msgspec.ValidationError, ValueError) as error:
-        raise _bad_value(name, given, where) from error
-
-
-def _refuse_unknown_roles(roles: Mapping[str, str], where: str) -> None:
-    for role in roles:
-        if role not in ROLES:
-            known = f"known roles: {', '.join(ROLES)}"
-            raise UsageError(f"unknown role {role!r}", known, did_you_mean(role, ROLES), where=where)
-
-
-def _read(name: str, text: str) -> object:
-    """What a text stands for where it may be written in several ways."""
-    if name in LISTS:
-        return list(dict.fromkeys(item.strip() for item in text.split(",") if item.strip()))
-    return _seconds(text.strip()) if name in DURATIONS else text
-
-
-def _seconds(text: str) -> float | str:
-    """Seconds, written as `45s`, `5m` or `1h30m`; anything else is given back as it is."""
-    match = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?", text)
-    if not match or not text:
-        return text
-    hours, minutes, seconds = (float(part or 0) for part in match.groups())
-    return hours * 3600 + minutes * 60 + seconds
-
-
-def check_settings(settings: Settings) -> Settings:
-    """The settings as values of their proper types; a `UsageError` for what was set to something else."""
-    given = {name: msgspec.to_builtins(getattr(settings, name), enc_hook=str) for name in FIELDS}
-    return Settings(**{name: parse_setting(name, value, f"Settings.{name}") for name, value in given.items()})
-
-
-def parse_gate(text: str) -> float | None:
-    """The success rate that `fail_on` demands; None where nothing is demanded."""
-    if text in ("any", "none"):
-        return 1.0 if text == "any" else None
-    kind, _, rate = text.partition(":")
-    try:
-        share = float(rate)
-    except ValueError:
-        share = -1.0
-    if kind != "threshold" or not 0 <= share <= 1:
-        raise ValueError(text)
-    return share
-
-
-def encode_settings(settings: Settings) -> bytes:
-    return msgspec.json.encode(settings, enc_hook=str)
-
-
-def decode_settings(stored: bytes | str) -> Settings:
-    return msgspec.json.decode(stored, type=Settings, dec_hook=_decode)
-
-
-def _decode(kind: type, given: object) -> object:
-    if kind is Span:
-        return Span.parse(given)
-    raise NotImplementedError(kind)
-
-
-def _bad_value(name: str, given: object, where: str) -> UsageError:
-    """The place of a flag or variable names the setting already; a line of a file does not."""
-    named = where.startswith(("--", "MISSTEP_", "Settings."))
-    kind = field_type(name)
-    choices = [str(value) for value in kind.values] if isinstance(kind, msgspec.inspect.LiteralType) else []
-    shown = _shown(name, given)
-    message = f"{shown} won't do" if named else f"{name} = {shown} won't do"
-    return UsageError(message, f"expected {_expected(name)}", did_you_mean(str(given), choices), where=where)
-
-
-def _expected(name: str) -> str:
-    """What a setting takes, in words."""
-    match field_type(name):
-        case _ if name in _WRITTEN:
-            return _WRITTEN[name]
-        case msgspec.inspect.LiteralType(values=values):
-            return f"one of {', '.join(map(str, values))}"
-        case msgspec.inspect.IntType(ge=low, le=high):
-            return f"a whole number{_between(low, high)}"
-        case msgspec.inspect.FloatType(gt=low, le=high) if low is not None:
-            also = ", or a time such as 90s, 5m or 1h30m" if name in DURATIONS else ""
-            return f"a number above {low:g}, at most {high:,.0f}{also}"
-        case msgspec.inspect.FloatType(ge=low, le=high):
-            return f"a number{_between(low, high)}"
-        case msgspec.inspect.BoolType():
-            return "true or false"
-        case msgspec.inspect.CollectionType() | msgspec.inspect.VarTupleType():
-            return "a list of texts"
-        case msgspec.inspect.DictType():
-            return "a table of texts"
-        case _:
-            return "a text"
-
-
-def _shown(name: str, given: object) -> str:
-    """A value as it was given, less the password of an address."""
-    text = ", ".join(map(str, given)) if name in LISTS and isinstance(given, list | tuple) else given
-    return PASSWORD.sub(r"\1…@", repr(text))
-
-
-def _between(low: float | None, high: float | None) -> str:
-    if high is not None:
-        return f" from {low or 0:,} to {high:,}"
-    return f", {low} or more" if low is not None else ""
-
-
-def field_type(name: str) -> Any:
-    """The type of a setting without its wrappings, as `msgspec.inspect` describes it."""
-    info: Any = msgspec.inspect.type_info(FIELDS[name])
-    while True:
-        if isinstance(info, msgspec.inspect.Metadata):
-            info = info.type
-        elif isinstance(info, msgspec.inspect.UnionType):
-            info = next(kind for kind in info.types if not isinstance(kind, msgspec.inspect.NoneType))
-        else:
-            return info
-
-
-_WRITTEN = {
-    "checks": f"one or more of {', '.join(CHECKS)}",
-    "actions": "a number or a range such as 3-5",
-    "family": f"one or more of {', '.join(FAMILIES)}",
-    "strategy": f"one or more of {', '.join(STRATEGIES)}",
-    "report": f"one or more of {', '.join(get_args(Report))}",
-    "fail_on": "any, none or threshold:RATE with a rate from 0 to 1",
-}

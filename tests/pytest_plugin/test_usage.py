@@ -1,13 +1,16 @@
 """What is wrong with a mark is said before anything is run; what stops a run is said without a traceback."""
 
 import os
+import re
 import signal
+import stat
 import subprocess
 import sys
 import time
 
 import pytest
 
+from tests.cli.test_errors import without_override
 from tests.pytest_plugin.conftest import Pytest
 
 MARKS = {
@@ -99,6 +102,35 @@ def test_what_stops_a_run_is_said_plainly(pytester: pytest.Pytester, run_pytest:
         assert word in text
     assert "Traceback" not in text
     assert "misstep/api" not in text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="root is stopped with a Linux call")
+def test_a_folder_that_may_not_be_written_to(pytester: pytest.Pytester, run_pytest: Pytest) -> None:
+    """Neither for the store nor for an object that another process needs."""
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.misstep(count=2)
+        def test_agent():
+            return "sim:perfect"
+
+        @pytest.mark.misstep_tool(calls=2)
+        def test_tool(tmp_path):
+            def greet(name: str) -> str:
+                return str(tmp_path) + name
+
+            return greet
+    """)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "misstep", "-p", "no:cacheprovider"]
+    pytester.path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    result = subprocess.run(command, capture_output=True, text=True, preexec_fn=without_override)
+    pytester.path.chmod(stat.S_IRWXU)
+    assert "2 failed" in result.stdout
+    for place in (r"\.misstep/store\.db", r"\.misstep/objects/\w+\.py"):
+        assert re.search(rf"^\S*{place}  .*\n?.*Permission denied", result.stdout, re.MULTILINE), (
+            result.stdout
+        )
+    assert "Traceback" not in result.stdout
 
 
 def test_ctrl_c_ends_pytest_and_keeps_the_run(pytester: pytest.Pytester, run_pytest: Pytest) -> None:

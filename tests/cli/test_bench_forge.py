@@ -72,7 +72,9 @@ def test_it_can_be_left_running(tmp_path: Path) -> None:
             assert served.stdout is not None
             told = dict(served.stdout.readline().split(maxsplit=1) for _ in range(4))
             clone = [*told["repository"].split(), str(tmp_path / "copy")]
-            subprocess.run(clone, check=True, capture_output=True, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"})
+            subprocess.run(
+                clone, check=True, capture_output=True, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"}
+            )
             served.send_signal(signal.SIGINT)
             assert served.wait(20) == 0
         finally:

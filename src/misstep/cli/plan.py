@@ -109,7 +109,7 @@ def test(settings: Settings) -> int:
     if settings.json:
         print_json(summary)
     elif not to_report(settings):
-        _show(summary, examples.outcomes, way_to(settings.store))
+        _show(summary, examples.outcomes, settings)
     return _exit_code(summary, settings)
 
 
@@ -130,8 +130,8 @@ def _one_output(settings: Settings, what: str) -> None:
         raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
 
 
-def _show(summary: Summary, examples: list[Outcome], place: str) -> None:
-    console = Console()
+def _show(summary: Summary, examples: list[Outcome], settings: Settings) -> None:
+    console, place = Console(), way_to(settings.store)
     console.print(summary_table(summary))
     if examples:
         hidden = summary.cases - summary.passed > len(examples)
@@ -143,6 +143,16 @@ def _show(summary: Summary, examples: list[Outcome], place: str) -> None:
             f"one again:   misstep replay {quoted(f'{summary.run}/{examples[0].case.id}')}{place}",
             gap=False,
         )
+    hint(console, _next_step(summary, settings), gap=not examples)
+
+
+def _next_step(summary: Summary, settings: Settings) -> str:
+    """What is worth typing now: why it fails, or where it would begin to."""
+    if summary.failed:
+        return f"why:         misstep plan dissect {summary.run}{way_to(settings.store)}"
+    words = ["--agent", settings.agent, *(["--model", settings.model] if settings.model else [])]
+    words += [word for key, value in settings.agent_args.items() for word in ("-A", f"{key}={value}")]
+    return f"how far it gets: misstep plan capability {' '.join(map(quoted, words))}"
 
 
 def _exit_code(summary: Summary, settings: Settings) -> int:

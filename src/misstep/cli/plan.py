@@ -111,8 +111,10 @@ def test(settings: Settings) -> int:
     if settings.json:
         print_json(ending.added_to(msgspec.to_builtins(summary)))
     elif not to_report(settings):
-        _show(summary, examples.outcomes, way_to(settings.store))
-        ending.show(Console())
+        console = Console()
+        _show(console, summary, examples.outcomes, way_to(settings.store))
+        ending.show(console)
+        hint(console, _next_step(summary, settings), gap=not examples.outcomes)
     return ending.code
 
 
@@ -133,8 +135,7 @@ def _one_output(settings: Settings, what: str) -> None:
         raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
 
 
-def _show(summary: Summary, examples: list[Outcome], place: str) -> None:
-    console = Console()
+def _show(console: Console, summary: Summary, examples: list[Outcome], place: str) -> None:
     console.print(summary_table(summary))
     if examples:
         hidden = summary.cases - summary.passed > len(examples)
@@ -146,6 +147,15 @@ def _show(summary: Summary, examples: list[Outcome], place: str) -> None:
             f"one again:   misstep replay {quoted(f'{summary.run}/{examples[0].case.id}')}{place}",
             gap=False,
         )
+
+
+def _next_step(summary: Summary, settings: Settings) -> str:
+    """What is worth typing now: why it fails, or where it would begin to."""
+    if summary.failed:
+        return f"why:         misstep plan dissect {summary.run}{way_to(settings.store)}"
+    words = ["--agent", summary.agent, *(["--model", summary.model] if summary.model else [])]
+    words += [word for key, value in settings.agent_args.items() for word in ("-A", f"{key}={value}")]
+    return f"how far it gets: misstep plan capability {' '.join(map(quoted, words))}"
 
 
 def _census_lines(summary: SuiteSummary) -> list[str]:

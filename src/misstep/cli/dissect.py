@@ -4,6 +4,7 @@ import click
 from rich.console import Console
 
 from misstep.api import dissection as api
+from misstep.cli.closing import close_run
 from misstep.cli.groups import INQUIRY, RUNNING
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
@@ -48,6 +49,7 @@ def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: i
             found = api.resume_dissection(settings, *listeners)
         else:
             found = api.dissect(settings, run, cases, *listeners)
+    close_run(settings, found.run, None)
     if settings.json:
         print_json(found)
     elif not to_report(settings):

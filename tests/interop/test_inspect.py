@@ -15,6 +15,7 @@ import pytest
 
 import misstep
 from misstep.api.export_files import write_inspect
+from misstep.api.plan import check_plans
 from misstep.core.benchmark import TaskReport
 from misstep.core.case import Case
 from misstep.core.purpose import Purpose
@@ -120,9 +121,7 @@ def test_inspect_s_own_commands_read_it_and_so_do_we(there: Inspect, tmp_path: P
     assert listed["name"].endswith("run.eval")
     (tmp_path / "log.json").write_text(json.dumps(log))
     for name in ("run.eval", "log.json"):
-        checked = misstep.check_plans(
-            Settings(cases=str(tmp_path / "cases.jsonl"), plans=str(tmp_path / name))
-        )
+        checked = check_plans(Settings(cases=str(tmp_path / "cases.jsonl"), plans=str(tmp_path / name)))
         assert verdicts(list(checked)) == verdicts(outcomes(settings))
 
 

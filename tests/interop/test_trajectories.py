@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-import misstep
 from misstep.api.export import Export
 from misstep.api.export_files import write_otlp
+from misstep.api.plan import check_plans
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.transcript import Usage
@@ -30,7 +30,7 @@ Write = Callable[[Path, list[Outcome]], None]
 
 def checked(folder: Path, plans: Path, **more: Any) -> list[Outcome]:
     settings = Settings(cases=str(folder / "cases.jsonl"), plans=str(plans), **more)
-    return list(misstep.check_plans(settings))
+    return list(check_plans(settings))
 
 
 def chat_lines(path: Path, kept: list[Outcome]) -> None:

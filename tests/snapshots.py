@@ -8,7 +8,7 @@ FOLDER = Path(__file__).parent / "cli" / "snapshots"
 
 
 def scrub(text: str, *places: Path) -> str:
-    """Take out what differs from run to run: folders, run ids, dates, times."""
+    """Take out what differs from run to run: folders, run ids, dates, times, how fast it was."""
     for place in places:
         text = text.replace(str(place), "FOLDER")
     text = re.sub(
@@ -18,6 +18,9 @@ def scrub(text: str, *places: Path) -> str:
     )
     text = re.sub(r"^[a-hjkmnp-tv-z][2-9a-hjkmnp-tv-z]{5}(?=  \d\d-)", "RUNID1", text, flags=re.MULTILINE)
     text = re.sub(r"\d\d-\d\d \d\d:\d\d", "01-01 12:00", text)
+    text = re.sub(
+        r"  [\d,.]+ (?:cases|calls|tasks|groups)/s(?=  |$)|  \S+(?: \S+)? left$", "", text, flags=re.MULTILINE
+    )
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 

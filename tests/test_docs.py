@@ -16,7 +16,7 @@ from tests.scripted import ScriptedServer
 from tests.snapshots import scrub
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/tutorial.md", "docs/how-to.md"]
+PAGES = ["README.md", "docs/tutorial.md", "docs/how-to.md", "docs/neighbours.md"]
 AGENTS = "docs/agents.md"
 FAMILIES = "docs/families.md"
 UNDERSTANDING = "docs/understanding.md"

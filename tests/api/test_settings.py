@@ -92,6 +92,8 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path, name: str) 
         "family": "time, data",
         "parallel": "forbid",
         "fail_on": "none",
+        "baseline": "k3x9aa",
+        "step_summary": "false",
         "on": "ray",
         "report": "ndjson",
         "method": "pdoctor",

@@ -25,6 +25,7 @@ def misstep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     for name in (
+        "GITHUB_STEP_SUMMARY",
         "NO_COLOR",
         "FORCE_COLOR",
         "TTY_COMPATIBLE",

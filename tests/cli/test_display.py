@@ -81,7 +81,7 @@ def test_the_bar_goes_on_where_an_earlier_sitting_ended() -> None:
 
 def test_a_log_gets_about_ten_lines() -> None:
     stream = Watched(terminal=False)
-    with PlainDisplay(stream) as display:
+    with PlainDisplay(stream, lambda: 0.0) as display:
         display(RunStarted("r1", 5_000, {}))
         for _ in range(5_000):
             display(finished(True))

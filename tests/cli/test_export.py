@@ -67,6 +67,11 @@ def test_what_was_left_out_is_told(misstep: Command, tmp_path: Path) -> None:
     [
         (["--format", "sft", "--json"], "can't both go to standard output"),
         (["--format", "dpo", "--all"], "has nothing to reject"),
+        (["--format", "csv", "--all"], "csv has all cases anyway"),
+        (["--format", "csv", "--json"], "can't both go to standard output"),
+        (["--format", "parquet"], "name a file with --out"),
+        (["--format", "inspect"], "name a file with --out"),
+        (["--format", "csv", "--out", ".misstep/store.db"], "would be overwritten"),
         (["--format", "xml"], "'xml' is not one of"),
         ([], "missing option '--format'"),
         (["--format", "sft", "--out", ".misstep/store.db"], "would be overwritten"),
@@ -94,3 +99,36 @@ def test_a_file_appears_whole_or_not_at_all(misstep: Command, greedy: str, tmp_p
     assert result.code == 2
     assert (tmp_path / "kept.jsonl").read_text() == "what was there\n"
     assert not list(tmp_path.glob(".*.part"))
+
+
+def test_tables_and_traces(misstep: Command, greedy: str, tmp_path: Path) -> None:
+    table = misstep("export", greedy, "--format", "csv")
+    assert (table.code, table.out.splitlines()[0][:9]) == (0, "run,case,")
+    assert table.err == f"30 rows of run {greedy}\n"
+    counts = json.loads(misstep("export", greedy[:4], "--format", "otlp", "--out", "t.jsonl", "--json").out)
+    assert counts == {"run": greedy, "format": "otlp", "out": "t.jsonl", "rows": 30}
+    assert len((tmp_path / "t.jsonl").read_text().splitlines()) == 30
+
+
+def test_what_was_exported_can_be_checked(misstep: Command, greedy: str) -> None:
+    misstep("plan", "synth", "--count", "30", "--out", "cases.jsonl")
+    misstep("export", greedy, "--format", "otlp", "--out", "t.jsonl")
+    arguments = (
+        "plan",
+        "check",
+        "--cases",
+        "cases.jsonl",
+        "--plans",
+        "t.jsonl",
+        "--out",
+        "v.jsonl",
+        "--json",
+    )
+    checked, shown = json.loads(misstep(*arguments).out), json.loads(misstep("show", greedy, "--json").out)
+    assert (checked["passed"], checked["errors"]) == (shown["passed"], shown["errors"])
+
+
+def test_a_missing_package_is_named_before_anything_is_written(misstep: Command, greedy: str) -> None:
+    result = misstep("export", greedy, "--format", "inspect", "--out", "run.eval")
+    assert (result.code, Path("run.eval").exists()) == (2, False)
+    assert "pip install 'misstep[inspect]'" in result.err

@@ -83,7 +83,7 @@ def test_a_report_that_can_not_be_written(misstep: Command, tmp_path: Path) -> N
 def test_an_unknown_report(misstep: Command, given: str) -> None:
     result = misstep("plan", "test", *GREEDY, "--report", given)
     assert result.code == (0 if given == "," else 2)
-    assert given == "," or "expected one or more of html, ndjson" in result.err
+    assert given == "," or "expected one or more of html, junit, sarif, json, md, ndjson" in result.err
 
 
 @pytest.mark.parametrize(

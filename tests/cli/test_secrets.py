@@ -17,7 +17,7 @@ from tests.cli.conftest import Command, Result
 from tests.scripted import Script, ScriptedServer, calling
 
 KEY = "s3cr3t-key-0123"
-REPORTS = ("--report", "html,ndjson", "--report-dir", "out")
+REPORTS = ("--report", "html,junit,sarif,json,md,ndjson", "--report-dir", "out")
 
 
 @pytest.fixture(autouse=True)

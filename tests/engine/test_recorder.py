@@ -13,10 +13,17 @@ from hypothesis import strategies as st
 from misstep.core.agent import Answer, StepsExhausted, Tool
 from misstep.core.case import Case
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.transcript import Usage
+from misstep.core.transcript import Metered, Usage
 from misstep.core.words import ANSWER, IN_ALL, NAME, TEXT, Keeper
 from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import CALLS_PER_STEP, LEFT_OUT, MOST_MESSAGES, MOST_TOKENS, Recorder
+from misstep.engine.recorder import (
+    CALLS_PER_STEP,
+    LEFT_OUT,
+    MOST_MESSAGES,
+    MOST_METERED,
+    MOST_TOKENS,
+    Recorder,
+)
 from misstep.planning.judging.check import replay
 from misstep.planning.judging.explanation import check
 from misstep.planning.synthesis.suite import Suite, make_case
@@ -138,6 +145,22 @@ def test_tokens_add_up(case: Case) -> None:
     recorder.spend(Usage(10, 2, 4))
     recorder.spend(Usage(5, 1))
     assert recorder.usage == Usage(15, 3, 4)
+
+
+def test_when_tokens_were_used_is_kept_within_bounds(case: Case) -> None:
+    ticks = count(100)
+    recorder = Recorder(MockWorld(case), Deadline(1), 50, clock=lambda: float(next(ticks)))
+    recorder.spend(Usage(10, 2, 4))
+    recorder.call(case.actions[0].tool, {})
+    recorder.spend(Usage(5, 1))
+    assert recorder.transcript("x", Answer()).metered == (
+        Metered(1.0, Usage(10, 2, 4)),
+        Metered(3.0, Usage(5, 1)),
+    )
+    for _ in range(MOST_METERED + 5):
+        recorder.spend(Usage(1, 1))
+    assert len(recorder.transcript("x", Answer()).metered) == MOST_METERED
+    assert recorder.usage == Usage(15 + MOST_METERED + 5, 3 + MOST_METERED + 5, 4)
 
 
 def test_messages_are_kept_on_request_only(case: Case) -> None:

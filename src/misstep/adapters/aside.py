@@ -18,8 +18,8 @@ class Aside:
     `Displaced`.
     """
 
-    def __init__(self, agent: Agent) -> None:
-        self.name = agent.name
+    def __init__(self, agent: Agent, name: str = "") -> None:
+        self.name = name or agent.name
         self._agent = agent
         self._stage: Stage | None = None
         self._watch: asyncio.Task[None] | None = None

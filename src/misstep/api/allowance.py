@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from misstep.core.gate import Gates
-from misstep.core.spending import Budget, Spent
+from misstep.core.spending import Budget, Cost, Spent
 from misstep.core.transcript import Usage
 from misstep.models.throttle import Throttles
 
@@ -40,6 +40,14 @@ class Allowance:
     def spent(self) -> Spent:
         """What this sitting has used so far."""
         return Spent(dict(self._usage), self._calls, self._clock() - self._began)
+
+    @property
+    def used(self) -> Cost:
+        """What all sittings have used so far."""
+        with self._lock:
+            spent = self._before + self.spent
+        usd = sum(self._price(*each) for each in spent.usage.items())
+        return Cost(usd, spent.tokens, spent.seconds, spent.calls)
 
     def is_over(self) -> bool:
         """Whether everybody has to stop at once: somebody wants that, or something but calls is used up."""

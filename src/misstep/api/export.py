@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from misstep.adapters.paradigms.prompts import load_template
-from misstep.core.export import Exported, Format, LeftOut
+from misstep.core.export import Exported, LeftOut, Training
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.verdict import ERROR_KINDS
@@ -25,7 +25,7 @@ _SAME_WORDS = ("tools", "responses", "assistant")  # agents whose instructions a
 class Export:
     """Makes the examples of a run one at a time, keeps none of them, and counts."""
 
-    def __init__(self, settings: Settings, run: str, form: Format, passed_too: bool = False) -> None:
+    def __init__(self, settings: Settings, run: str, form: Training, passed_too: bool = False) -> None:
         self._settings = settings
         self._name = run
         self._form = form

@@ -14,6 +14,8 @@ from misstep.core.settings import Settings, check_settings
 from misstep.core.summary import Summary
 from misstep.core.transcript import Transcript
 from misstep.errors import UsageError, did_you_mean
+from misstep.interop.trajectories.cases import Cases
+from misstep.interop.trajectories.reading import is_foreign, read_trajectories
 from misstep.planning.judging.explanation import check
 from misstep.planning.judging.verification import verify
 from misstep.planning.synthesis.suite import make_case
@@ -31,16 +33,29 @@ def synthesise(settings: Settings) -> Iterator[Case]:
 def check_plans(settings: Settings) -> Iterator[Outcome]:
     """The plans of a file, each judged against its case."""
     settings = check_settings(settings)
-    cases = {case.id: case for case in load_cases(settings.cases)}
-    for where, transcript in read_lines(settings.plans, Transcript, "plan"):
-        case = cases.get(transcript.case)
-        if case is None:
-            hints = (f"{settings.cases} has {len(cases)} cases", did_you_mean(transcript.case, cases))
-            raise UsageError(f"a plan for the unknown case '{transcript.case}'", *hints, where=where)
+    for case, transcript in _plans(settings):
         verdict = check(case, transcript, settings.parallel)
         if settings.verify:
             verify(case, transcript, verdict)
         yield Outcome(case, transcript, verdict)
+
+
+def _plans(settings: Settings) -> Iterator[tuple[Case, Transcript]]:
+    """What is in the file, each with its case: plans of our own, or what others have written down."""
+    loaded = load_cases(settings.cases)
+    if is_foreign(settings.plans):
+        cases = Cases(loaded, settings.cases, settings.case)
+        yield from map(cases.transcript, read_trajectories(settings.plans))
+        return
+    if settings.case:
+        raise UsageError("plans name their cases themselves", "leave --case out", where="--case")
+    known = {case.id: case for case in loaded}
+    for where, transcript in read_lines(settings.plans, Transcript, "plan"):
+        case = known.get(transcript.case)
+        if case is None:
+            hints = (f"{settings.cases} has {len(known)} cases", did_you_mean(transcript.case, known))
+            raise UsageError(f"a plan for the unknown case '{transcript.case}'", *hints, where=where)
+        yield case, transcript
 
 
 def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:

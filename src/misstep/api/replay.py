@@ -5,6 +5,7 @@ import asyncio
 from misstep.api.agents import find_agent
 from misstep.api.execution import execute_once
 from misstep.api.runs import view_case
+from misstep.core.agent import Agent
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
@@ -20,6 +21,6 @@ def replay(settings: Settings, finding: str) -> tuple[Outcome, Outcome]:
     return before, replay_case(before.case, run.settings)
 
 
-def replay_case(case: Case, settings: Settings) -> Outcome:
-    """Run a case once more under the settings of its run."""
-    return asyncio.run(execute_once(find_agent(settings), settings, case))
+def replay_case(case: Case, settings: Settings, agent: Agent | None = None) -> Outcome:
+    """Run a case once more under the settings of its run, with an agent of your own or the one they name."""
+    return asyncio.run(execute_once(find_agent(settings) if agent is None else agent, settings, case))

@@ -53,7 +53,7 @@ def view_run(settings: Settings, name: str, most: int) -> RunView:
     """A run with up to `most` of its failures."""
     with Store(settings.store) as store:
         run = store.find_run(name)
-        summary = run.summary or _summary_so_far(store, run)
+        summary = summary_of(store, run)
         failures = tuple(islice(_not_passed(store, run), most))
         return RunView(run, _is_live(store, run), summary, failures)
 
@@ -67,6 +67,11 @@ def view_case(settings: Settings, name: str, case: str) -> tuple[Run, Outcome]:
 def difficulty_of(case: Case) -> Difficulty:
     """How hard a case is, for whoever shows it in full."""
     return measure(case)
+
+
+def summary_of(store: Store, run: Run) -> Summary:
+    """What a run has come to, at its end or so far."""
+    return run.summary or _summary_so_far(store, run)
 
 
 def _summary_so_far(store: Store, run: Run) -> Summary:

@@ -11,7 +11,7 @@ from misstep.api.summaries import summarise
 from misstep.core.campaign import Campaign, Execute, Inquiries
 from misstep.core.case import Case
 from misstep.core.estimate import Estimate
-from misstep.core.event import CaseFinished, Event, Listener, RunFinished, RunStarted, RunStopped
+from misstep.core.event import CaseFinished, Event, Listener, RunFinished, RunStarted, RunStopped, Spending
 from misstep.core.outcome import Outcome
 from misstep.core.settings import store_flag
 from misstep.core.spending import AGENT, Cost
@@ -87,6 +87,7 @@ class Sitting:
             return
         self._tally.add(outcome)
         self._emit(CaseFinished(self._run.id, outcome))
+        self._emit(Spending(self._run.id, self._purse.used, self._run.settings.budget))
         if outcome.transcript.ended == "answered":
             refuse_hidden_tokens(self._tally, self._run.settings)
 

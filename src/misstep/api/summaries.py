@@ -29,14 +29,14 @@ def summarise_tools(run: Run, reports: Sequence[ToolReport]) -> Summary:
     verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
     spent = Spent()
     for report in reports:
-        verdicts[_verdict(report)] += 1
+        verdicts[verdict_on(report)] += 1
         spent += Spent(calls=report.calls + report.triage_calls, seconds=report.seconds)
         if journey := report.journey:
             spent += Spent(journey.usage, journey.calls, journey.seconds)
     return _summary(run, len(reports), verdicts, spent, bool(run.settings.agent))
 
 
-def _verdict(report: ToolReport) -> Judgement:
+def verdict_on(report: ToolReport) -> Judgement:
     """A tool that was asked for things in vain is neither sound nor broken."""
     if report.findings:
         return "failed"

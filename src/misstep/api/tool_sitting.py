@@ -9,10 +9,11 @@ from typing import Generic, TypeAlias, TypeVar
 from misstep.api.allowance import Allowance
 from misstep.api.budgets import FLAGS, pricing, spent_of
 from misstep.api.masking import mask_error, masked
+from misstep.api.ticking import ticking
 from misstep.core.benchmark import TaskReport
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.crosstalk import GroupReport
-from misstep.core.event import Event, Listener, RunFinished, RunStarted, RunStopped, Unit
+from misstep.core.event import Event, Listener, RunFinished, RunStarted, RunStopped, Spending, Unit
 from misstep.core.finding import ToolReport
 from misstep.core.fixing import FixReport
 from misstep.core.gate import Gates
@@ -73,7 +74,8 @@ class ToolSitting(Generic[R]):
             verdicts: dict[Judgement, int] = {name: getattr(before, name) for name in JUDGEMENTS}
             self.emit(RunStarted(run.id, run.total, verdicts, unit=unit))
             try:
-                self._take_in(work, seat, finished)
+                with ticking(self._tell_spending):
+                    self._take_in(work, seat, finished)
                 self._finish()
             except Exception as error:
                 self._tell_of(error)
@@ -95,6 +97,9 @@ class ToolSitting(Generic[R]):
                     self._hear(each, seat, finished)
         finally:
             seat.keep([], self.allowance.spent)  # also on what came to nothing
+
+    def _tell_spending(self) -> None:
+        self.emit(Spending(self.run.id, self.allowance.used, self.run.settings.budget))
 
     def _hear(self, news: R | Event, seat: Seat, finished: Callable[[R], Event]) -> None:
         if not isinstance(news, ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport):

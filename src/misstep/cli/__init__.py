@@ -19,6 +19,7 @@ COMMANDS = {
     "paper": "misstep.cli.paper:paper_group",
     "plan": "misstep.cli.plan:plan_group",
     "replay": "misstep.cli.replay:replay",
+    "report": "misstep.cli.report:report",
     "runs": "misstep.cli.runs:runs",
     "show": "misstep.cli.runs:show",
     "tool": "misstep.cli.tool:tool_group",

@@ -7,9 +7,20 @@ import click
 from rich.console import Console
 
 from misstep.api.benchmarking import running as api
+from misstep.cli.closing import close_run
 from misstep.cli.commands import Commands
-from misstep.cli.gate import exit_code
-from misstep.cli.groups import ABOUT_TRYING, AGENTS, CALLING, KEEPING, SHELTER, TASKS, USUALLY_TRYING
+from misstep.cli.gate import Ending, Gate
+from misstep.cli.groups import (
+    ABOUT_TRYING,
+    AGENTS,
+    CALLING,
+    GATE,
+    KEEPING,
+    SHELTER,
+    TASKS,
+    TRACING,
+    USUALLY_TRYING,
+)
 from misstep.cli.numbers import PORT
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, ours_alone, print_json_text, to_report
@@ -60,7 +71,7 @@ def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int
     "Tools to work with: plain (ours, the default), shell, langchain, or file.py:name, mcp:COMMAND; may be "
     "repeated."
 )
-@settings_options(*OPTIONS, "fail_on", *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
+@settings_options(*OPTIONS, *GATE, *TRACING, *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
 def files(settings: Settings, tools: tuple[str, ...]) -> int:
     """Have files found, moved, renamed, sorted and written about, and compare the folder with what is right.
 
@@ -78,7 +89,8 @@ def files(settings: Settings, tools: tuple[str, ...]) -> int:
 @click.option("--port", type=PORT, help="Where --serve leaves it (default: any free one).")
 @settings_options(
     *[name for name in OPTIONS if name not in NO_FORGE],
-    "fail_on",
+    *GATE,
+    *TRACING,
     *KEEPING,
     usual=USUALLY_TRYING,
     about=ABOUT_FORGE,
@@ -105,19 +117,23 @@ def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int
         raise UsageError(
             f"--tools {tools[0]} can't go with --resume", "the run to be resumed knows its tools"
         )
+    gate = Gate(settings, benchmark)
     report = followed(
         watched(settings),
         partial(api.resume_benchmark, benchmark, settings)
         if settings.resume
         else partial(api.run_benchmark, benchmark, settings, tools),
         partial(api.view_benchmark, settings),
-        partial(_finish, settings),
+        partial(_finish, settings, Ending(1)),
     )
-    return exit_code(settings, report.rate.passed, len(report.tasks))
+    ending = gate.close(report.run, report.rate.passed, len(report.tasks))
+    close_run(settings, report.run, ending)
+    _finish(settings, ending, report)
+    return ending.code
 
 
 def show_stored(settings: Settings, run: str, most: int) -> None:
-    _show(settings, api.view_benchmark(settings, run), most)
+    _show(settings, api.view_benchmark(settings, run), Ending(0), most)
 
 
 def show_task(settings: Settings, run: str, name: str) -> None:
@@ -147,13 +163,15 @@ def replay_stored(settings: Settings, run: str, name: str) -> int:
     return int(after.verdict != "passed")
 
 
-def _finish(settings: Settings, report: BenchmarkReport) -> None:
+def _finish(settings: Settings, ending: Ending, report: BenchmarkReport) -> None:
     if not to_report(settings):
-        _show(settings, report)
+        _show(settings, report, ending)
 
 
-def _show(settings: Settings, report: BenchmarkReport, most: int = 20) -> None:
+def _show(settings: Settings, report: BenchmarkReport, ending: Ending, most: int = 20) -> None:
     if settings.json:
-        print_json_text(benchmark_as_json(report))
+        print_json_text(ending.added_to(benchmark_as_json(report)))
     else:
-        Console().print(benchmark_view(report, f"misstep show {report.run}", way_to(settings.store), most))
+        console = Console()
+        console.print(benchmark_view(report, f"misstep show {report.run}", way_to(settings.store), most))
+        ending.show(console)

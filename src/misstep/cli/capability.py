@@ -4,6 +4,7 @@ import click
 from rich.console import Console
 
 from misstep.api import capability as api
+from misstep.cli.closing import close_run
 from misstep.cli.groups import AGENTS, CURVE, LIMITS, RUNNING, SYNTHESIS
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, print_json, to_report
@@ -48,6 +49,7 @@ def capability(settings: Settings) -> int:
     with watched(settings) as listeners:
         measure = api.resume_capability if settings.resume else api.measure_capability
         measured = measure(settings, *listeners)
+    close_run(settings, measured.run, None)
     if settings.json:
         print_json(measured)
     elif not to_report(settings):

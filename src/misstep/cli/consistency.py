@@ -7,8 +7,18 @@ from rich.console import Console
 
 from misstep.api import consistency as api
 from misstep.api.questioning import SETS
-from misstep.cli.gate import exit_code
-from misstep.cli.groups import ABOUT_TRYING, CALLING, CONSISTENCY, KEEPING, SHELTER, TRYING, USUALLY_TRYING
+from misstep.cli.closing import close_run
+from misstep.cli.gate import Ending, Gate
+from misstep.cli.groups import (
+    ABOUT_TRYING,
+    CALLING,
+    CONSISTENCY,
+    GATE,
+    KEEPING,
+    SHELTER,
+    TRYING,
+    USUALLY_TRYING,
+)
 from misstep.cli.options import settings_options
 from misstep.cli.output import check_specs, hint, ours_alone, print_json_text, to_report
 from misstep.cli.watching import followed, watched
@@ -38,7 +48,7 @@ ABOUT = {
     "timeout",
     *SHELTER,
     *CALLING,
-    "fail_on",
+    *GATE,
     *KEEPING,
     usual=USUAL,
     about=ABOUT,
@@ -51,19 +61,26 @@ def consistency(settings: Settings, specs: tuple[str, ...]) -> int:
     differs, what it gave back differs, and a judge finds an answer wrong.
     """
     check_specs(settings, specs)
+    gate = Gate(settings, "consistency")
     report = followed(
         watched(settings),
         partial(api.resume_consistency, settings)
         if settings.resume
         else partial(api.check_consistency, settings, specs),
         partial(api.view_consistency, settings),
-        partial(_finish, settings),
+        partial(_finish, settings, Ending(1)),
     )
-    return _exit_code(report, settings)
+    # Of the sets that could be judged, so many have to pass.
+    verdicts = [each.verdict for each in report.sets]
+    passed, failed = verdicts.count("passed"), verdicts.count("failed")
+    ending = gate.close(report.run, passed, passed + failed)
+    close_run(settings, report.run, ending)
+    _finish(settings, ending, report)
+    return ending.code
 
 
 def show_stored(settings: Settings, run: str, _: int) -> None:
-    _show(settings, api.view_consistency(settings, run))
+    _show(settings, api.view_consistency(settings, run), Ending(0))
 
 
 def show_set(settings: Settings, run: str, name: str) -> None:
@@ -98,20 +115,15 @@ def _compared(before: PromptSet, after: PromptSet) -> str:
     return f"{'as before' if same else 'before, it was'}: {before.verdict}"
 
 
-def _finish(settings: Settings, report: ConsistencyRun) -> None:
+def _finish(settings: Settings, ending: Ending, report: ConsistencyRun) -> None:
     if not to_report(settings):
-        _show(settings, report)
+        _show(settings, report, ending)
 
 
-def _show(settings: Settings, report: ConsistencyRun) -> None:
+def _show(settings: Settings, report: ConsistencyRun, ending: Ending) -> None:
     if settings.json:
-        print_json_text(consistency_as_json(report))
+        print_json_text(ending.added_to(consistency_as_json(report)))
     else:
-        Console().print(consistency_view(report, f"misstep replay {report.run}", way_to(settings.store)))
-
-
-def _exit_code(report: ConsistencyRun, settings: Settings) -> int:
-    """0 if the gate is passed: of the sets that could be judged, so many have to pass."""
-    verdicts = [each.verdict for each in report.sets]
-    passed, failed = verdicts.count("passed"), verdicts.count("failed")
-    return exit_code(settings, passed, passed + failed)
+        console = Console()
+        console.print(consistency_view(report, f"misstep replay {report.run}", way_to(settings.store)))
+        ending.show(console)

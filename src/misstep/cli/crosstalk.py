@@ -7,11 +7,12 @@ from rich.console import Console
 
 from misstep.api import crosstalk as api
 from misstep.api.crossing import COUNT
-from misstep.cli.gate import exit_code
-from misstep.cli.groups import ABOUT_TRYING, CALLING, FUZZING, TRYING, USUALLY_TRYING
+from misstep.cli.closing import close_run
+from misstep.cli.gate import Ending, exit_code
+from misstep.cli.groups import ABOUT_TRYING, CALLING, FUZZING, KEEPING, TRYING, USUALLY_TRYING
 from misstep.cli.options import settings_options
-from misstep.cli.output import check_specs, print_json_text
-from misstep.cli.watching import displayed, followed
+from misstep.cli.output import check_specs, print_json_text, to_report
+from misstep.cli.watching import followed, watched
 from misstep.core.crosstalk import CrosstalkReport
 from misstep.core.settings import Settings
 from misstep.report.crosstalk import MOST_REQUESTS, crosstalk_as_json, crosstalk_view
@@ -35,10 +36,7 @@ WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_pe
     "timeout",
     *CALLING,
     "fail_on",
-    "resume",
-    "store",
-    "display",
-    "json",
+    *KEEPING,
     usual=USUAL,
     about=ABOUT,
 )
@@ -51,14 +49,23 @@ def crosstalk(settings: Settings, specs: tuple[str, ...]) -> int:
     """
     check_specs(settings, specs)
     report = followed(
-        displayed(settings),
+        watched(settings),
         partial(api.resume_crosstalk, settings)
         if settings.resume
         else partial(api.find_crosstalk, settings, specs),
         partial(api.view_crosstalk, settings),
-        partial(_show, settings),
+        partial(_finish, settings),
     )
-    return _exit_code(report, settings)
+    # So many of the requests that were judged have to lead nowhere.
+    ending = Ending(exit_code(settings, report.judged - report.activating, report.judged))
+    close_run(settings, report.run, ending)
+    _finish(settings, report)
+    return ending.code
+
+
+def _finish(settings: Settings, report: CrosstalkReport) -> None:
+    if not to_report(settings):
+        _show(settings, report)
 
 
 def show_stored(settings: Settings, run: str, most: int) -> None:
@@ -70,8 +77,3 @@ def _show(settings: Settings, report: CrosstalkReport, most: int = MOST_REQUESTS
         print_json_text(crosstalk_as_json(report))
     else:
         Console().print(crosstalk_view(report, most))
-
-
-def _exit_code(report: CrosstalkReport, settings: Settings) -> int:
-    """0 if the gate is passed: so many of the requests that were judged have to lead nowhere."""
-    return exit_code(settings, report.judged - report.activating, report.judged)

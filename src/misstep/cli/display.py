@@ -1,31 +1,27 @@
 """Progress of a run on the screen."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from types import TracebackType
-from typing import Protocol, TextIO, TypeAlias
+from typing import Protocol, TextIO
 
 from rich.console import Console, ConsoleDimensions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from misstep.cli.progress import Finished, ProgressSoFar
 from misstep.cli.screen import Screen
 from misstep.core.event import (
-    CaseFinished,
     Event,
     FindingMade,
-    GroupFinished,
     Notice,
     RunStarted,
     SetJudged,
-    TaskJudged,
-    ToolChecked,
-    ToolFinished,
-    ToolMended,
+    Spending,
 )
 from misstep.core.settings import Settings
-from misstep.core.verdict import JUDGEMENTS, Judgement
 from misstep.report.estimate import estimate_line
 from misstep.report.terminal import counted
 from misstep.report.text import plain, plain_lines
@@ -33,8 +29,6 @@ from misstep.report.text import plain, plain_lines
 PLAIN_LINES = 10
 UNTIL_NEXT = 50  # cases between two lines where nobody knows how many there will be
 REDRAWS = 8.0  # a second at most, however many cases finish meanwhile
-
-Finished: TypeAlias = CaseFinished | ToolFinished | ToolChecked | GroupFinished | TaskJudged | ToolMended
 
 
 class Display(Protocol):
@@ -57,23 +51,6 @@ def make_display(settings: Settings, stream: TextIO) -> Display:
     return known[kind](stream) if kind in known else NoDisplay()
 
 
-class _Counts:
-    def __init__(self, verdicts: Mapping[Judgement, int]) -> None:
-        self._counts = {name: verdicts.get(name, 0) for name in JUDGEMENTS}
-
-    @property
-    def done(self) -> int:
-        return sum(self._counts.values())
-
-    def add(self, event: Finished) -> None:
-        self._counts[_verdict(event)] += 1
-
-    def __str__(self) -> str:
-        return "  ".join(
-            f"{name} {count}" for name, count in self._counts.items() if count or name in ("passed", "failed")
-        )
-
-
 class NoDisplay:
     def __enter__(self) -> "NoDisplay":
         return self
@@ -88,25 +65,32 @@ class NoDisplay:
 class PlainDisplay(NoDisplay):
     """A line at the start and about ten more on the way."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
-        self._counts = _Counts({})
-        self._total = 0
+        self._clock = clock
+        self._progress = ProgressSoFar(None, clock)
         self._every = 1
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            self._total, self._counts = event.total, _Counts(event.verdicts)
+            self._progress = ProgressSoFar(event, self._clock)
             self._every = max(1, event.total // PLAIN_LINES) if event.total else UNTIL_NEXT
             self._say(f"run {event.run}{_size(event)}")
             if ahead := _expected(event):
                 self._say(ahead)
+        elif isinstance(event, Spending):
+            self._progress.spend(event)
         elif isinstance(event, Finished):
-            self._counts.add(event)
-            if self._counts.done % self._every == 0 or self._counts.done == self._total:
-                self._say(f"{self._counts.done}{f'/{self._total}' if self._total else ''}  {self._counts}")
+            self._progress.add(event)
+            if self._progress.done % self._every == 0 or self._progress.done == self._progress.total:
+                self._say(self._line())
         elif line := _news(event):
             self._say(line)
+
+    def _line(self) -> str:
+        now = self._progress
+        done = f"{now.done}/{now.total}" if now.total else str(now.done)
+        return "  ".join(filter(None, [done, now.counts, now.rate, now.spent, now.left]))
 
     def _say(self, line: str) -> None:
         with suppress(OSError):  # a run goes on though nobody watches
@@ -114,12 +98,18 @@ class PlainDisplay(NoDisplay):
 
 
 class LiveDisplay:
-    """A bar with the counts per verdict. Events are only counted: the bar asks when it is drawn."""
+    """A bar with the counts per verdict, and what is spent below it.
 
-    def __init__(self, stream: TextIO, redraws: float = REDRAWS) -> None:
+    Events are only counted: the bar asks when it is drawn.
+    """
+
+    def __init__(
+        self, stream: TextIO, redraws: float = REDRAWS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._stream = stream
-        self._counts = _Counts({})
-        self._bar = _Bar(lambda: self._counts, _Terminal(file=stream), redraws)
+        self._clock = clock
+        self._progress = ProgressSoFar(None, clock)
+        self._bar = _Bar(lambda: self._progress, _Terminal(file=stream), redraws)
 
     def __enter__(self) -> "LiveDisplay":
         if isinstance(self._stream, Screen):
@@ -134,13 +124,15 @@ class LiveDisplay:
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            self._counts = _Counts(event.verdicts)
+            self._progress = ProgressSoFar(event, self._clock)
             self._bar.begin(event.total)
             self._bar.console.print(f"run [bold]{event.run}[/]{_size(event)}")
             if ahead := _expected(event):
                 self._bar.console.print(ahead, markup=False, highlight=False, style="dim")
         elif isinstance(event, Finished):
-            self._counts.add(event)
+            self._progress.add(event)
+        elif isinstance(event, Spending):
+            self._progress.spend(event)
         elif line := _news(event):
             self._bar.console.print(line, markup=False, highlight=False, style="dim")
 
@@ -150,32 +142,37 @@ class LiveDisplay:
 
 
 class _Bar(Progress):
-    """Shows the counts that there are at the moment, so many times a second."""
+    """Shows how far the run is at the moment, so many times a second."""
 
-    def __init__(self, counts: "Callable[[], _Counts]", console: Console, redraws: float) -> None:
-        self._now = counts
+    def __init__(self, progress: "Callable[[], ProgressSoFar]", console: Console, redraws: float) -> None:
+        self._now = progress
         # What agents print does not come by way of Python's streams alone, so they are left to others.
         super().__init__(
-            BarColumn(30),
+            BarColumn(20),
             MofNCompleteColumn(),
             TextColumn("{task.fields[counts]}"),
+            TextColumn("{task.fields[rate]}", style="dim"),
             TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}", style="dim"),
             console=console,
             refresh_per_second=redraws,
             redirect_stdout=False,
             redirect_stderr=False,
         )
-        self._task = self.add_task("", start=False, total=None, counts="")
+        self._task = self.add_task("", start=False, total=None, counts="", rate="", left="")
 
     def begin(self, total: int) -> None:
         self.start_task(self._task)
         self.update(self._task, total=total or None)
 
     def get_renderables(self) -> Iterable[RenderableType]:
+        now = self._now()
         if self.tasks:
-            counts = self._now()
-            self.update(self._task, completed=counts.done, counts=str(counts) if counts.done else "")
-        return super().get_renderables()
+            counts = now.counts if now.done else ""
+            self.update(self._task, completed=now.done, counts=counts, rate=now.rate, left=now.left)
+        yield from super().get_renderables()
+        if now.spent:
+            yield Text(f"spent {now.spent}", style="dim")
 
 
 class _Terminal(Console):
@@ -202,17 +199,6 @@ def _size(event: RunStarted) -> str:
     if not event.total:
         return f": {counted(before, event.unit)} done before" if before else ""
     return f": {counted(event.total, event.unit)}" + (f", {before} of them done before" if before else "")
-
-
-def _verdict(event: Finished) -> Judgement:
-    """A tool passes if it has no defect that was found."""
-    if isinstance(event, CaseFinished):
-        return event.outcome.verdict.verdict
-    if isinstance(event, GroupFinished):
-        return event.verdict
-    if isinstance(event, ToolChecked | TaskJudged | ToolMended):
-        return event.report.verdict
-    return "failed" if event.report.findings else "passed"
 
 
 def _news(event: Event) -> str:

@@ -4,6 +4,7 @@ import click
 from rich.console import Console
 
 from misstep.api import dissection as api
+from misstep.cli.closing import close_run
 from misstep.cli.groups import INQUIRY, RUNNING
 from misstep.cli.numbers import MOST
 from misstep.cli.options import settings_options
@@ -49,6 +50,7 @@ def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: i
             found = api.resume_dissection(settings, *listeners)
         else:
             found = api.dissect(settings, run, cases, *listeners)
+    close_run(settings, found.run, None)
     if settings.json:
         print_json(found)
     elif not to_report(settings):

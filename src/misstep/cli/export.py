@@ -1,14 +1,14 @@
-"""`misstep export`: training examples from a run."""
+"""`misstep export`: a run as training examples, or as other tools read it."""
 
 import os
 import sys
 
 import click
+import msgspec
 
-from misstep.api.export import Export
 from misstep.cli.options import settings_options
 from misstep.cli.output import print_json, spare_inputs, to_stdout
-from misstep.core.export import Exported, Format
+from misstep.core.export import FORMATS, Exported, Format, Training, Written
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.report.terminal import counted
@@ -20,6 +20,7 @@ _REASONS = {
     "unsolved": "without a correct plan that is known",
     "faultless": "out of time with nothing wrong so far",
 }
+_BINARY = ("inspect", "parquet")
 
 
 @click.command("export")
@@ -27,41 +28,75 @@ _REASONS = {
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["sft", "dpo"]),
+    type=click.Choice(FORMATS),
     required=True,
-    help="Conversations that go right (sft), or right ones against the agent's own (dpo).",
+    help=(
+        "Conversations that go right (sft), or right ones against the agent's own (dpo); an Inspect log; "
+        "OpenTelemetry spans as JSON lines (otlp); a table."
+    ),
 )
 @click.option(
-    "--all", "passed_too", is_flag=True, help="Cases that passed as well, by the agent's own calls."
+    "--all", "passed_too", is_flag=True, help="Cases that passed as well, by the agent's own calls (sft)."
 )
-@settings_options("store", "out", "json")
+@settings_options("otlp_content", "store", "out", "json", about={"otlp_content": "Put messages into spans."})
 def export(settings: Settings, run: str, form: Format, passed_too: bool) -> int:
-    """Write training examples as chat JSON lines, from the failures of a run.
+    """Write a run as training examples, from its failures, or as other tools read it, with all of it.
 
     RUN may be shortened, or be 'last'.
     """
-    if form == "dpo" and passed_too:
-        raise UsageError("a case that passed has nothing to reject", "leave --all out, or take --format sft")
+    if passed_too and form != "sft":
+        other = (
+            "a case that passed has nothing to reject" if form == "dpo" else f"{form} has all cases anyway"
+        )
+        raise UsageError(other, "leave --all out, or take --format sft")
+    what = "examples" if form in ("sft", "dpo") else "run"
+    if form in _BINARY and to_stdout(settings):
+        raise UsageError(f"--format {form} is no text", "name a file with --out")
     if settings.json and to_stdout(settings):
-        raise UsageError("--json and the examples can't both go to standard output", "name a file with --out")
-    spare_inputs(settings, "examples")
-    _spare_store(settings)
+        raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
+    spare_inputs(settings, what)
+    _spare_store(settings, what)
+    if form == "sft" or form == "dpo":
+        return _report(settings, *_examples(settings, run, form, passed_too))
+    written = _written(settings, run, form)
+    return _report(settings, written, [f"{counted(written.rows, 'row')} of run {written.run}"])
+
+
+def _examples(
+    settings: Settings, run: str, form: Training, passed_too: bool
+) -> tuple[msgspec.Struct, list[str]]:
+    from misstep.api.export import Export
+
     made = Export(settings, run, form, passed_too)
     write_lines(settings.out, made.examples())
-    summary = made.summary()
+    return made.summary(), _lines(made.summary())
+
+
+def _written(settings: Settings, run: str, form: Format) -> Written:
+    from misstep.api import export_files
+
+    return {
+        "csv": export_files.write_csv,
+        "parquet": export_files.write_parquet_file,
+        "inspect": export_files.write_inspect,
+        "otlp": export_files.write_otlp,
+    }[form](settings, run)
+
+
+def _report(settings: Settings, summary: msgspec.Struct, lines: list[str]) -> int:
     if settings.json:
         print_json(summary)
     else:
-        print("\n".join(_lines(summary)), file=sys.stderr)
+        print("\n".join(lines), file=sys.stderr)
     return 0
 
 
-def _spare_store(settings: Settings) -> None:
+def _spare_store(settings: Settings, what: str) -> None:
     """What is written must not go over the store that it comes from."""
     store = settings.store.removeprefix("sqlite:///")
     both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(store)
     if both and os.path.samefile(settings.out, store):
-        raise UsageError("would be overwritten by the examples", "name another file", where=f"--out {store}")
+        raise UsageError(f"would be overwritten by the {what}", "name another file", where=f"--out {store}")
 
 
 def _lines(summary: Exported) -> list[str]:

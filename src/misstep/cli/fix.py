@@ -10,11 +10,12 @@ from rich.console import Console
 from misstep.api.fixing import running as api
 from misstep.api.fixing.applying import apply_fixes
 from misstep.api.fixing.differences import changed_since, diffs_of, override_of
-from misstep.cli.gate import exit_code
-from misstep.cli.groups import ABOUT_TRYING, CALLING, FIXING, SHELTER, TRYING, USUALLY_TRYING
+from misstep.cli.closing import close_run
+from misstep.cli.gate import Ending, exit_code
+from misstep.cli.groups import ABOUT_TRYING, CALLING, FIXING, KEEPING, SHELTER, TRYING, USUALLY_TRYING
 from misstep.cli.options import settings_options
-from misstep.cli.output import check_specs, print_json_text
-from misstep.cli.watching import displayed, followed
+from misstep.cli.output import check_specs, print_json_text, to_report
+from misstep.cli.watching import followed, watched
 from misstep.core.fixing import FixRun
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
@@ -50,10 +51,7 @@ ABOUT = {
     *CALLING,
     "out",
     "fail_on",
-    "resume",
-    "store",
-    "display",
-    "json",
+    *KEEPING,
     usual=USUALLY_TRYING,
     about=ABOUT,
 )
@@ -68,15 +66,23 @@ def fix(settings: Settings, specs: tuple[str, ...], write: bool) -> int:
     check_specs(settings, specs)
     _check_place(settings)
     run = followed(
-        displayed(settings),
+        watched(settings),
         partial(api.resume_fixing, settings, write=write)
         if settings.resume
         else partial(api.fix_tools, settings, specs, write=write),
         partial(api.view_fixing, settings),
-        partial(_show, settings),
+        partial(_finish, settings),
     )
+    ending = Ending(exit_code(settings, len(run.better), len(run.tools)))
+    close_run(settings, run.run, ending)
+    _finish(settings, run)
     _put_in_place(settings, run, write)
-    return exit_code(settings, len(run.better), len(run.tools))
+    return ending.code
+
+
+def _finish(settings: Settings, run: FixRun) -> None:
+    if not to_report(settings):
+        _show(settings, run)
 
 
 def show_stored(settings: Settings, run: str, most: int) -> None:

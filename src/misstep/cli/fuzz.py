@@ -10,8 +10,9 @@ from rich.console import Console
 from misstep.api import fuzzing as api
 from misstep.api.interview import REQUESTS
 from misstep.api.runs import find_run
-from misstep.cli.gate import exit_code
-from misstep.cli.groups import ABOUT_TRYING, CALLING, FUZZING, KEEPING, TRYING, USUALLY_TRYING
+from misstep.cli.closing import close_run
+from misstep.cli.gate import Ending, Gate
+from misstep.cli.groups import ABOUT_TRYING, CALLING, FUZZING, GATE, KEEPING, TRYING, USUALLY_TRYING
 from misstep.cli.options import settings_options
 from misstep.cli.output import check_specs, hint, print_json_text, to_report
 from misstep.cli.watching import followed, watched
@@ -43,7 +44,7 @@ ABOUT = {
     "timeout",
     *CALLING,
     "out",
-    "fail_on",
+    *GATE,
     *KEEPING,
     usual=USUALLY_TRYING,
     about=ABOUT,
@@ -59,26 +60,31 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     """
     check_specs(settings, specs)
     _check_place(settings, emit)
+    gate = Gate(settings, "fuzz")
     report = followed(
         watched(settings),
         partial(api.resume_fuzzing, settings)
         if settings.resume
         else partial(api.fuzz_tools, settings, specs),
         partial(api.view_fuzzing, settings),
-        partial(_finish, settings, emit),
+        partial(_finish, settings, emit, Ending(1)),
     )
-    return _exit_code(report, settings)
+    # So many of all tools have to be without findings.
+    ending = gate.close(report.run, sum(not tool.findings for tool in report.tools), len(report.tools))
+    close_run(settings, report.run, ending)
+    _finish(settings, emit, ending, report)
+    return ending.code
 
 
-def _finish(settings: Settings, emit: str | None, report: FuzzReport) -> None:
+def _finish(settings: Settings, emit: str | None, ending: Ending, report: FuzzReport) -> None:
     if emit:
         _write_tests(settings, report)
     if not to_report(settings):
-        _show(settings, report)
+        _show(settings, report, ending)
 
 
 def show_stored(settings: Settings, run: str, _: int) -> None:
-    _show(settings, api.view_fuzzing(settings, run))
+    _show(settings, api.view_fuzzing(settings, run), Ending(0))
 
 
 def show_finding(settings: Settings, run: str, name: str) -> None:
@@ -111,13 +117,10 @@ def _write_tests(settings: Settings, report: FuzzReport) -> None:
     print(f"regression tests are in {path}: run them with pytest {path}", file=sys.stderr)
 
 
-def _show(settings: Settings, report: FuzzReport) -> None:
+def _show(settings: Settings, report: FuzzReport, ending: Ending) -> None:
     if settings.json:
-        print_json_text(as_json(report))
+        print_json_text(ending.added_to(as_json(report)))
     else:
-        Console().print(fuzz_view(report, f"misstep replay {report.run}", way_to(settings.store)))
-
-
-def _exit_code(report: FuzzReport, settings: Settings) -> int:
-    """0 if the gate is passed: so many of all tools have to be without findings."""
-    return exit_code(settings, sum(not tool.findings for tool in report.tools), len(report.tools))
+        console = Console()
+        console.print(fuzz_view(report, f"misstep replay {report.run}", way_to(settings.store)))
+        ending.show(console)

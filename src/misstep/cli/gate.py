@@ -1,6 +1,17 @@
-"""The exit code by which a command says whether its gate was passed."""
+"""Whether a command has passed its gate, which its exit code and its reports say."""
 
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from misstep.core.baseline import Held
+from misstep.core.purpose import Verb
 from misstep.core.settings import Settings, parse_gate
+from misstep.errors import UsageError
+from misstep.report.baseline import held_as_json, held_in_words
+from misstep.store.location import way_to
 
 
 def exit_code(settings: Settings, passed: int, total: int) -> int:
@@ -8,7 +19,57 @@ def exit_code(settings: Settings, passed: int, total: int) -> int:
 
     Of nothing at all, nothing has failed, but a rate that is demanded is not known to be reached.
     """
-    demanded = parse_gate(settings.fail_on)
+    gate = settings.fail_on or "any"
+    demanded = parse_gate(gate)
     if demanded and not total:
-        return int(settings.fail_on != "any")
+        return int(gate != "any")
     return int(demanded is not None and passed < demanded * total)
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a command ends: its exit code, and how its run stands against the baseline if there is one."""
+
+    code: int
+    held: Held | None = None
+
+    def added_to(self, summary: dict[str, Any]) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {**summary, "baseline": held_as_json(self.held)} if self.held else summary
+
+    def show(self, console: Console) -> None:
+        """A line about the baseline, below all else."""
+        if self.held:
+            style = "bold red" if self.held.regressed else "bold"
+            console.print(Text(f"\n{held_in_words(self.held)}", style=style), soft_wrap=True)
+
+
+class Gate:
+    """What a run of a command has to pass: so many as `--fail-on` says, and no regression from `--baseline`.
+
+    With a baseline, failures are let through unless `--fail-on` is given.
+
+    The baseline is looked up before the run begins, so that `last` is not the run itself; `own` is the run
+    where that is over.
+    """
+
+    def __init__(self, settings: Settings, verb: Verb, own: str = "") -> None:
+        self._settings = settings
+        self._baseline: str | None = None
+        if settings.baseline:
+            from misstep.api.baseline import find_baseline
+
+            self._baseline = find_baseline(settings, verb, own or settings.resume)
+            self._settings = settings.overlay({"fail_on": settings.fail_on or "none"})
+
+    def close(self, run: str, passed: int, total: int) -> Ending:
+        code = exit_code(self._settings, passed, total)
+        if self._baseline is None:
+            return Ending(code)
+        from misstep.api.baseline import hold_against
+
+        try:
+            held = hold_against(self._settings, self._baseline, run)
+        except UsageError as error:
+            show = f"what came of the run is kept: misstep show {run}{way_to(self._settings.store)}"
+            raise UsageError(error.message, *error.hints, show, where=error.where) from error
+        return Ending(int(code or held.regressed), held)

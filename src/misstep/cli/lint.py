@@ -1,14 +1,19 @@
 """`misstep tool lint`: documentation that says something else than the tool does."""
 
+import time
+
 import click
 from rich.console import Console
 
 from misstep.api.linting import lint_tools
+from misstep.api.statements.stating import state_lint
 from misstep.cli.gate import exit_code
 from misstep.cli.options import settings_options
-from misstep.cli.output import print_json_text
+from misstep.cli.output import print_json_text, to_report
+from misstep.cli.reports import add_step_summary, check_reports, write_reports
 from misstep.core.remark import LintReport
 from misstep.core.settings import Settings
+from misstep.errors import UsageError
 from misstep.report.lint import lint_as_json, lint_view
 from misstep.report.text import plain
 
@@ -33,6 +38,9 @@ USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0
     "jobs",
     "fail_on",
     "store",
+    "report",
+    "report_dir",
+    "step_summary",
     "json",
     usual=USUAL,
 )
@@ -42,14 +50,22 @@ def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
     SPEC is as for `tool fuzz`, or tools.json. Tools are called for a while in their sandbox, to see what they
     take; with --from, what an earlier run has seen counts instead. Nothing is stored.
     """
+    if "ndjson" in settings.report:
+        raise UsageError("there are no events to report", "leave ndjson out", where="--report")
+    check_reports(settings)
+    began = time.monotonic()
     report = lint_tools(settings, specs, run)
+    code = _exit_code(report, settings)
+    statement = state_lint(report, specs, not code, time.monotonic() - began)
+    write_reports(settings, statement, lambda: lint_as_json(report))
+    add_step_summary(settings, statement)
     if settings.json:
         print_json_text(lint_as_json(report))
-    else:
+    elif not to_report(settings):
         Console().print(lint_view(report))
     for note in report.notes:
         click.echo(plain(note), err=True)
-    return _exit_code(report, settings)
+    return code
 
 
 def _exit_code(report: LintReport, settings: Settings) -> int:

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 from rich.console import Console
@@ -21,7 +22,7 @@ from misstep.report.estimate import estimate_table
 from misstep.report.text import plain
 
 
-def print_json(value: msgspec.Struct) -> None:
+def print_json(value: msgspec.Struct | dict[str, Any]) -> None:
     """One JSON object and nothing else."""
     sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
     sys.stdout.buffer.flush()

@@ -3,13 +3,15 @@
 import sys
 
 import click
+import msgspec
 from rich.console import Console
 
 from misstep.api import plan
 from misstep.api.census import Census, SuiteSummary
+from misstep.cli.closing import close_run
 from misstep.cli.commands import Commands
-from misstep.cli.gate import exit_code
-from misstep.cli.groups import AGENTS, KEEPING, LIMITS, SYNTHESIS
+from misstep.cli.gate import Gate, exit_code
+from misstep.cli.groups import AGENTS, GATE, LIMITS, RUNNING, SYNTHESIS
 from misstep.cli.options import settings_options
 from misstep.cli.output import (
     announce,
@@ -65,7 +67,7 @@ def synth(settings: Settings) -> int:
 
 
 @click.command("check")
-@settings_options("cases", "plans", "out", "parallel", "verify", "fail_on", "json")
+@settings_options("cases", "plans", "case", "out", "parallel", "verify", "fail_on", "json")
 def check(settings: Settings) -> int:
     """Judge plans against their cases; the verdicts are JSON lines."""
     for name in ("cases", "plans"):
@@ -82,7 +84,7 @@ def check(settings: Settings) -> int:
         print_json(summary)
     else:
         _say(_check_lines(summary))
-    return _exit_code(summary, settings)
+    return exit_code(settings, summary.passed, summary.cases)
 
 
 @click.command("test")
@@ -92,25 +94,28 @@ def check(settings: Settings) -> int:
     "cases",
     *LIMITS,
     *BUDGETS,
-    "dry_run",
-    "on",
-    "ray_address",
-    "fail_on",
-    *KEEPING,
+    *GATE,
+    *RUNNING,
 )
 def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
     if settings.dry_run:
         return announce(settings, lambda: (settings, plan.estimate(settings)))
+    gate = Gate(settings, "test")
     examples = _Examples()
     with watched(settings) as listeners:
         run = plan.resume_run if settings.resume else plan.run_agent
         summary = run(settings, examples, *listeners)
+    ending = gate.close(summary.run, summary.passed, summary.cases)
+    close_run(settings, summary.run, ending)
     if settings.json:
-        print_json(summary)
+        print_json(ending.added_to(msgspec.to_builtins(summary)))
     elif not to_report(settings):
-        _show(summary, examples.outcomes, way_to(settings.store))
-    return _exit_code(summary, settings)
+        console = Console()
+        _show(console, summary, examples.outcomes, way_to(settings.store))
+        ending.show(console)
+        hint(console, _next_step(summary, settings), gap=not examples.outcomes)
+    return ending.code
 
 
 class _Examples:
@@ -130,8 +135,7 @@ def _one_output(settings: Settings, what: str) -> None:
         raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
 
 
-def _show(summary: Summary, examples: list[Outcome], place: str) -> None:
-    console = Console()
+def _show(console: Console, summary: Summary, examples: list[Outcome], place: str) -> None:
     console.print(summary_table(summary))
     if examples:
         hidden = summary.cases - summary.passed > len(examples)
@@ -145,9 +149,13 @@ def _show(summary: Summary, examples: list[Outcome], place: str) -> None:
         )
 
 
-def _exit_code(summary: Summary, settings: Settings) -> int:
-    """0 if the gate is passed: so many of all cases have to pass, those that could not be judged included."""
-    return exit_code(settings, summary.passed, summary.cases)
+def _next_step(summary: Summary, settings: Settings) -> str:
+    """What is worth typing now: why it fails, or where it would begin to."""
+    if summary.failed:
+        return f"why:         misstep plan dissect {summary.run}{way_to(settings.store)}"
+    words = ["--agent", summary.agent, *(["--model", summary.model] if summary.model else [])]
+    words += [word for key, value in settings.agent_args.items() for word in ("-A", f"{key}={value}")]
+    return f"how far it gets: misstep plan capability {' '.join(map(quoted, words))}"
 
 
 def _census_lines(summary: SuiteSummary) -> list[str]:

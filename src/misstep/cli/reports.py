@@ -1,38 +1,63 @@
-"""The reports of a run."""
+"""The reports of a run: one that is written as it goes, others when it has ended."""
 
+import json
 import os
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import BinaryIO
 
-from misstep.core.event import Event, Listener, RunFinished, RunStarted
+import msgspec
+
+from misstep.core.event import Event, Listener, RunStarted
 from misstep.core.settings import Report, Settings
+from misstep.core.statement import Statement
 from misstep.errors import StoreError, UsageError
 from misstep.report.ndjson import NdjsonReport
-from misstep.report.page import run_page
-from misstep.store.files import write_text
+from misstep.store.files import opened
+
+ENDINGS: dict[Report, str] = {
+    "html": "html",
+    "junit": "xml",
+    "sarif": "sarif",
+    "json": "json",
+    "md": "md",
+    "ndjson": "ndjson",
+}
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+# The object that `--json` prints; it is asked for only where it is to be written.
+Summed = Callable[[], object]
 
 
 @contextmanager
 def make_reports(settings: Settings, stdout: BinaryIO) -> Iterator[list[Listener]]:
-    """A listener for each report that was asked for."""
-    if settings.report and settings.report_dir == "-" and settings.json:
-        raise UsageError(
-            "--json and a report can't both go to standard output", "name a folder with --report-dir"
-        )
-    if settings.report and settings.report_dir != "-":
-        _make_folder(settings.report_dir)
+    """A listener for the report that is written as the run goes, if that was asked for."""
+    check_reports(settings)
     with ExitStack() as stack:
-        known: dict[Report, Callable[[], Listener]] = {
-            "html": lambda: _Page(settings, stdout),
-            "ndjson": lambda: _Late(settings.report_dir, stdout, stack),
-        }
-        yield [known[kind]() for kind in settings.report]
+        live = "ndjson" in settings.report
+        yield [_Late(settings.report_dir, stdout, stack)] if live else []
+
+
+def check_reports(settings: Settings) -> None:
+    """Find out before a run starts whether its reports can be written."""
+    if settings.report and settings.report_dir == "-":
+        if settings.json:
+            raise UsageError(
+                "--json and a report can't both go to standard output", "name a folder with --report-dir"
+            )
+        if len(settings.report) > 1:
+            raise UsageError(
+                f"only one report can go to standard output, not {', '.join(settings.report)}",
+                "name a folder with --report-dir",
+            )
+    elif settings.report:
+        _make_folder(settings.report_dir)
 
 
 def _make_folder(path: str) -> None:
-    """Find out before the run starts whether its report can be written."""
     try:
         os.makedirs(path, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -42,23 +67,76 @@ def _make_folder(path: str) -> None:
         raise StoreError("the report can't be written", reason, where=path) from error
 
 
-class _Page:
-    """A page that is written when its run has ended, by what is in the store then."""
+def write_reports(settings: Settings, statement: Statement, summed: Summed) -> list[str]:
+    """Write all reports but the one that is written as a run goes; the paths of their files."""
+    kinds = [kind for kind in settings.report if kind != "ndjson"]
+    paths = [write_report(settings, kind, statement, summed) for kind in kinds]
+    return [path for path in paths if path != "-"]
 
-    def __init__(self, settings: Settings, stdout: BinaryIO) -> None:
-        self._settings = settings
-        self._stdout = stdout
 
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, RunFinished):
-            from misstep.api.findings import gather  # which a run without a page does not need
+def write_report(settings: Settings, kind: Report, statement: Statement, summed: Summed) -> str:
+    """Write one report, whole or not at all; its path."""
+    name = statement.run or statement.command.replace(" ", "-")
+    path = _path(settings.report_dir, name, ENDINGS[kind])
+    with opened(path) as file:
+        for piece in _pieces(settings, kind, statement, summed):
+            file.write(piece.encode("utf-8", "replace"))
+    return path
 
-            path = _path(self._settings.report_dir, event.run, "html")
-            page = run_page(gather(self._settings, event.run))
-            if path == "-":
-                self._stdout.write(page.encode())
-            else:
-                write_text(path, page)
+
+def _pieces(settings: Settings, kind: Report, statement: Statement, summed: Summed) -> Iterable[str]:
+    """A report in pieces. What a report needs is loaded when it is wanted."""
+    match kind:
+        case "html":
+            return [_page(settings, statement)]
+        case "junit":
+            from misstep.interop.junit import junit
+
+            return junit(statement)
+        case "sarif":
+            from misstep.interop.sarif import find_root, sarif
+
+            return sarif(statement, find_root(Path.cwd()))
+        case "json":
+            return [json.dumps(summed(), ensure_ascii=True), "\n"]
+        case "md":
+            from misstep.report.markdown import markdown
+
+            return [markdown(statement)]
+        case "ndjson":
+            return _events(settings, statement)
+
+
+def _page(settings: Settings, statement: Statement) -> str:
+    if statement.command in ("tool lint", "tool crosstalk", "tool fix"):
+        from misstep.report.outline import outline
+
+        return outline(statement)
+    from misstep.api.findings import gather
+    from misstep.report.page import run_page
+
+    return run_page(gather(settings, statement.run))
+
+
+def _events(settings: Settings, statement: Statement) -> Iterator[str]:
+    from misstep.api.statements.events import retell
+
+    for event in retell(settings, statement.run, statement.unit):
+        yield msgspec.json.encode(event).decode() + "\n"
+
+
+def add_step_summary(settings: Settings, statement: Statement) -> None:
+    """Add Markdown to the summary of a job on GitHub. That it can't be is no reason for a run to fail."""
+    path = os.environ.get(STEP_SUMMARY, "")
+    if not path or not settings.step_summary:
+        return
+    from misstep.report.markdown import markdown
+
+    try:
+        with open(path, "ab") as file:
+            file.write(markdown(statement).encode("utf-8", "replace"))
+    except OSError as error:
+        print(f"${STEP_SUMMARY} can't be written: {error.strerror or error}", file=sys.stderr)
 
 
 class _Late:
@@ -83,5 +161,5 @@ class _Late:
             self._early.append(event)
 
 
-def _path(folder: str, run: str, ending: str) -> str:
-    return "-" if folder == "-" else os.path.join(folder, f"{run}.{ending}")
+def _path(folder: str, name: str, ending: str) -> str:
+    return "-" if folder == "-" else os.path.join(folder, f"{name}.{ending}")

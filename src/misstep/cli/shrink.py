@@ -7,6 +7,8 @@ from rich.console import Console
 
 from misstep.api import shrinking as api
 from misstep.api.runs import view_run
+from misstep.cli.closing import close_run
+from misstep.cli.gate import Ending
 from misstep.cli.groups import RUNNING
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
@@ -49,6 +51,7 @@ def shrink(settings: Settings, run: str | None, case: str | None, emit: str | No
             small, found = api.resume_shrinking(settings, *listeners)
         else:
             small, found = api.shrink_case(settings, run, case or "", *listeners)
+    close_run(settings, small, Ending(int(found.outcome is not None)))
     if emit and found.outcome:
         _write_test(settings, small, found)
     if not to_report(settings):

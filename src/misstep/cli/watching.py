@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TypeVar
 
+from misstep.api.tracing import traced
+from misstep.cli.closing import close_run
 from misstep.cli.display import make_display
 from misstep.cli.output import ours_alone
 from misstep.cli.reports import make_reports
-from misstep.core.event import Event, Listener, RunStarted
+from misstep.core.event import Event, Listener, Notice, RunStarted
 from misstep.core.settings import Settings
-from misstep.errors import MisstepError, StoreError
+from misstep.errors import BudgetExceeded, MisstepError, StoreError
 
 R = TypeVar("R")
 
@@ -23,13 +25,23 @@ def displayed(settings: Settings) -> Iterator[list[Listener]]:
 
 @contextmanager
 def watched(settings: Settings) -> Iterator[list[Listener]]:
-    """The display and the reports that were asked for; meanwhile standard output is ours alone."""
-    with (
-        ours_alone() as screen,
-        make_display(settings, screen) as display,
-        make_reports(settings, screen.stdout) as reports,
-    ):
-        yield [display, *reports]
+    """The display, the reports and traces that were asked for; meanwhile standard output is ours alone.
+
+    Reports tell of a run as well that had to end for want of budget.
+    """
+    started = _Started()
+    try:
+        with (
+            ours_alone() as screen,
+            make_display(settings, screen) as display,
+            make_reports(settings, screen.stdout) as reports,
+            traced(settings, lambda text: display(Notice(text))) as tracers,
+        ):
+            yield [started, display, *reports, *tracers]
+    except BudgetExceeded:
+        if started.run:
+            close_run(settings, started.run, None)
+        raise
 
 
 def followed(
@@ -38,21 +50,19 @@ def followed(
     view: Callable[[str], R],
     show: Callable[[R], object],
 ) -> R:
-    """What comes of a run that is told its listeners, shown at its end.
+    """What comes of a run that is told its listeners.
 
-    Whatever stops it, what it has found by then can be viewed by its name, and is shown as well.
+    Whatever stops it, what it has found by then can be viewed by its name, and is shown.
     """
     started = _Started()
     try:
         with watching as listeners:
-            report = run(started, *listeners)
+            return run(started, *listeners)
     except MisstepError:
         if started.run:
             with suppress(StoreError):  # which may be what has stopped it
                 show(view(started.run))
         raise
-    show(report)
-    return report
 
 
 class _Started:

@@ -11,6 +11,7 @@ from misstep.core.estimate import Estimate
 from misstep.core.finding import Finding, ToolReport
 from misstep.core.fixing import FixReport
 from misstep.core.outcome import Outcome
+from misstep.core.spending import Budget, Cost
 from misstep.core.summary import Summary
 from misstep.core.verdict import Judgement
 
@@ -88,6 +89,17 @@ class ToolMended(msgspec.Struct, frozen=True, tag="tool_mended"):
     report: FixReport
 
 
+class Spending(msgspec.Struct, frozen=True, tag="spending"):
+    """What a run has used so far, over all its sittings, and what it may use.
+
+    It is for whoever watches: of a run that is over, the summary says it.
+    """
+
+    run: str
+    used: Cost
+    budget: Budget
+
+
 class RunFinished(msgspec.Struct, frozen=True, tag="run_finished"):
     run: str
     summary: Summary
@@ -116,6 +128,7 @@ Event: TypeAlias = (
     | GroupFinished
     | TaskJudged
     | ToolMended
+    | Spending
     | RunFinished
     | RunStopped
     | Notice

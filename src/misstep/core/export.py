@@ -1,10 +1,12 @@
 """What has been exported of a run."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
-Format = Literal["sft", "dpo"]
+Training = Literal["sft", "dpo"]
+Format = Literal["sft", "dpo", "inspect", "otlp", "csv", "parquet"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 LeftOut = Literal["errored", "inconclusive", "unsolved", "faultless"]
 
 
@@ -16,8 +18,17 @@ class Exported(msgspec.Struct, frozen=True):
     """
 
     run: str
-    format: Format
+    format: Training
     out: str
     examples: int
     kinds: dict[str, int]
     left_out: dict[LeftOut, int]
+
+
+class Written(msgspec.Struct, frozen=True):
+    """The same for a run as other tools read it; `rows` counts its cases, tasks or findings."""
+
+    run: str
+    format: Format
+    out: str
+    rows: int

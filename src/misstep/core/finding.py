@@ -1,5 +1,6 @@
 """What comes of fuzzing tools: findings, then reports in which they are counted."""
 
+import re
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
@@ -64,6 +65,15 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     def ruling(self) -> Ruling:
         """What the last of its calls comes to."""
         return "refused" if self.kind == "refusal" else self.kind
+
+    @property
+    def identity(self) -> str:
+        """The same from run to run, wherever lines have moved to.
+
+        Defects of one kind in one function share it.
+        """
+        place = re.sub(r":\d+(?= in )", "", self.where) or self.signature
+        return "\0".join((self.tool, self.kind, self.error, place))
 
 
 class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -27,10 +27,12 @@ class Remark(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class LintedTool(msgspec.Struct, frozen=True):
-    """A tool by its name, with all there is to say about its documentation."""
+    """A tool by its name, with all there is to say about its documentation, and where its code begins."""
 
     name: str
     remarks: tuple[Remark, ...] = ()
+    file: str = ""
+    line: int = 1
 
 
 class LintReport(msgspec.Struct, frozen=True):

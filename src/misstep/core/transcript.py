@@ -40,10 +40,18 @@ class Usage(msgspec.Struct, frozen=True):
         return Usage(self.input + other.input, self.output + other.output, self.cached + other.cached)
 
 
+class Metered(msgspec.Struct, frozen=True):
+    """Tokens that were told of together, as those of one reply are; `at` is like that of a call."""
+
+    at: float
+    usage: Usage
+
+
 class Transcript(msgspec.Struct, frozen=True, omit_defaults=True):
     """Calls in the order in which the agent emitted them, and how it ended.
 
     `misread` counts turns that were neither call nor answer; `messages` are there if they were asked for.
+    `metered` is when the tokens of `usage` were used.
     A line of a plans file is the same thing with less in it: the case and the calls suffice.
     """
 
@@ -55,3 +63,4 @@ class Transcript(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: Usage = Usage()
     misread: int = 0
     messages: tuple[Any, ...] = ()
+    metered: tuple[Metered, ...] = ()

@@ -60,6 +60,12 @@ class Purse:
             return Spent(dict(self._usage), self._calls, self._clock() - self._began)
 
     @property
+    def used(self) -> Cost:
+        """What all sittings have used so far."""
+        with self._lock:
+            return Cost(self._usd, self._tokens, self._elapsed(), self._before.calls + self._calls)
+
+    @property
     def seconds_left(self) -> float | None:
         limit = self._budget.seconds
         return None if limit is None else max(0.0, limit - self._elapsed())

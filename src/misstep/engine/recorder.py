@@ -10,7 +10,7 @@ import msgspec
 from misstep.core.agent import Answer, StepsExhausted, Tool
 from misstep.core.secrets import Redactor
 from misstep.core.spending import AGENT, UNCOUNTED, Account
-from misstep.core.transcript import Call, Transcript, Usage
+from misstep.core.transcript import Call, Metered, Transcript, Usage
 from misstep.core.words import ANSWER, MESSAGE, NAME, TEXT, Keeper, error_in_words
 from misstep.engine.deadline import Deadline
 
@@ -19,6 +19,7 @@ CALLS_PER_STEP = 20  # bounds an agent that calls for ever within one turn
 MOST_TOKENS = 1 << 48  # nobody spends more, whatever an agent says
 MOST_MESSAGES = 10_000
 MOST_WARNINGS = 20
+MOST_METERED = 1_000
 LEFT_OUT = "the rest of the messages is left out: they are too many"
 
 
@@ -85,6 +86,7 @@ class Recorder:
         self.exhausted = False  # the agent has tried to go on past its last turn, whatever it made of it
         self.max_steps = max_steps
         self.usage = Usage()
+        self.metered = list[Metered]()
         self.misread_turns = 0
         self.messages = list[Any]()
         self.warnings = list[str]()
@@ -112,6 +114,7 @@ class Recorder:
             self.usage,
             self.misread_turns,
             tuple(self.messages),
+            tuple(self.metered),
         )
 
     def begin_turn(self) -> int:
@@ -146,6 +149,8 @@ class Recorder:
         usage = Usage(_counted(usage.input), _counted(usage.output), _counted(usage.cached))
         with self._lock:
             self.usage += usage
+            if len(self.metered) < MOST_METERED:
+                self.metered.append(Metered(self._now(), usage))
         self._account.spend(AGENT, usage)
 
     def wait(self, seconds: float) -> None:
@@ -182,11 +187,13 @@ class Recorder:
     def _enter(self, name: str, arguments: Any, turn: int) -> _Entry:
         if len(self._entries) >= CALLS_PER_STEP * self.max_steps:
             self._exhaust()
-        at = round(self._clock() - self._began, 6)
-        entry = _Entry(name, arguments, turn, at)
+        entry = _Entry(name, arguments, turn, self._now())
         self._entries.append(entry)
         self._account.call()
         return entry
+
+    def _now(self) -> float:
+        return round(self._clock() - self._began, 6)
 
     def _asked_for(self, name: str, arguments: Any, turn: int | None) -> _Entry | None:
         """The call asked for that this one carries out.

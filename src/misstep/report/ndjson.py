@@ -6,12 +6,12 @@ from typing import BinaryIO
 
 import msgspec
 
-from misstep.core.event import Event
+from misstep.core.event import Event, Spending
 from misstep.errors import StoreError
 
 
 class NdjsonReport:
-    """A listener that writes each event as one line, there for others to read at once.
+    """A listener that writes each event but what is spent as one line, there for others to read at once.
 
     Lines are added to those that a file has, so that a run that is resumed goes on in it; one that was torn
     when a run was killed ends there. The path `-` stands for `stdout`. What can't be written is told once.
@@ -43,7 +43,7 @@ class NdjsonReport:
         self._file = None
 
     def __call__(self, event: Event) -> None:
-        if self._file is None:
+        if self._file is None or isinstance(event, Spending):
             return
         try:
             self._file.write(msgspec.json.encode(event) + b"\n")

@@ -35,6 +35,14 @@ def load(spec: str, name: str) -> Loaded:
     return Loaded(Aside(found.agent), found.framework)
 
 
+def recognise(value: Any, name: str, spec: str = "") -> Loaded:
+    """The same for an object that is there already; it goes by the spec that means it, if there is one."""
+    known = spec or name
+    with blaming(known):
+        found = _recognise(value, known, known)
+    return Loaded(Aside(found.agent, spec), found.framework)
+
+
 def load_agent(spec: str, name: str) -> Agent:
     """The agent as it is, for a process with nothing else to do."""
     return _find(spec, name).agent

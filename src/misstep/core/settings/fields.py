@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -15,7 +15,7 @@ from misstep.core.spending import Budget
 
 Positive = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Report = Literal["html", "ndjson"]
+Report = Literal["html", "junit", "sarif", "json", "md", "ndjson"]
 Method = Literal["sequential", "pdoctor"]
 ToolMethod = Literal["toolfuzz", "greybox", "whitebox"]
 RETRIES = 6
@@ -182,7 +182,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     request: Annotated[str, _doc("The template of the request around the problem.")] = "role-play"
     exhaustive: Annotated[bool, _doc("Cover every partial order, each shape once.")] = False
     cases: Annotated[str, _doc("A file of cases to use instead of synthesising them.")] = ""
-    plans: Annotated[str, _doc("A file of plans, one JSON object per line.")] = ""
+    plans: Annotated[str, _doc("A file of plans, or of trajectories: messages, Inspect logs, OTLP JSON.")] = (
+        ""
+    )
     out: Annotated[str, _doc("Where to write; standard output if left out.")] = ""
     verify: Annotated[bool, _doc("Judge every plan with Z3 as well and stop if the two disagree.")] = False
     jobs: Annotated[int, Meta(ge=1, le=10_000), _doc("Cases in flight at a time.")] = 8
@@ -202,10 +204,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     display: Annotated[Literal["auto", "rich", "plain", "none"], _doc("How progress is shown on stderr.")] = (
         "auto"
     )
-    report: Annotated[tuple[Report, ...], _doc("A report to write: html or ndjson; may be repeated.")] = ()
+    report: Annotated[
+        tuple[Report, ...],
+        _doc(f"A report to write, one or more of {', '.join(get_args(Report))}."),
+    ] = ()
     report_dir: Annotated[str, _doc("Where reports are written; - is standard output.")] = "misstep-report"
-    fail_on: Annotated[str, _doc("When to exit with 1: any, none or threshold:RATE.")] = "any"
+    fail_on: Annotated[
+        str | None, _doc("When to exit with 1: any, none or threshold:RATE (any; none beside --baseline).")
+    ] = None
     json: Annotated[bool, _doc("Print one JSON object, the summary, on stdout.")] = False
+    baseline: Annotated[
+        str, _doc("An earlier run of the same command; exit with 1 if this one is significantly worse.")
+    ] = ""
+    step_summary: Annotated[
+        bool, _doc("Add what came of a run to $GITHUB_STEP_SUMMARY, where that is set.")
+    ] = True
+    case: Annotated[str, _doc("The case that plans belong to which don't say so themselves.")] = ""
+    otlp: Annotated[str, _doc("An OTLP/HTTP endpoint to send a trace of each case to.")] = ""
+    otlp_content: Annotated[bool, _doc("Send requests, arguments, results and answers too.")] = False
 
     @property
     def budget(self) -> Budget:

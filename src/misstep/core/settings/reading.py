@@ -24,7 +24,7 @@ def parse_setting(name: str, given: object, where: str, lax: bool = False) -> An
     try:
         read = _read(name, given) if isinstance(given, str) else given
         value = msgspec.convert(read, FIELDS[name], strict=not lax, dec_hook=decode_part)
-        if name == "fail_on":
+        if name == "fail_on" and value is not None:
             parse_gate(value)
         if name == "model_roles":
             _refuse_unknown_roles(value, where)

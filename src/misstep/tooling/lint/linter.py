@@ -42,9 +42,15 @@ _RULES: tuple[Callable[[Subject], Iterator[Remark]], ...] = (
 def lint(subjects: Sequence[Subject]) -> list[LintedTool]:
     """All that is to be said about each tool of a set, in the order of the rules, nothing twice."""
     return [
-        LintedTool(subject.name, tuple(_remarks(subject, [*subjects[:place], *subjects[place + 1 :]])))
+        _linted(subject, _remarks(subject, [*subjects[:place], *subjects[place + 1 :]]))
         for place, subject in enumerate(subjects)
     ]
+
+
+def _linted(subject: Subject, remarks: Sequence[Remark]) -> LintedTool:
+    source = subject.described.source
+    file, line = (source.file, source.line) if source else ("", 1)
+    return LintedTool(subject.name, tuple(remarks), file, line)
 
 
 def _remarks(subject: Subject, others: Sequence[Subject]) -> list[Remark]:

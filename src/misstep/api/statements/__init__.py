@@ -1,0 +1,1 @@
+"""Runs of every kind in the terms of any test report."""

@@ -1,0 +1,164 @@
+"""A run, stored or not, as a statement that all reports are made of."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from misstep.api.dissection import view_dissection
+from misstep.api.masking import masked
+from misstep.api.runs import RunView, view_run
+from misstep.api.shrinking import view_reduction
+from misstep.api.statements.planning import cases, diagnosed, entry_of
+from misstep.api.statements.spots import spot_of_name
+from misstep.api.statements.tasks import task_entry
+from misstep.api.statements.tools import crossed, fuzzed, linted, mended, questioned
+from misstep.api.summaries import verdict_on
+from misstep.core.baseline import Held
+from misstep.core.benchmark import TaskReport
+from misstep.core.consistency import ConsistencyReport
+from misstep.core.crosstalk import GroupReport
+from misstep.core.event import Unit
+from misstep.core.finding import ToolReport
+from misstep.core.fixing import FixReport
+from misstep.core.purpose import BENCHMARKS, ON_TOOLS, UNITS, Verb
+from misstep.core.remark import LintReport
+from misstep.core.settings import Settings
+from misstep.core.statement import Entries, Entry, Statement
+from misstep.core.verdict import JUDGEMENTS, Judgement
+from misstep.report.naming import specs_in_short
+from misstep.report.terminal import counted
+from misstep.report.text import plain
+from misstep.store.location import way_to
+from misstep.store.runs import Run, Store
+
+T = TypeVar("T", ToolReport, ConsistencyReport, GroupReport, FixReport, TaskReport)
+_UNITS: dict[str, Unit] = {"tools": "tool", "groups": "group", "tasks": "task"}
+_INQUIRIES: tuple[Verb, ...] = ("dissect", "shrink")  # whose cases are of their own making
+
+
+def state(settings: Settings, name: str, held: Held | None = None, passed: bool | None = None) -> Statement:
+    """A stored run, as far as it has come."""
+    view = view_run(settings, name, 0)
+    run, place = view.run, way_to(settings.store)
+    entries, counts = _entries(settings, view, place)
+    on_tools = run.purpose.verb in ON_TOOLS
+    return Statement(
+        run=run.id,
+        command=run.purpose.command,
+        subject=specs_in_short(run.purpose.tools) if on_tools else plain(run.settings.agent, 300),
+        model=plain(view.summary.model or "", 300),
+        unit=_UNITS.get(UNITS.get(run.purpose.verb, ""), "case"),
+        started=run.started,
+        seconds=view.summary.seconds,
+        counts=counts,
+        entries=entries,
+        families=_families(run.purpose.verb),
+        summary=None if run.purpose.verb in _INQUIRIES else view.summary,
+        unfinished=_unfinished(view),
+        held=held,
+        passed=passed,
+        place=place,
+    )
+
+
+def state_lint(report: LintReport, specs: Sequence[str], passed: bool, seconds: float) -> Statement:
+    """What was said about the documentation of tools, of which nothing is stored."""
+    entries = [masked(linted(tool)) for tool in report.tools]
+    return Statement(
+        run="",
+        command="tool lint",
+        subject=specs_in_short(specs),
+        model="",
+        unit="tool",
+        started=time.time() - seconds,
+        seconds=seconds,
+        counts=_count(entries),
+        entries=_of(entries),
+        families=("lint",),
+        passed=passed,
+    )
+
+
+def _entries(settings: Settings, view: RunView, place: str) -> tuple[Entries, dict[Judgement, int]]:
+    run = view.run
+    if run.purpose.verb in (*ON_TOOLS, *BENCHMARKS, *_INQUIRIES):
+        known = [masked(entry) for entry in _few(settings, run, place)]
+        return _of(known), _count(known)
+
+    def read(verdict: Judgement | None) -> Iterator[Entry]:
+        return map(masked, cases(settings, run, place, verdict))
+
+    return read, {verdict: getattr(view.summary, verdict) for verdict in JUDGEMENTS}
+
+
+def _few(settings: Settings, run: Run, place: str) -> Iterator[Entry]:
+    """The entries of runs that have no more of them than fit into memory."""
+    if run.purpose.verb == "dissect":
+        found = view_dissection(settings, run.id)
+        yield from (diagnosed(each, found.of, run.settings.agent, place) for each in found.failures)
+    elif run.purpose.verb == "shrink":
+        yield from _shrunk(settings, run, place)
+    else:
+        with Store(settings.store) as store:
+            yield from _tested(store, run, place)
+
+
+def _shrunk(settings: Settings, run: Run, place: str) -> Iterator[Entry]:
+    found = view_reduction(settings, run.id)
+    if found and found.outcome:
+        yield entry_of(found.outcome, run, place, spot_of_name([run.settings.agent], ""))
+    elif found:
+        verdict: Judgement = "passed" if found.tried else "inconclusive"
+        yield Entry(found.case.id, found.case.id, found.case.topic, verdict, reason=found.complaint)
+
+
+def _tested(store: Store, run: Run, place: str) -> Iterable[Entry]:
+    specs = list(run.purpose.tools)
+    match run.purpose.verb:
+        case "fuzz":
+            reports = store.tool_documents(run.id, ToolReport)
+            return [fuzzed(each, verdict_on(each), run.id, place) for each in _ordered(reports)]
+        case "consistency":
+            sets = store.tool_documents(run.id, ConsistencyReport)
+            return [questioned(each, specs, run.id, place) for each in _ordered(sets)]
+        case "crosstalk":
+            groups = store.tool_documents(run.id, GroupReport)
+            return [crossed(each, specs, place, run.id) for each in _ordered(groups)]
+        case "fix":
+            return [mended(each, run.id, place) for each in _ordered(store.tool_documents(run.id, FixReport))]
+        case _:
+            tasks = store.tool_documents(run.id, TaskReport)
+            return [task_entry(each, run.settings, run.id, place) for each in _ordered(tasks)]
+
+
+def _ordered(reports: list[T]) -> list[T]:
+    """As they stand in their run: the order in which they were kept is left to chance."""
+    return sorted(reports, key=lambda report: report.place)
+
+
+def _of(entries: Sequence[Entry]) -> Entries:
+    return lambda verdict: [entry for entry in entries if verdict in (None, entry.verdict)]
+
+
+def _count(entries: Sequence[Entry]) -> dict[Judgement, int]:
+    counts = Counter(entry.verdict for entry in entries)
+    return {verdict: counts[verdict] for verdict in JUDGEMENTS}
+
+
+def _families(verb: Verb) -> tuple[str, ...]:
+    """The families of rules that a run of this kind may have broken."""
+    if verb in ON_TOOLS:
+        return ("tool",)
+    if verb in BENCHMARKS:
+        return ("bench",)
+    return ("cause",) if verb == "dissect" else ("plan",)
+
+
+def _unfinished(view: RunView) -> str:
+    run = view.run
+    if run.summary:
+        return ""
+    unit = UNITS.get(run.purpose.verb, "cases")
+    done = f"{run.done} of {run.total} {unit}" if run.total else counted(run.done, unit.removesuffix("s"))
+    return f"the run {'is going on' if view.live else 'has not come to its end'}: {done}"

@@ -1,0 +1,145 @@
+"""What tests of tools have found, as entries of a report."""
+
+from collections import Counter
+
+from misstep.api.statements.planning import replay
+from misstep.api.statements.spots import spot_of_finding, spot_of_name
+from misstep.core.consistency import ConsistencyReport, PromptSet
+from misstep.core.crosstalk import GroupReport
+from misstep.core.finding import Finding, ToolReport
+from misstep.core.fixing import FixReport
+from misstep.core.remark import LintedTool, Remark
+from misstep.core.statement import Entry, Flaw, Spot
+from misstep.core.trial import Trial
+from misstep.core.verdict import Judgement
+from misstep.report.findings import history, written_call
+from misstep.report.lint import CLASSES
+from misstep.report.terminal import counted
+from misstep.report.text import plain
+
+TEXT = 2_000  # characters
+NAME = 200
+
+
+def fuzzed(report: ToolReport, verdict: Judgement, run: str, place: str) -> Entry:
+    seen = Counter[str]()
+    flaws = list[Flaw]()
+    for finding in report.findings:
+        flaws.append(_defect(finding, seen[finding.identity], run, place))
+        seen[finding.identity] += 1
+    reason = "; ".join(report.notes) or "what was put to the agent could not be judged"
+    return _entry(report.name, verdict, report.seconds, flaws, reason)
+
+
+def _defect(finding: Finding, number: int, run: str, place: str) -> Flaw:
+    told = {"asked for with": plain(finding.request, TEXT), "seen": history(finding)}
+    return Flaw(
+        id=finding.id,
+        rule=f"tool/{finding.kind}",
+        title=f"{finding.kind} {plain(finding.error, NAME)} {plain(finding.where, NAME)}".strip(),
+        text="\n".join(filter(None, (plain(finding.message, TEXT), plain(finding.why, TEXT)))),
+        identity=f"{finding.identity}\0{number}",
+        subject=plain(finding.tool, NAME),
+        calls=tuple(written_call(call) for call in finding.calls),
+        details={name: text for name, text in told.items() if text},
+        replay=replay(run, finding.id, place),
+        spot=spot_of_finding(finding),
+    )
+
+
+def linted(tool: LintedTool) -> Entry:
+    spot = Spot(tool.file, tool.line) if tool.file else None
+    flaws = [_remark(remark, tool.name, spot) for remark in tool.remarks]
+    return _entry(tool.name, "failed" if flaws else "passed", 0.0, flaws)
+
+
+def _remark(remark: Remark, tool: str, spot: Spot | None) -> Flaw:
+    told = {"evidence": plain(remark.evidence, TEXT), "what to do": plain(remark.advice, TEXT)}
+    identity = "\0".join((tool, remark.rule, remark.where, remark.message))
+    return Flaw(
+        id=remark.where,
+        rule=f"lint/{remark.rule}",
+        title=f"{CLASSES[remark.fault]} {plain(remark.where, NAME)}",
+        text=plain(remark.message, TEXT),
+        identity=identity,
+        subject=plain(tool, NAME),
+        details={name: text for name, text in told.items() if text},
+        spot=spot,
+    )
+
+
+def questioned(report: ConsistencyReport, specs: list[str], run: str, place: str) -> Entry:
+    spot = spot_of_name(specs, report.name)
+    flaws = [_faulty(each, report.name, spot, run, place) for each in report.faulty]
+    reason = "; ".join(report.notes) or "no set of requests could be judged"
+    return _entry(report.name, report.verdict, report.seconds, flaws, reason)
+
+
+def _faulty(one: PromptSet, tool: str, spot: Spot | None, run: str, place: str) -> Flaw:
+    sides = (("wrong", one.evidence.wrong), ("right", one.evidence.right)) if one.evidence else ()
+    told = {
+        f"{which} way of asking": plain(f"{side.request} → {side.inputs} → {side.answer}", TEXT)
+        for which, side in sides
+        if side is not None
+    }
+    return Flaw(
+        id=one.id,
+        rule="tool/consistency",
+        title=f"set {one.id}: requests that mean the same are served differently",
+        text=plain(one.why, TEXT),
+        identity=one.id,
+        subject=plain(tool, NAME),
+        details=told,
+        replay=replay(run, one.id, place),
+        spot=spot,
+    )
+
+
+def crossed(report: GroupReport, specs: list[str], place: str, run: str) -> Entry:
+    flaws = [_activation(trial, report, specs, run, place) for trial in report.activating]
+    reason = report.why or "; ".join(report.notes) or "no request could be judged"
+    return _entry(report.name, report.verdict, report.seconds, flaws, reason)
+
+
+def _activation(trial: Trial, report: GroupReport, specs: list[str], run: str, place: str) -> Flaw:
+    tools = list(dict.fromkeys(plain(use.tool, NAME) for use in trial.uses))
+    return Flaw(
+        id=report.name,
+        rule="tool/crosstalk",
+        title=f"{', '.join(tools)} called for what {plain(report.name, NAME)} is for",
+        text=plain(trial.request, TEXT),
+        identity="\0".join((report.name, trial.request, *tools)),
+        subject=tools[0],
+        calls=tuple(written_call(use.call) for use in trial.uses[:5]),
+        replay=f"misstep show {run}{place}",
+        spot=spot_of_name(specs, trial.uses[0].tool),
+    )
+
+
+def mended(report: FixReport, run: str, place: str) -> Entry:
+    flaw = Flaw(
+        id=report.name,
+        rule="tool/fix",
+        title="no better description was found",
+        text=f"{counted(len(report.usable), 'description')} tried in place of the tool's own",
+        identity=report.name,
+        subject=plain(report.tool, NAME),
+        replay=f"misstep show {run}{place}",
+        spot=Spot(report.file, max(1, report.line)) if report.file else None,
+    )
+    flaws = [flaw] if report.verdict == "failed" else []
+    reason = "; ".join(report.notes) or "nothing could be judged with the tool's own description"
+    return _entry(report.name, report.verdict, report.seconds, flaws, reason)
+
+
+def _entry(name: str, verdict: Judgement, seconds: float, flaws: list[Flaw], reason: str = "") -> Entry:
+    unclear = verdict in ("inconclusive", "errored")
+    return Entry(
+        id=name,
+        name=plain(name, NAME),
+        group="tools",
+        verdict=verdict,
+        seconds=seconds,
+        reason=plain(reason, TEXT) if unclear else "",
+        flaws=tuple(flaws),
+    )

@@ -1,0 +1,28 @@
+"""What is written when a run has ended."""
+
+import os
+from typing import Any
+
+from misstep.cli.gate import Ending
+from misstep.cli.reports import STEP_SUMMARY, add_step_summary, write_reports
+from misstep.core.settings import Settings
+
+
+def close_run(settings: Settings, run: str, ending: Ending | None) -> None:
+    """Write the reports of a stored run that were asked for; without an ending, there was no gate."""
+    asked = any(kind != "ndjson" for kind in settings.report)
+    if not asked and not (settings.step_summary and os.environ.get(STEP_SUMMARY)):
+        return
+    from misstep.api.statements.stating import state
+
+    held, passed = (ending.held, not ending.code) if ending else (None, None)
+    statement = state(settings, run, held, passed)
+    write_reports(settings, statement, lambda: summed(settings, run, ending or Ending(0)))
+    add_step_summary(settings, statement)
+
+
+def summed(settings: Settings, run: str, ending: Ending) -> dict[str, Any]:
+    """The object that `--json` prints for a stored run; what makes it is loaded when it is wanted."""
+    from misstep.api.statements.as_json import run_as_json
+
+    return ending.added_to(run_as_json(settings, run))

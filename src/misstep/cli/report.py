@@ -1,0 +1,35 @@
+"""`misstep report`: the reports of a run that is in the store."""
+
+import click
+
+from misstep.api.runs import find_run
+from misstep.api.statements.stating import state
+from misstep.cli.closing import summed
+from misstep.cli.gate import Gate
+from misstep.cli.options import settings_options
+from misstep.cli.reports import check_reports, write_report
+from misstep.core.settings import Settings
+from misstep.report.text import plain
+
+ABOUT = {"baseline": "An earlier run to hold it against; exit with 1 if this one is significantly worse."}
+USUAL = {"report": ("html",)}
+
+
+@click.command("report")
+@click.argument("run")
+@settings_options("report", "report_dir", "baseline", "store", usual=USUAL, about=ABOUT)
+def report(settings: Settings, run: str) -> int:
+    """Write reports of a run, finished or not; the paths of their files are printed.
+
+    RUN may be shortened, or be 'last'.
+    """
+    check_reports(settings)
+    found = find_run(settings, run)
+    settings = settings.overlay({"fail_on": "none"})
+    ending = Gate(settings, found.purpose.verb, found.id).close(found.id, 0, 0)
+    statement = state(settings, found.id, ending.held, not ending.code if ending.held else None)
+    for kind in settings.report:
+        path = write_report(settings, kind, statement, lambda: summed(settings, found.id, ending))
+        if path != "-":
+            click.echo(plain(path))
+    return ending.code

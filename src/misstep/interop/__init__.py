@@ -1,0 +1,1 @@
+"""What other programs read and write: JUnit, SARIF, Inspect logs, OpenTelemetry, message lists, tables."""

@@ -1,0 +1,1 @@
+"""Inspect: its logs written, our cases judged inside it."""

@@ -1,0 +1,1 @@
+"""Runs as tables, a row for each case, task or finding."""

@@ -1,0 +1,1 @@
+"""What other tools have written down about agents, read as transcripts."""

@@ -1,0 +1,123 @@
+"""Logs of Inspect, whole ones in JSON and packed ones, without Inspect itself."""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from misstep.core.transcript import Ended, Usage
+from misstep.errors import MissingExtra, UsageError
+from misstep.interop.trajectories.messages import read_messages
+from misstep.interop.trajectories.trajectory import Trajectory, count_in, names_in, text_in
+
+SAMPLES = "samples/"
+LARGEST = 1 << 28  # bytes of a sample, unpacked
+ATTACHED = "attachment://"
+_LIMITS: dict[str, Ended] = {"time": "timeout", "working": "timeout"}
+
+
+def is_log(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("eval"), dict) and "samples" in value
+
+
+def read_log(value: dict[str, Any], where: str) -> Iterator[Trajectory]:
+    samples = value["samples"]
+    if not isinstance(samples, list) or not samples:
+        raise UsageError("an Inspect log without samples", where=where)
+    for number, sample in enumerate(samples, 1):
+        yield _read_sample(sample, f"{where}, sample {number}")
+
+
+def read_packed(path: str) -> Iterator[Trajectory]:
+    """The samples of an `.eval` file, one at a time."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            names = [each for each in packed.infolist() if _is_sample(each)]
+            if not names:
+                raise UsageError("no Inspect log, or one without samples", where=path)
+            for each in names:
+                yield _read_sample(_unpack(packed, each, path), f"{path}, {each.filename}")
+    except (zipfile.BadZipFile, EOFError, OSError) as error:
+        hint = "the file may have been cut short"
+        raise UsageError(f"not an Inspect log: {error}", hint, where=path) from error
+
+
+def _is_sample(entry: zipfile.ZipInfo) -> bool:
+    return entry.filename.startswith(SAMPLES) and entry.filename.endswith(".json")
+
+
+def _unpack(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Any:
+    where = f"{path}, {entry.filename}"
+    if entry.file_size > LARGEST:
+        raise UsageError(
+            f"a sample of {entry.file_size:,} bytes", f"at most {LARGEST:,} are read", where=where
+        )
+    try:
+        data = _read_entry(packed, entry)
+    except NotImplementedError as error:
+        raise MissingExtra("what unpacks this Inspect log", "inspect", f"it is {path}") from error
+    if len(data) > LARGEST:
+        raise UsageError("a sample that says to be smaller than it is", where=where)
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise UsageError(f"not JSON: {error}", where=where) from error
+
+
+def _read_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    with suppress(ImportError):
+        import_module("zipfile_zstd")  # with which `zipfile` knows what Inspect packs by
+    with packed.open(entry) as file:
+        return file.read(LARGEST + 1)
+
+
+def _read_sample(sample: Any, where: str) -> Trajectory:
+    if not isinstance(sample, dict) or not isinstance(sample.get("messages"), list):
+        raise UsageError("not a sample of Inspect: it has no messages", where=where)
+    attached = sample.get("attachments")
+    sample = _resolved(sample, attached if isinstance(attached, dict) else {})
+    found = read_messages(sample["messages"], where)
+    error, used = sample.get("error"), sample.get("model_usage")
+    usages = used.values() if isinstance(used, dict) else ()
+    return msgspec.structs.replace(
+        found,
+        names=names_in({"metadata": sample.get("metadata"), "id": sample.get("id")}),
+        request=_request(sample) or found.request,
+        ended=_ended(sample),
+        error=str(error.get("message", "")) if isinstance(error, dict) else "",
+        usage=sum((_usage(each) for each in usages), Usage()),
+    )
+
+
+def _request(sample: dict[str, Any]) -> str:
+    given = sample.get("input")
+    if isinstance(given, list):
+        return next((text_in(each.get("content")) for each in given if each.get("role") == "user"), "")
+    return given if isinstance(given, str) else ""
+
+
+def _ended(sample: dict[str, Any]) -> Ended:
+    limit = sample.get("limit")
+    if isinstance(limit, dict):
+        return _LIMITS.get(str(limit.get("type")), "iterations")
+    return "error" if sample.get("error") else "answered"
+
+
+def _usage(value: Any) -> Usage:
+    cached = count_in(value, "input_tokens_cache_read")
+    # Where Inspect counts what was cached, it is beside the other tokens of the input.
+    return Usage(count_in(value, "input_tokens") + cached, count_in(value, "output_tokens"), cached)
+
+
+def _resolved(value: Any, attached: dict[str, Any]) -> Any:
+    """A value with the long texts in it that Inspect keeps apart."""
+    if isinstance(value, str):
+        return attached.get(value.removeprefix(ATTACHED), value) if value.startswith(ATTACHED) else value
+    if isinstance(value, list):
+        return [_resolved(each, attached) for each in value]
+    if isinstance(value, dict):
+        return {key: _resolved(each, attached) for key, each in value.items() if key != "attachments"}
+    return value

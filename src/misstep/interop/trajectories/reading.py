@@ -1,0 +1,140 @@
+"""Tells what a file of trajectories is by what is in it, and reads it."""
+
+import codecs
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
+from typing import Any
+
+import msgspec
+
+from misstep.core.transcript import Transcript
+from misstep.errors import UsageError
+from misstep.interop.trajectories import inspect_logs, traces
+from misstep.interop.trajectories.messages import is_messages, read_messages
+from misstep.interop.trajectories.trajectory import Trajectory
+
+PACKED = b"PK\x03\x04"
+LARGEST = 1 << 29  # bytes of a file that has to be read whole, as one on which lines can't be told apart
+EXPECTED = "expected plans, message lists, an Inspect log or OTLP JSON, one to a line or one to a file"
+
+
+def is_foreign(path: str) -> bool:
+    """Whether a file holds something else than plans, one to a line.
+
+    What is nothing that we know is not foreign: whoever reads plans says best what is wrong with it.
+    """
+    if not os.path.isfile(path):
+        return False  # a pipe can be read only once
+    try:
+        if _is_packed(path):
+            return True
+        first = next(_values(path), None)
+    except (OSError, UsageError):
+        return False
+    return first is not None and _is_known(first[1])
+
+
+def read_trajectories(path: str) -> Iterator[Trajectory]:
+    """Each trajectory of a file that `is_foreign`."""
+    try:
+        yield from _read(path)
+    except RecursionError as error:
+        raise UsageError("nested too deeply", EXPECTED, where=path) from error
+
+
+def _read(path: str) -> Iterator[Trajectory]:
+    if _is_packed(path):
+        yield from inspect_logs.read_packed(path)
+        return
+    values = _values(path)
+    first = next(values)
+    if traces.is_trace(first[1]):
+        yield from traces.read_traces(chain([first], values), path)
+        return
+    for where, value in chain([first], values):
+        yield from _trajectories(value, where)
+
+
+def _is_packed(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(PACKED)) == PACKED
+
+
+def _is_known(value: Any) -> bool:
+    one = value[0] if isinstance(value, list) and value and not is_messages(value) else value
+    return is_messages(one) or inspect_logs.is_log(one) or traces.is_trace(one)
+
+
+def _trajectories(value: Any, where: str) -> Iterator[Trajectory]:
+    if inspect_logs.is_log(value):
+        yield from inspect_logs.read_log(value, where)
+    elif is_messages(value):
+        yield read_messages(value, where)
+    elif isinstance(value, list) and value:
+        for number, each in enumerate(value, 1):
+            yield from _trajectories(each, f"{where}, item {number}")
+    else:
+        yield _plan(value, where)
+
+
+def _plan(value: Any, where: str) -> Trajectory:
+    try:
+        plan = msgspec.convert(value, Transcript)
+    except msgspec.ValidationError as error:
+        raise UsageError("nothing that is known here", EXPECTED, where=where) from error
+    return Trajectory(where, plan.calls, (plan.case,), "", plan.ended, plan.answer, plan.error, plan.usage)
+
+
+def _values(path: str) -> Iterator[tuple[str, Any]]:
+    """The JSON values of a file with their places: one to a line, or the whole of it."""
+    is_lined = None
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if not line.strip():
+                continue
+            where = f"{path}:{number}"
+            value, problem = _decoded(line)
+            if is_lined is None and problem and line.lstrip()[:1] in (b"[", b"{"):
+                break
+            is_lined = True
+            if problem:
+                raise UsageError(problem, EXPECTED, where=where)
+            yield where, value
+        else:
+            return
+    yield path, _whole(path)
+
+
+def _whole(path: str) -> Any:
+    size = os.path.getsize(path)
+    if size > LARGEST:
+        hint = "written as one JSON object per line it may be of any size"
+        raise UsageError(f"{size:,} bytes, and not of lines", hint, where=path)
+    with open(path, "rb") as file:
+        value, problem = _decoded(file.read().removeprefix(codecs.BOM_UTF8))
+    if problem:
+        raise UsageError(problem, EXPECTED, where=path)
+    return value
+
+
+def _decoded(data: bytes) -> tuple[Any, str]:
+    """A value, or what is wrong."""
+    try:
+        return msgspec.json.decode(data), ""
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        mended = _mended(data) if rb"\ud" in data.lower() else None
+        return (None, f"not JSON: {error}") if mended is None else (mended, "")
+    except RecursionError:
+        return None, "nested too deeply"
+
+
+def _mended(data: bytes) -> Any:
+    """A value with half characters in its texts, which can't be stored; None for what is no JSON."""
+    with suppress(ValueError, RecursionError):
+        return msgspec.json.decode(
+            json.dumps(json.loads(data), ensure_ascii=False).encode("utf-8", "replace")
+        )

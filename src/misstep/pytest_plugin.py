@@ -1,0 +1,293 @@
+"""Agents and tools as ordinary tests of pytest; nothing else of misstep is loaded before it is needed."""
+
+import asyncio
+import inspect
+import os
+import shlex
+import unittest
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from misstep.api.testing.demands import Demand
+    from misstep.api.testing.results import PlanningResult, ToolsResult
+    from misstep.api.testing.subjects import Origin, Subject
+    from misstep.core.settings import Settings
+
+AGENT, TOOL = "misstep", "misstep_tool"
+MARKERS = (
+    f"{AGENT}(min_success=1.0, significant=False, **settings): the function returns an agent, which is "
+    "tested on planning problems; settings are those of misstep plan test, such as count=50",
+    f"{TOOL}(calls=300, **settings): the function returns a tool, or several, which are fuzzed; "
+    "settings are those of misstep tool fuzz",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("misstep", "tests of agents and tools")
+    group.addoption(
+        "--misstep-count", type=int, metavar="N", help="how many cases agents get, whatever marks say"
+    )
+    group.addoption(
+        "--misstep-case", metavar="ID", help="give agents this case alone, and don't keep the result"
+    )
+    group.addoption(
+        "--misstep-store", metavar="URL", help="where runs are kept (.misstep/store.db in the rootdir)"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for line in MARKERS:
+        config.addinivalue_line("markers", line)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Refuse marks that are wrong before anything is run, since what is run may take time and money."""
+    if hasattr(config, "workerinput"):
+        return  # a worker of xdist can't refuse to work; its tests fail, one by one
+    wrong = [fault for item in items if (fault := _fault(item))]
+    if wrong:
+        raise pytest.UsageError("\n".join(dict.fromkeys(wrong)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Test what a marked function returns."""
+    if not _kinds(pyfuncitem):
+        return None
+    if fault := _fault(pyfuncitem):
+        pytest.fail(fault, pytrace=False)
+    value = _returned(pyfuncitem)
+    with _readable():
+        if _kinds(pyfuncitem) == [TOOL]:
+            _test_tools(pyfuncitem, value)
+        else:
+            _test_agent(pyfuncitem, value)
+    return True
+
+
+@pytest.fixture
+def misstep_run(request: pytest.FixtureRequest) -> "Callable[..., PlanningResult]":
+    """`misstep_run(agent, count=50, …)` tests an agent on planning problems and gives the result."""
+    item = request.node
+
+    def run(agent: Any, **settings: Any) -> "PlanningResult":
+        with _readable():
+            subject = _subject(item, agent, _planning_settings(item, settings, "misstep_run()"), settings)
+            return _run_agent(item, subject)
+
+    return run
+
+
+@pytest.fixture
+def misstep_fuzz(request: pytest.FixtureRequest) -> "Callable[..., ToolsResult]":
+    """`misstep_fuzz(tools, calls=300, …)` fuzzes tools and gives the result."""
+    item = request.node
+
+    def fuzz(tools: Any, **settings: Any) -> "ToolsResult":
+        with _readable():
+            return _run_tools(item, tools, _tool_settings(item, settings, "misstep_fuzz()"))
+
+    return fuzz
+
+
+def _test_agent(item: pytest.Function, value: Any) -> None:
+    settings, demand = _asked(item)
+    subject = _subject(item, value, settings, _given(item, AGENT))
+    if name := item.config.getoption("--misstep-case"):
+        _try_case(subject, name)
+        return
+    result = _run_agent(item, subject)
+    if short := demand.shortfall(result.summary):
+        pytest.fail(f"{short}\n\n{result}", pytrace=False)
+    item.add_report_section("call", "misstep", str(result))
+
+
+def _try_case(subject: "Subject", name: str) -> None:
+    from misstep.api.testing.planning import try_case
+
+    outcome = try_case(subject, name)
+    if outcome is None:
+        pytest.skip(f"it has no case {name}")
+    if outcome.verdict.verdict != "passed":
+        from misstep.api.runs import difficulty_of
+        from misstep.report.case import case_view
+        from misstep.report.told import as_text
+
+        pytest.fail(as_text(case_view(outcome, difficulty_of(outcome.case))), pytrace=False)
+
+
+def _test_tools(item: pytest.Function, value: Any) -> None:
+    if name := item.config.getoption("--misstep-case"):
+        pytest.skip(f"it has no case {name}")
+    result = _run_tools(item, value, _tool_settings(item, _given(item, TOOL), _where(item)))
+    if count := len(result.findings):
+        head = "1 defect was found" if count == 1 else f"{count} defects were found"
+        pytest.fail(f"{head}\n\n{result}", pytrace=False)
+    item.add_report_section("call", "misstep", str(result))
+
+
+def _run_agent(item: pytest.Item, subject: "Subject") -> "PlanningResult":
+    from misstep.api.testing.planning import run_planning
+    from misstep.api.testing.subjects import way_from_here
+    from misstep.report.told import Again
+
+    place = way_from_here(subject.settings)
+    once_more = f"pytest {shlex.quote(_node(item))} --misstep-case "
+    result = run_planning(subject, lambda run: Again(f"misstep show {run}{place}", once_more))
+    low, high = result.interval
+    _record(item, run=result.run, success=result.success, interval=f"{low:.4f}-{high:.4f}")
+    return result
+
+
+def _run_tools(item: pytest.Item, value: Any, settings: "Settings") -> "ToolsResult":
+    from misstep.api.testing.tools import run_tools
+
+    result = run_tools(value, settings, _origin(item))
+    _record(item, run=result.run, findings=len(result.findings))
+    return result
+
+
+def _record(item: pytest.Item, **properties: Any) -> None:
+    """Properties of the test, as `--junitxml` writes them."""
+    item.user_properties += [(f"misstep_{name}", value) for name, value in properties.items()]
+
+
+def _subject(item: pytest.Item, value: Any, settings: "Settings", given: dict[str, Any]) -> "Subject":
+    from misstep.api.testing.planning import planning_subject
+
+    return planning_subject(value, settings, given, _origin(item))
+
+
+def _asked(item: pytest.Item) -> "tuple[Settings, Demand]":
+    from misstep.api.testing.demands import DEMANDS, parse_demand
+
+    given, where = _given(item, AGENT), _where(item)
+    rest = {name: value for name, value in given.items() if name not in DEMANDS}
+    return _planning_settings(item, rest, where, DEMANDS), parse_demand(given, where)
+
+
+def _planning_settings(
+    item: pytest.Item, given: dict[str, Any], where: str, also: Sequence[str] = ()
+) -> "Settings":
+    from misstep.api.testing.planning import planning_settings
+
+    count = item.config.getoption("--misstep-count")
+    over = {} if count is None else {"count": count}
+    return planning_settings(item.config.rootpath, {**given, **over, **_store(item)}, where, also)
+
+
+def _tool_settings(item: pytest.Item, given: dict[str, Any], where: str) -> "Settings":
+    from misstep.api.testing.tools import tool_settings
+
+    return tool_settings(item.config.rootpath, {**given, **_store(item)}, where)
+
+
+def _store(item: pytest.Item) -> dict[str, str]:
+    """The store that the command line names, from the folder in which that was typed."""
+    named = item.config.getoption("--misstep-store")
+    if not named:
+        return {}
+    return {"store": named if "://" in named else str(item.config.invocation_params.dir / named)}
+
+
+def _origin(item: pytest.Item) -> "Origin":
+    """The test's name; its function as well, if anybody can call it."""
+    from misstep.api.testing.subjects import Origin
+
+    function = getattr(item, "function", None)
+    alone = isinstance(item, pytest.Function) and item.cls is None and not item._fixtureinfo.argnames
+    return Origin(item.name, function if alone else None)
+
+
+def _fault(item: pytest.Item) -> str:
+    """What is wrong with the marks of a test; empty where nothing is."""
+    kinds = _kinds(item)
+    if not kinds:
+        return ""
+    from misstep.errors import MisstepError, UsageError
+
+    try:
+        if len(kinds) > 1:
+            raise UsageError(
+                "a test is of an agent or of tools", f"leave out {AGENT} or {TOOL}", where=_where(item)
+            )
+        if _is_unittest(item):
+            hint = "make it a function, or a method of a class that inherits from nothing"
+            raise UsageError(
+                "what methods of unittest.TestCase return is never seen", hint, where=_where(item)
+            )
+        if kinds == [AGENT]:
+            _asked(item)
+        else:
+            _tool_settings(item, _given(item, TOOL), _where(item))
+    except MisstepError as error:
+        return str(error)
+    return ""
+
+
+def _kinds(item: pytest.Item) -> list[str]:
+    """Which of our marks it has."""
+    return [
+        kind for kind in (AGENT, TOOL) if isinstance(item, pytest.Function) and item.get_closest_marker(kind)
+    ]
+
+
+def _given(item: pytest.Item, kind: str) -> dict[str, Any]:
+    """What its marks say; those of the function win over those of class and module."""
+    from misstep.errors import UsageError
+
+    given = dict[str, Any]()
+    for mark in reversed(list(item.iter_markers(kind))):
+        if mark.args:
+            hint = f"write @pytest.mark.{kind}(name=value)"
+            raise UsageError(f"{mark.args[0]!r} has no name", hint, where=_where(item))
+        given |= mark.kwargs
+    return given
+
+
+def _where(item: pytest.Item) -> str:
+    path, line, _ = item.location
+    return f"{path}:{line + 1}" if line is not None else path
+
+
+def _node(item: pytest.Item) -> str:
+    """The test as it is named on a command line that is typed where this one was."""
+    _, *parts = item.nodeid.split("::")
+    return "::".join([os.path.relpath(item.path, item.config.invocation_params.dir), *parts])
+
+
+def _is_unittest(item: pytest.Item) -> bool:
+    kind = getattr(item, "cls", None)
+    return inspect.isclass(kind) and issubclass(kind, unittest.TestCase)
+
+
+def _returned(item: pytest.Function) -> Any:
+    """What the function returns; one that is async is awaited."""
+    value = _function(item)(**{name: item.funcargs[name] for name in item._fixtureinfo.argnames})
+    return asyncio.run(value) if inspect.iscoroutine(value) else value
+
+
+def _function(item: pytest.Function) -> Callable[..., Any]:
+    """The test's function, also where a plugin for async tests has put one round it that returns nothing."""
+    function: Callable[..., Any] = item.obj
+    inner = getattr(function, "__wrapped__", None)
+    is_wrapped = type(item) is not pytest.Function and inspect.iscoroutinefunction(inner)
+    return inner if is_wrapped and inner else function
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Errors as they are told everywhere, without the way through our code."""
+    from misstep.errors import Interrupted, MisstepError
+
+    try:
+        yield
+    except Interrupted as error:
+        raise KeyboardInterrupt(str(error)) from None
+    except MisstepError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None

@@ -1,0 +1,150 @@
+"""What a test came to, as a piece of HTML that stands in a notebook among other things."""
+
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+from misstep.core.finding import Finding, FuzzReport
+from misstep.core.outcome import Outcome
+from misstep.core.summary import Summary
+from misstep.report.call import written
+from misstep.report.findings import calls_each, history, in_all, written_call
+from misstep.report.terminal import counted, percent
+from misstep.report.text import plain
+from misstep.report.told import Again
+from misstep.report.web.markup import Markup, element, lines, text
+from misstep.report.web.tables import Row, grid
+
+NAME = 200  # characters
+REQUEST = 8_000
+ARGUMENTS = 300
+MOST_CALLS = 50
+HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated in all")
+
+
+def planning_html(summary: Summary, failures: Sequence[Outcome], again: Again) -> str:
+    """Success beside its interval and the chance level, then some cases that did not pass."""
+    rest = summary.cases - summary.passed - len(failures)
+    more = [element("p", f"{counted(rest, 'more case')} did not pass.", class_="dim")] if rest else []
+    return _piece(
+        element("p", element("b", percent(summary.success), class_="rate"), f" of {_judged(summary)} passed"),
+        *_scale(summary),
+        element("p", text(_counts(summary)), class_="dim"),
+        *[_case(outcome, again) for outcome in failures],
+        *more,
+        _command(again.show),
+    )
+
+
+def tools_html(report: FuzzReport, again: Again) -> str:
+    """A row for each tool, then each finding with its smallest reproducer."""
+    rows = [
+        Row(
+            (
+                text(tool.name, NAME),
+                f"{tool.calls:,}",
+                str(tool.unique_errors),
+                f"{tool.refused:,}",
+                calls_each(tool),
+                in_all(tool),
+            )
+        )
+        for tool in report.tools
+    ]
+    found = len(report.findings)
+    return _piece(
+        element("p", element("b", counted(found, "finding"), class_="bad" if found else "good")),
+        grid(HEADINGS, rows),
+        *[_finding(finding, again) for finding in report.findings],
+        _command(again.show),
+    )
+
+
+def _piece(*parts: Markup) -> str:
+    style = (files("misstep.report") / "data" / "notebook.css").read_text("utf-8")
+    return element("div", Markup(f"<style>{style}</style>"), *parts, class_="misstep-result").source
+
+
+def _judged(summary: Summary) -> str:
+    return counted(summary.passed + summary.failed, "judged case")
+
+
+def _counts(summary: Summary) -> str:
+    low, high = summary.interval
+    kinds = [f"{kind} {count}" for kind, count in summary.errors.items() if count]
+    unjudged = [
+        f"{count} {name}"
+        for name, count in (("inconclusive", summary.inconclusive), ("errored", summary.errored))
+        if count
+    ]
+    said = [
+        plain(f"{summary.agent}, {summary.model}" if summary.model else summary.agent, NAME),
+        f"95 % interval {percent(low)} to {percent(high)}",
+        f"blind luck would reach {percent(summary.chance)}",
+        *([f"errors: {', '.join(kinds)}"] if kinds else []),
+        *unjudged,
+    ]
+    return " · ".join(said)
+
+
+def _scale(summary: Summary) -> Iterator[Markup]:
+    """From 0 to 100 %: the rate, its interval, and an upright line at the chance level."""
+    if summary.success is None:
+        return
+    (low, high), chance = summary.interval, summary.chance
+    parts = [
+        element("i", class_="band", style=f"left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%"),
+        element("i", class_="here", style=f"left:{100 * summary.success:.2f}%"),
+    ]
+    if chance is not None:
+        parts.append(element("i", class_="luck", style=f"left:{100 * chance:.2f}%"))
+    yield element("div", *parts, class_="scale", aria_hidden="true")
+
+
+def _case(outcome: Outcome, again: Again) -> Markup:
+    case, verdict = outcome.case, outcome.verdict
+    step = f" at step {verdict.step}" if verdict.step else ""
+    kind = element("b", verdict.error or verdict.verdict, class_="bad")
+    topic = element("span", f" · {plain(case.topic, NAME)}", class_="dim")
+    parts = [
+        element("summary", kind, f"{step} · ", element("code", text(case.id, NAME)), topic),
+        element("pre", lines(case.query, REQUEST)),
+        _calls(outcome),
+    ]
+    if verdict.explanation:
+        parts.append(element("p", text(verdict.explanation)))
+    if verdict.nearest:
+        tools = {action.id: plain(action.tool, NAME) for action in case.actions}
+        order = " → ".join(tools[action] for action in verdict.nearest)
+        parts.append(element("p", "nearest correct plan: ", element("code", text(order))))
+    return element("details", *parts, _command(again.one(case.id)))
+
+
+def _calls(outcome: Outcome) -> Markup:
+    """The calls with the misstep marked."""
+    calls, step = outcome.transcript.calls, outcome.verdict.step
+    if not calls:
+        return element("p", "no calls", class_="dim")
+    items = [
+        element(
+            "li",
+            element("code", written(call.tool, call.arguments, ARGUMENTS)),
+            *([element("b", " ← misstep", class_="bad")] if number == step else []),
+        )
+        for number, call in enumerate(calls[:MOST_CALLS], 1)
+    ]
+    left = len(calls) - MOST_CALLS
+    more = [element("p", f"… {left:,} more calls", class_="dim")] if left > 0 else []
+    return element("div", element("ol", *items), *more)
+
+
+def _finding(finding: Finding, again: Again) -> Markup:
+    kind = element("b", finding.kind, class_="bad")
+    where = element("span", f" · {plain(finding.where, NAME)}", class_="dim") if finding.where else ""
+    head = element("summary", kind, " ", text(finding.error, NAME), " · ", text(finding.tool, NAME), where)
+    calls = element("pre", lines("\n".join(map(written_call, finding.calls))))
+    said = [element("p", text(each)) for each in (finding.message, finding.why, history(finding)) if each]
+    return element("details", head, calls, *said, _command(again.one(finding.id)))
+
+
+def _command(command: str) -> Markup:
+    return element("pre", element("code", text(command)))

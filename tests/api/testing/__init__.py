@@ -1,0 +1,1 @@
+"""Agents and tools that are there as objects."""

@@ -1,0 +1,1 @@
+"""The plugin, in whole runs of pytest."""

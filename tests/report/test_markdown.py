@@ -1,0 +1,86 @@
+"""Markdown as GitHub's reader would take it: nothing in foreign text is more than text."""
+
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from misstep.core.baseline import Held, NewFinding
+from misstep.report.markdown import code, markdown, prose
+from tests.interop.statements import HOSTILE, entry, flaw, statement
+
+ALLOWED = {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "code", "br", "strong"}
+
+
+class Tags(HTMLParser):
+    """The tags of a page, and the text of its cells."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags = set[str]()
+        self.cells = list[str]()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.add(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self.cells:
+            self.cells[-1] += data
+
+
+def read(text: str) -> Tags:
+    found = Tags()
+    found.feed(MarkdownIt("gfm-like", {"html": True}).render(text))
+    return found
+
+
+def test_a_run_in_short() -> None:
+    found = read(
+        markdown(statement([entry("passed", "a"), entry("failed", "b"), entry("errored", "c")], passed=False))
+    )
+    assert [cell.strip() for cell in found.cells[:4]] == ["3", "1", "1", "0"]
+    assert [cell.strip() for cell in found.cells[5:7]] == ["b", "order at step 2"]
+    assert "misstep plan test: failed" in found.text
+    assert "misstep replay k3x9aa/f1" in found.text
+    assert "1 case errored, the first: the model was out" in found.text
+
+
+def test_a_long_list_is_cut() -> None:
+    text = markdown(statement([entry("failed", f"case{number}") for number in range(500)]))
+    assert "case9" in text
+    assert "case10" not in text
+    assert "… and 490 more: `misstep show k3x9aa`" in text
+    assert len(text) < 10_000
+
+
+def test_regressions() -> None:
+    worse = Held("p4q2zz", regressed=True, new=(NewFinding("x", "shop|", "crash", "Key<b>"),))
+    found = read(markdown(statement([], held=worse)))
+    assert "1 finding that baseline p4q2zz lacks (crash Key<b> in shop|)" in found.text
+    assert found.tags <= ALLOWED
+
+
+def test_hostile_text_stays_text() -> None:
+    hostile = flaw(HOSTILE, title=HOSTILE, misstep=HOSTILE, replay=HOSTILE, subject=HOSTILE)
+    entries = [entry("failed", HOSTILE, flaws=(hostile,)), entry("errored", reason=HOSTILE)]
+    found = read(markdown(statement(entries, subject=HOSTILE, run=HOSTILE, unfinished=HOSTILE)))
+    assert found.tags <= ALLOWED
+    assert "<script>alert(1)</script>" in found.text
+    assert len(found.cells) == 5 + 4
+
+
+@pytest.mark.parametrize("write", [prose, code])
+@given(text=st.text(st.sampled_from("ab |`\\<>&[]()!*_~#$@:/.w-\n1"), max_size=30))
+def test_whatever_a_cell_says(write: object, text: str) -> None:
+    assert callable(write)
+    found = read(f"| a | b |\n|---|---|\n| x{write(text)}x | end |\n")
+    assert found.tags <= ALLOWED
+    assert len(found.cells) == 2
+    shown = text.replace("\n", "\\u000a")
+    assert "".join(found.cells[0].split()) == "".join(f"x{shown}x".split())

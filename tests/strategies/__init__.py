@@ -1,0 +1,1 @@
+"""Problems as a strategy of Hypothesis."""

@@ -105,7 +105,7 @@ def test_answers_of_tools_are_shown_in_short() -> None:
     uses = tuple(Use("read_file", "{}", answer, Judged("fine")) for answer in answers)
     whole = replace(a_task(), trial=Trial("plain", uses))
     text = shown(task_view(whole))
-    assert "  read_file({})\n    → fine\n  read_file({})\n    → (nothing)\n" in text
+    assert "  read_file()\n    → fine\n  read_file()\n    → (nothing)\n" in text
     assert "\n    → one … (2 more lines)\n" in text
     assert text.count("x" * 100) < 5
     assert "\x1b" not in text

@@ -70,10 +70,9 @@ def task_view(task: TaskReport) -> RenderableType:
     return Trimmed(Group(*parts))
 
 
-def _use(words: tuple[str, str]) -> Text:
-    call, answer = words
-    line = Text(plain(call, WHOLE))
-    return line.append(f"\n  {answer}", style="dim") if answer else line
+def _use(words: tuple[str, str]) -> RenderableType:
+    call, answer = (Text(plain(line, WHOLE)) for line in words)
+    return Group(call, Padding(answer, (0, 0, 0, 2), style="dim")) if answer else call
 
 
 def rate_rows(report: BenchmarkReport, parts: Mapping[str, PassRate] | None = None) -> list[tuple[str, ...]]:

@@ -1,7 +1,7 @@
 # All a fresh machine needs is Python 3.11 or newer and make; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench constraints environments postgresql bubblewrap clean
+.PHONY: help demo test lint bench constraints environments postgresql bubblewrap browser clean
 
 # The first interpreter that is new enough; PYTHON=… overrides it.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -81,6 +81,15 @@ bubblewrap:
 	    { $$sudo env $(APT) update && $$sudo env $(APT) install -y bubblewrap; }; } >/dev/null 2>&1; \
 	  command -v bwrap >/dev/null; } || echo "no bubblewrap: tests that need it will be skipped"
 
+# What pages are tested in; without it, those tests are skipped.
+browser:
+	@command -v chromium >/dev/null || { \
+	  echo "no Chromium yet: trying to install it"; \
+	  sudo=; test "$$(id -u)" = 0 || sudo="sudo -n"; \
+	  { $$sudo env $(APT) install -y chromium || \
+	    { $$sudo env $(APT) update && $$sudo env $(APT) install -y chromium; }; } >/dev/null 2>&1; \
+	  command -v chromium >/dev/null; } || echo "no Chromium: tests in a browser will be skipped"
+
 demo: .venv/.installed
 	@$(BIN)/python -m misstep plan test --agent sim:perfect --count 200 --fail-on none --display none --json >/dev/null
 	@$(BIN)/python -m misstep plan test --agent sim:random --count 200 --fail-on none --display none --json >/dev/null
@@ -107,12 +116,12 @@ lint: .venv/.installed-test
 # are started, in sandboxes that keep nothing, so that the code is compiled before.
 test:
 	@$(MAKE) --no-print-directory -j2 lint environments
-	@$(MAKE) --no-print-directory postgresql bubblewrap
+	@$(MAKE) --no-print-directory postgresql bubblewrap browser
 	@$(BIN)/python -m compileall -q src
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # What misstep is measured against may be missing; the results say so.
-bench: .venv/.installed-test .venv-inspect/.installed .venv-tools/.installed bubblewrap
+bench: .venv/.installed-test .venv-inspect/.installed .venv-tools/.installed bubblewrap browser
 	$(BIN)/python -m benchmarks
 
 # After a change of dependencies: resolve anew in an empty environment and pin the result.

@@ -18,6 +18,7 @@ from benchmarks.inspection import inspection_rows
 from benchmarks.judging import judging_rows
 from benchmarks.measure import Effort, Row, as_markdown, as_text
 from benchmarks.memory import memory_rows
+from benchmarks.pages import page_rows
 from benchmarks.running import import_rows, loop_rows
 from benchmarks.storing import storing_rows
 from benchmarks.synthesis import chance_rows, synthesis_rows
@@ -40,6 +41,7 @@ MEASURED = (
     client_rows,
     memory_rows,
     storing_rows,
+    page_rows,
     chance_rows,
 )
 

@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import misstep
+from misstep.report.web import frontend
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("z3", "sqlalchemy", "rich", "click", "sqlite3", "asyncio", "msgspec")
@@ -50,7 +51,7 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
     data = {
         name
         for name in names
-        if name.endswith((".css", ".html", ".toml", ".txt", "py.typed")) and ".dist-info/" not in name
+        if name.endswith((".css", ".html", ".js", ".toml", ".txt", "py.typed")) and ".dist-info/" not in name
     }
     domains = (ROOT / "src/misstep/benchmarks/files/data/domains").glob("*.toml")
     assert data == {
@@ -72,9 +73,11 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/planning/language/data/topics.toml",
         "misstep/report/data/figure.css",
         "misstep/report/data/notebook.css",
-        "misstep/report/data/page.css",
         "misstep/report/data/pdoctor.toml",
         "misstep/report/data/toolfuzz.toml",
+        *(f"misstep/report/web/assets/{name}" for name in frontend.FILES),
+        "misstep/report/web/assets/echarts-LICENSE.txt",
+        "misstep/report/web/assets/echarts-NOTICE.txt",
         "misstep/web/data/labelling.css",
         "misstep/web/templates/done.html",
         "misstep/web/templates/frame.html",

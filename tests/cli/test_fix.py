@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from misstep.api.findings import gather
+from misstep.core.settings import Settings
+from misstep.report.page import run_page
 from tests.asking.roads import SOURCE, as_said
 from tests.asking.scripted_roles import always
 from tests.asking.two_roads import two_roads
@@ -57,13 +60,20 @@ def test_answers_that_a_judge_finds_right_count(
     asked(misstep, server)
     printed = misstep(
         *given(
-            server, "fix", "--from", "last", "--candidates", "1", "--write", "--json", spec="roads.py:tools"
+            server,
+            "fix",
+            *("--from", "last", "--candidates", "1", "--write", "--json"),
+            spec="roads.py:tools",
         )
     )
     assert printed.code == 0
     (one,) = json.loads(printed.out)["tools"]
     assert (one["tool"], one["validation"]["judged"]) == ("road", 4)  # a whole set
     assert [one[when]["passed"] for when in ("before", "after")] == [1, 4]
+    page = run_page(gather(Settings(), "last"))
+    assert "<h2>road</h2>" in page
+    assert "candidate 1 (findings) is better on what was held out: " in page
+    assert BETTER["description"] in page
     anew = (tmp_path / "roads.py").read_text()
     assert anew == SOURCE.replace("How far it is by road from one city to another.", BETTER["description"])
 

@@ -4,8 +4,10 @@ import json
 
 from misstep.core.crosstalk import CrosstalkReport, GroupReport
 from misstep.core.ruling import Judged
+from misstep.core.summary import Tally
 from misstep.core.trial import Trial, Use
 from misstep.report.crosstalk import crosstalk_as_json, crosstalk_view
+from misstep.report.page import Findings, run_page
 from tests.report.screens import shown
 
 EVIL = "\x1b[2J[red]x\u202e"
@@ -26,6 +28,24 @@ def test_hostile_text_is_spelt_out() -> None:
     assert "[red]x" in text
     assert "1 of 1 request led to tools that were not meant" in text
     assert "quiet: no requests" in text
+
+
+def test_a_page_tells_the_same_in_harmless_text() -> None:
+    page = run_page(Findings(Tally().summary("r", EVIL), groups=noisy(2)))
+    assert not {"\x1b", "\u202e"} & set(page)
+    assert "2 of 2 requests led to tools that were not meant" in page
+    for title in (
+        "Groups",
+        "Which group led to which",
+        "Tools that were not meant",
+        "Requests that led there",
+    ):
+        assert f"<h2>{title}</h2>" in page
+    assert page.count("<details>") == 2
+    quiet = CrosstalkReport("r", (), (GroupReport("quiet", ("a",), ("b",), why="no requests"),))
+    silent = run_page(Findings(Tally().summary("r", "a"), groups=quiet))
+    assert "no request could be judged" in silent
+    assert "Requests that led there" not in silent
 
 
 def test_no_more_requests_than_asked_for() -> None:

@@ -1,6 +1,11 @@
 """The page of a run: one file, whole without any other, in which text from outside is nothing but text."""
 
+import gzip
+import json
+import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -14,16 +19,34 @@ from misstep.core.constraint import Before, Constraint, Given
 from misstep.core.diagnosis import Diagnosis, Dissection
 from misstep.core.outcome import Outcome
 from misstep.core.summary import Summary, Tally
-from misstep.core.transcript import Call, Transcript, Usage
+from misstep.core.transcript import Call, Transcript, Usage, storable
 from misstep.core.verdict import Verdict
 from misstep.report.page import Findings, page, run_page
+from misstep.report.text import plain
+from misstep.report.web.archive import Archive
+from misstep.report.web.book import Book, bind
+from misstep.report.web.detail import Move, Origin, detail_of
+from misstep.report.web.index import digest_of
 from misstep.report.web.markup import element
 from tests.report.curves import falling
 from tests.snapshots import check_snapshot
 
 SVG = "{http://www.w3.org/2000/svg}"
 KNOWN = {
-    *("html", "head", "meta", "title", "style", "body", "main", "footer", "section", "div", "span"),
+    *(
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "main",
+        "footer",
+        "section",
+        "div",
+        "span",
+        "noscript",
+    ),
     *("h1", "h2", "h3", "p", "b", "code", "pre", "dl", "dt", "dd", "ol", "ul", "li", "details", "summary"),
     *("table", "thead", "tbody", "tr", "th", "td", "svg", "desc", "rect", "g", "line", "polyline"),
     *("polygon", "circle", "text"),
@@ -46,8 +69,9 @@ HARMLESS = {
         "width",
         "height",
     ),
-    *("points", "text-anchor", "stroke-dasharray"),
+    *("points", "text-anchor", "stroke-dasharray", "id", "data-listed", "data-case"),
 }
+SCRIPT = re.compile(r"<script( [^>]*)?>(.*?)</script>", re.DOTALL)
 EVIL = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -65,7 +89,20 @@ EVIL = (
 def read(source: str) -> Element:
     """The page as a tree: every tag that is opened is closed, every value quoted."""
     assert source.startswith("<!doctype html>\n<html ")
-    return ElementTree.fromstring(source.removeprefix("<!doctype html>\n"))
+    return ElementTree.fromstring(SCRIPT.sub("", source.removeprefix("<!doctype html>\n")))
+
+
+def scripts(source: str) -> list[str]:
+    """What the page runs."""
+    return [body for attributes, body in SCRIPT.findall(source) if not attributes]
+
+
+def held(source: str) -> tuple[Any, list[Any]]:
+    """The index and the details that the page holds for its scripts."""
+    (index,) = re.findall(r'<script type="application/json" id="index">(.*?)</script>', source)
+    (lines,) = re.findall(r'<script type="text/plain" id="details">(.*?)</script>', source, re.DOTALL)
+    details = [each for line in lines.split() for each in json.loads(gzip.decompress(b64decode(line)))]
+    return json.loads(index), details
 
 
 def words(tree: Element) -> str:
@@ -77,15 +114,17 @@ def words(tree: Element) -> str:
         if tag in ("style", "head", "desc"):
             return
         text = "".join(each.itertext()) if tag in ("p", "summary", "li", "h1", "h2", "h3", "pre") else ""
-        if tag in ("tr", "dl"):
+        if tag in ("tr", "dl") and len(each):
             cells = ["".join(cell.itertext()) for cell in each]
             lines.extend(
                 ["   ".join(cells)]
                 if tag == "tr"
                 else [f"{a}   {b}" for a, b in zip(cells[::2], cells[1::2], strict=True)]
+                if each[0].tag != "div"
+                else ["   ".join(tile.itertext()) for tile in each]
             )
-        elif text or each.get("class") == "request":
-            lines.append(text or "".join(each.itertext()))
+        elif text:
+            lines.append(text)
         else:
             for child in each:
                 walk(child)
@@ -142,6 +181,13 @@ def dissection(text: str = "") -> Dissection:
     )
 
 
+def book(*outcomes: Outcome) -> Book:
+    archive = Archive()
+    for each in outcomes:
+        archive.add(detail_of(each, [Move()] * len(each.transcript.calls), Origin("run1")))
+    return bind([*map(digest_of, outcomes)], archive, "misstep show run1")
+
+
 def findings(text: str = "") -> Findings:
     passed = outcome(verdict=Verdict("c9", "passed"))
     failed = outcome(text)
@@ -151,7 +197,7 @@ def findings(text: str = "") -> Findings:
     )
     return Findings(
         summary(text, [passed, passed, failed, failed]),
-        (failed, failed),
+        book(failed, failed),
         (falling(f"greedy{text}", range(2, 5), 3.2),),
         (),
         (Breakdown("run1", "topic", portions),),
@@ -177,17 +223,23 @@ def test_a_whole_page() -> None:
 
 
 def test_a_page_with_nothing_but_a_summary() -> None:
-    text = words(read(run_page(Findings(Tally().summary("run1", "me")))))
+    source = run_page(Findings(Tally().summary("run1", "me")))
+    text = words(read(source))
     assert "No case was judged" in text
-    assert "Errors" not in text
-    assert "Cases that did not pass" not in text
+    assert "Cases" not in text
+    assert len(scripts(source)) == 1  # and no library
 
 
-def test_nothing_is_fetched_and_nothing_is_run() -> None:
-    tree = read(run_page(findings()))
+def test_nothing_is_fetched_and_nothing_is_run_but_our_own() -> None:
+    source = run_page(findings())
+    tree = read(source)
     head = next(iter(tree))
-    policies = [each.get("content") for each in head if each.get("http-equiv") == "Content-Security-Policy"]
-    assert policies == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
+    (policy,) = [each.get("content") for each in head if each.get("http-equiv") == "Content-Security-Policy"]
+    own = [b64encode(sha256(script.encode()).digest()).decode() for script in scripts(source)]
+    assert policy == (
+        f"default-src 'none'; script-src 'sha256-{own[0]}' 'sha256-{own[1]}'; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
     names = [each.tag for each in head]
     assert names.index("meta") == 0
     assert names.index("style") > 1
@@ -206,9 +258,24 @@ def test_hostile_text_is_nothing_but_text(evil: str, about: Callable[[str], Find
         assert each.tag.removeprefix(SVG) in KNOWN
         assert set(each.attrib) <= HARMLESS
     assert structure(tree) == structure(read(run_page(about("harmless"))))
-    assert not set(source) & set("\x00\x08\x1b\x07\x9b\x7f\u202e\u2066\u200f\u2028\u2029\ufeff\ufffe\uffff")
+    assert len(scripts(source)) == len(scripts(run_page(about("harmless"))))
+    assert not set(source) & set("\x00\x08\x1b\x07\x9b\x7f\u202e\u2066\u200f\u2028\u2029\ufeff")
     printable = "".join(letter for letter in evil if letter.isprintable() and letter not in "\ufffe\uffff")
     assert all(letter in words(tree) for letter in printable)
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_hostile_text_reaches_the_scripts_as_harmless_text(evil: str) -> None:
+    index, details = held(run_page(findings(evil)))
+    seen = storable(plain(evil))
+    assert index["topic"]["words"] == [f"topic{seen}"]
+    assert index["id"] == [f"c1{seen}"] * 2
+    assert details[0]["answer"] == seen
+    assert details[0]["calls"][0]["tool"] == f"backup{seen}"
+    assert details[0]["calls"][0]["result"] == f"done{seen}"
+    spelt = storable(plain(json.dumps(f"y{evil}", ensure_ascii=False)))
+    assert details[0]["calls"][2]["arguments"] == spelt
+    assert details[0]["explanation"] == f"Step 1 came too early.{seen}"
 
 
 def structure(tree: Element) -> list[str]:
@@ -218,46 +285,16 @@ def structure(tree: Element) -> list[str]:
 
 def test_whoever_says_too_much_is_cut_short() -> None:
     source = run_page(findings("z" * 1_000_000))
-    assert len(source) < 150_000
+    assert len(source) < 750_000  # most of which is the library
     assert "more characters)" in words(read(source))
 
 
-def test_of_very_many_calls_the_first_and_those_around_the_misstep_are_shown() -> None:
-    sample = outcome()
-    calls = tuple(Call(f"tool{number}") for number in range(1, 1001))
-    verdict = msgspec.structs.replace(sample.verdict, step=500)
-    many = msgspec.structs.replace(sample, transcript=Transcript("c1", calls), verdict=verdict)
-    tree = read(run_page(Findings(summary("", [many]), [many])))
-    (listed,) = list(tree.iter("ol"))
-    shown = ["".join(item.itertext()) for item in listed]
-    assert shown[0] == "tool1()"
-    assert shown[39:42] == ["tool40()", "… 454 calls left out", "tool495()"]
-    assert shown[46] == "tool500() ← misstep"
-    assert shown[-2:] == ["tool505()", "… 495 calls left out"]
-    assert [item.get("value") for item in listed if item.get("class") == "misstep"] == ["500"]
-
-
 def test_how_much_is_left_out_is_said() -> None:
-    failed = outcome()
-    text = words(read(run_page(Findings(summary("", [failed] * 5), [failed] * 2))))
-    assert text.endswith("… and 3 more.")
     portions = tuple(Portion(f"t{number}", 1, 0, 1.0, (0.2, 1.0), 1.0, False) for number in range(50))
     by_topic = Breakdown("run1", "topic", portions)
     text = words(read(run_page(Findings(summary(), breakdowns=[by_topic]))))
     assert "… and 30 more." in text
     assert "50 topics were compared" in text
-
-
-def test_a_command_can_be_pasted_whatever_the_case_is_called() -> None:
-    source = run_page(Findings(summary("", [outcome()]), [outcome("; rm -rf $HOME '`")]))
-    assert "misstep replay 'run1/c1; rm -rf $HOME '\"'\"'`'" in words(read(source))
-
-
-def test_errors_are_those_of_the_summary_where_no_capability_is_known() -> None:
-    failed = [outcome()] * 3 + [outcome(verdict=Verdict("c2", "failed", "lost"))]
-    text = words(read(run_page(Findings(summary("", failed)))))
-    assert "Failures by kind." in text
-    assert "greedy, model   4   0.0 %   0.0 %   25.0 %   75.0 %   0.0 %" in text
 
 
 def test_a_page_of_one_s_own() -> None:

@@ -3,8 +3,11 @@
 from misstep.api.benchmarking.running import view_benchmark
 from misstep.api.breakdown import break_down
 from misstep.api.capability import view_capability
+from misstep.api.casebook import book_of, book_of_diagnoses, book_of_one
 from misstep.api.consistency import view_consistency
+from misstep.api.crosstalk import view_crosstalk
 from misstep.api.dissection import view_dissection
+from misstep.api.fixing.running import view_fixing
 from misstep.api.fuzzing import view_fuzzing
 from misstep.api.runs import RunView, view_run
 from misstep.api.shrinking import view_reduction
@@ -13,34 +16,45 @@ from misstep.core.settings import Settings
 from misstep.report.naming import told_apart
 from misstep.report.page import Findings
 from misstep.report.terminal import RunRow
+from misstep.report.web.book import Book
 from misstep.store.location import way_to
 
-MOST_FAILURES = 50
 ENOUGH = 2  # topics, for a table of them to say something
 
 
-def gather(settings: Settings, name: str) -> Findings:
-    view = view_run(settings, name, MOST_FAILURES)
+def gather(settings: Settings, name: str, cases: Book | None = None) -> Findings:
+    """A run with its cases; where they are all listed, `cases` may be those that a server sends."""
+    view = view_run(settings, name, 0)
     run, verb = view.run.id, view.run.purpose.verb
-    place = way_to(settings.store)
+    place, row = way_to(settings.store), _row(view)
     if verb == "fuzz":
-        return Findings(view.summary, run=_row(view), tools=view_fuzzing(settings, run), place=place)
+        return Findings(view.summary, run=row, tools=view_fuzzing(settings, run), place=place)
     if verb == "consistency":
-        return Findings(view.summary, run=_row(view), answers=view_consistency(settings, run), place=place)
+        return Findings(view.summary, run=row, answers=view_consistency(settings, run), place=place)
+    if verb == "crosstalk":
+        return Findings(view.summary, run=row, groups=view_crosstalk(settings, run), place=place)
+    if verb == "fix":
+        return Findings(view.summary, run=row, fixes=view_fixing(settings, run), place=place)
     if verb in BENCHMARKS:
-        return Findings(view.summary, run=_row(view), tasks=view_benchmark(settings, run), place=place)
+        return Findings(view.summary, run=row, tasks=view_benchmark(settings, run), place=place)
+    if verb == "dissect":
+        dissection = view_dissection(settings, run)
+        shown = book_of_diagnoses(settings, dissection)
+        return Findings(view.summary, shown, dissections=(dissection,), place=place, run=row)
+    if verb == "shrink":
+        reduction = view_reduction(settings, run)
+        found = reduction.outcome if reduction else None
+        smallest = book_of_one(settings, run, found) if found else None
+        return Findings(view.summary, smallest, reduction=reduction, place=place, run=row)
     curves = (run, *settings.beside) if verb == "capability" else ()
-    of_its_own = bool(view.run.purpose.run)
-    topics = () if of_its_own else (break_down(settings, run, "topic"),)
-    reduction = view_reduction(settings, run) if verb == "shrink" else None
+    topics = break_down(settings, run, "topic")
     return Findings(
         summary=view.summary,
-        failures=() if of_its_own else view.failures,
-        reduction=reduction,
+        cases=cases or book_of(settings, view.run),
         capabilities=tuple(told_apart([view_capability(settings, curve) for curve in curves])),
-        dissections=(view_dissection(settings, run),) if verb == "dissect" else (),
-        breakdowns=tuple(each for each in topics if len(each.portions) >= ENOUGH),
+        breakdowns=(topics,) if len(topics.portions) >= ENOUGH else (),
         place=place,
+        run=row,
     )
 
 

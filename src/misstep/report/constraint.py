@@ -1,4 +1,4 @@
-"""Constraints in a few words."""
+"""Constraints as people see them: in a few words, and between which actions."""
 
 import json
 from collections.abc import Mapping
@@ -54,4 +54,26 @@ def in_brief(constraint: Constraint, names: Mapping[str, str]) -> str:
             return f"{name[by]} only if {name[action]} is out of service"
         case Given(action, arguments):
             return f"{name[action]} with {plain(json.dumps(arguments, ensure_ascii=False), 200)}"
+    assert_never(constraint)
+
+
+def actions_of(constraint: Constraint) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What comes first and what comes afterwards, by id; one of a kind without an order is on either side."""
+    match constraint:
+        case Before(first, then) | Adjacent(first, then):
+            return (first,), (then,)
+        case Handover(giver, taker):
+            return (giver,), (taker,)
+        case Place(action, place):
+            return ((action,), ()) if place == "first" else ((), (action,))
+        case Choice(options):
+            return options, ()
+        case Condition(asks, _, then, otherwise):
+            return (asks,), (then, otherwise) if otherwise else (then,)
+        case StandIn(action, by):
+            return (action,), (by,)
+        case Window(action) | Repeat(action) | Limit(action) | Given(action):
+            return (), (action,)
+        case Spend():
+            return (), ()
     assert_never(constraint)

@@ -20,6 +20,8 @@ LONGEST_REQUEST = 500
 LONGEST_REASON = 300
 MOST_COLUMNS = 8  # groups of a matrix that a terminal has room for
 MOST_REQUESTS = 20  # of each group
+GROUP_HEADINGS = ("tools", "offered", "requests", "activating", "unclear")
+TOOL_HEADINGS = ("calls", "requests", "of", "rate", "95 % interval")
 
 
 def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> RenderableType:
@@ -36,7 +38,7 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
             for group in report.groups
             if group.activating
         ]
-    parts += [Text(line, style="dim") for line in _remarks(report)]
+    parts += [Text(line, style="dim") for line in ("", *remarks(report))]
     return Trimmed(Group(*parts))
 
 
@@ -105,63 +107,79 @@ def _verdict(trial: Trial) -> str:
 def _groups_table(groups: Sequence[GroupReport]) -> Table:
     table = bare_table()
     table.add_column("group", overflow="fold", min_width=8)
-    for heading in ("tools", "offered", "requests", "activating", "unclear"):
+    for heading in GROUP_HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
     for group in groups:
-        activating, tried, judged = len(group.activating), len(group.trials), len(group.judged)
-        table.add_row(
-            Text(_name(group.name)),
-            str(len(group.tools)),
-            str(len(group.offered)),
-            str(tried),
-            Text(str(activating), style="red" if activating else "green"),
-            str(tried - judged),
-        )
+        tools, offered, tried, activating, unclear = group_cells(group)
+        style = "red" if group.activating else "green"
+        table.add_row(Text(_name(group.name)), tools, offered, tried, Text(activating, style=style), unclear)
     return table
 
 
+def group_cells(group: GroupReport) -> tuple[str, ...]:
+    """The numbers of a group, below `GROUP_HEADINGS`."""
+    tried, judged = len(group.trials), len(group.judged)
+    counts = len(group.tools), len(group.offered), tried, len(group.activating), tried - judged
+    return tuple(map(str, counts))
+
+
 def _outcome(report: CrosstalkReport) -> Text:
+    style = "yellow" if not report.judged else "red" if report.activating else "green"
+    return Text(outcome_in_words(report), style=style)
+
+
+def outcome_in_words(report: CrosstalkReport) -> str:
+    """How many requests set off what was not meant."""
     if not report.judged:
-        return Text("no request could be judged", style="yellow")
+        return "no request could be judged"
     low, high = wilson(report.activating, report.judged)
     said = f"{report.activating} of {counted(report.judged, 'request')} led to tools that were not meant"
     share = f"{percent(report.activating / report.judged)}, 95 % interval {percent(low)} to {percent(high)}"
-    return Text(f"{said}: {share}", style="red" if report.activating else "green")
+    return f"{said}: {share}"
 
 
 def _matrix(report: CrosstalkReport) -> Table:
     """A row for each group of requests, a column for each group that has been set off."""
+    names, rows = matrix_cells(report)
+    table = bare_table()
+    table.add_column("meant for", overflow="fold", min_width=8)
+    for name in names:
+        table.add_column(Text(name), justify="right", overflow="fold")
+    for group, *cells in rows:
+        table.add_row(Text(group), *cells)
+    return table
+
+
+def matrix_cells(report: CrosstalkReport) -> tuple[list[str], list[list[str]]]:
+    """The groups that were set off most, and for each group how often it led to each of them."""
     counts = report.matrix
     totals = {name: sum(row[name] for row in counts.values()) for name in counts}
     shown = sorted((name for name in totals if totals[name]), key=lambda name: -totals[name])[:MOST_COLUMNS]
-    table = bare_table()
-    table.add_column("meant for", overflow="fold", min_width=8)
-    for name in shown:
-        table.add_column(Text(_name(name)), justify="right", overflow="fold")
-    for group in report.groups:
-        cells = [counts[group.name][name] for name in shown]
-        table.add_row(Text(_name(group.name)), *[str(cell) if cell else "·" for cell in cells])
-    return table
+    rows = [
+        [_name(group.name), *[str(counts[group.name][name] or "·") for name in shown]]
+        for group in report.groups
+    ]
+    return [_name(name) for name in shown], rows
 
 
 def _tools_table(tools: Sequence[Activated]) -> Table:
     table = bare_table()
     table.add_column("tool", overflow="fold", min_width=8)
-    for heading in ("calls", "requests", "of", "rate", "95 % interval"):
+    for heading in TOOL_HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("meant for", overflow="fold")
     for tool in tools:
-        low, high = tool.interval
-        table.add_row(
-            Text(_name(tool.tool)),
-            str(tool.calls),
-            str(tool.requests),
-            str(tool.judged),
-            percent(tool.requests / tool.judged),
-            f"{percent(low)} to {percent(high)}",
-            Text(", ".join(f"{_name(group)} {count}" for group, count in tool.by_group.items())),
-        )
+        name, *numbers, meant = tool_cells(tool)
+        table.add_row(Text(name), *numbers, Text(meant))
     return table
+
+
+def tool_cells(tool: Activated) -> tuple[str, ...]:
+    """A tool, its numbers below `TOOL_HEADINGS`, and the groups that the requests were meant for."""
+    low, high = tool.interval
+    rate, ends = percent(tool.requests / tool.judged), f"{percent(low)} to {percent(high)}"
+    meant = ", ".join(f"{_name(group)} {count}" for group, count in tool.by_group.items())
+    return _name(tool.tool), str(tool.calls), str(tool.requests), str(tool.judged), rate, ends, meant
 
 
 def _requests(group: GroupReport, most: int) -> RenderableType:
@@ -177,7 +195,7 @@ def _requests(group: GroupReport, most: int) -> RenderableType:
     return Group(*lines)
 
 
-def _remarks(report: CrosstalkReport) -> list[str]:
+def remarks(report: CrosstalkReport) -> list[str]:
     """What could not be judged, and why, then what kept the tools from doing harm."""
     told = list[str]()
     for group in report.groups:
@@ -189,7 +207,7 @@ def _remarks(report: CrosstalkReport) -> list[str]:
             said = "; ".join(plain(reason, LONGEST_REASON) for reason in dict.fromkeys(reasons))
             told.append(f"{_name(group.name)}: {said}")
     shelters = sorted({group.sandbox for group in report.groups if group.sandbox})
-    return ["", *told, *[f"sandbox: {plain(words)}" for words in shelters]]
+    return [*told, *[f"sandbox: {plain(words)}" for words in shelters]]
 
 
 def _name(name: str) -> str:

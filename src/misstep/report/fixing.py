@@ -1,6 +1,6 @@
 """Better words for tools, as rich renderables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -46,25 +46,35 @@ def _tool(report: FixReport, diff: str, most: int) -> RenderableType:
 
 
 def _table(report: FixReport) -> Table:
+    """The name of each part in a line of its own, then a line for each that was tried on it."""
     table = bare_table()
     table.add_column("words", overflow="fold", min_width=10)
     for heading in HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
-    chosen = report.chosen
-    _add_part(table, report, "validation", report.usable)
-    if chosen is not None and report.made(ORIGINAL, "test"):
-        _add_part(table, report, "test", [chosen])
+    for part, rows in standings(report):
+        table.add_row(f"{part}:", style="dim")
+        for cells, marked in rows:
+            table.add_row(*cells, style="bold" if marked else "")
     return table
 
 
-def _add_part(table: Table, report: FixReport, part: Part, candidates: Sequence[Candidate]) -> None:
-    """The name of a part in a line of its own, then a line for each that was tried on it."""
+def standings(report: FixReport) -> Iterator[tuple[Part, list[tuple[tuple[str, ...], bool]]]]:
+    """For each part whose words did how well, below `HEADINGS`; those that matter most are marked."""
+    chosen = report.chosen
+    yield "validation", _standings(report, "validation", report.usable)
+    if chosen is not None and report.made(ORIGINAL, "test"):
+        yield "test", _standings(report, "test", [chosen])
+
+
+def _standings(
+    report: FixReport, part: Part, candidates: Sequence[Candidate]
+) -> list[tuple[tuple[str, ...], bool]]:
     chosen = report.chosen.number if report.chosen else None
-    table.add_row(f"{part}:", style="dim")
     rows = [("its own", ORIGINAL), *[(_titled(each), each.number) for each in candidates]]
-    for name, number in rows:
-        style = "bold" if part == "test" or number == chosen else ""
-        table.add_row(name, *_row(report.standing(number, part)), style=style)
+    return [
+        ((name, *_row(report.standing(number, part))), part == "test" or number == chosen)
+        for name, number in rows
+    ]
 
 
 def _row(standing: Standing) -> tuple[str, ...]:
@@ -77,18 +87,22 @@ def _row(standing: Standing) -> tuple[str, ...]:
 
 
 def _outcome(report: FixReport) -> Text:
+    return Text(f"\n{outcome_in_words(report)}", style="green" if report.is_better else "yellow")
+
+
+def outcome_in_words(report: FixReport) -> str:
+    """Whether there are better words."""
     if report.ended != "done":
-        return Text("\nstopped before its end: nothing is proved yet", style="yellow")
+        return "stopped before its end: nothing is proved yet"
     if report.verdict == "inconclusive":
-        return Text("\nnothing that the agent did could be judged: nothing is proved", style="yellow")
+        return "nothing that the agent did could be judged: nothing is proved"
     duel, chosen = report.duel, report.chosen
     if duel is None or chosen is None:
-        return Text("\nno candidate did better than what the tool says itself", style="yellow")
+        return "no candidate did better than what the tool says itself"
     told = f"{len(duel.gained)} gained, {len(duel.lost)} lost, p = {duel.p:.3g} (exact McNemar)"
     if duel.is_better:
-        return Text(f"\n{_named(chosen)} is better on what was held out: {told}", style="green")
-    text = f"\n{_named(chosen)} is no better on what was held out: {told}; nothing is to be changed"
-    return Text(text, style="yellow")
+        return f"{_named(chosen)} is better on what was held out: {told}"
+    return f"{_named(chosen)} is no better on what was held out: {told}; nothing is to be changed"
 
 
 def _named(candidate: Candidate) -> str:

@@ -50,6 +50,11 @@ def select_fingerprints(run: int, keys: Sequence[str]) -> sa.Select[Any]:
     return sa.select(*columns).where(outcomes.c.run == run, outcomes.c.case_id.in_(keys))
 
 
+def select_judgements(run: int) -> sa.Select[Any]:
+    judged = outcomes.c.verdict.in_(("passed", "failed"))
+    return sa.select(outcomes.c.fingerprint, outcomes.c.verdict).where(outcomes.c.run == run, judged)
+
+
 class Dearest(msgspec.Struct, frozen=True):
     """The most of each thing, not all of it in the same case."""
 

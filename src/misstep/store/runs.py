@@ -187,6 +187,12 @@ class Store:
             found = connection.execute(queries.select_fingerprints(number, list(names)))
             return {names[row.case_id]: row.fingerprint for row in found}
 
+    def judgements(self, run: str) -> dict[bytes, bool]:
+        """Of every case that the run has judged: by a digest of its content, whether it passed."""
+        with self._about(run) as (connection, number):
+            found = connection.execute(queries.select_judgements(number))
+            return {row.fingerprint: row.verdict == "passed" for row in found}
+
     def outcomes(self, run: str, verdict: Judgement | None = None) -> Iterator[Outcome]:
         """A run's outcomes in the order in which they arrived, a few in memory at a time."""
         last = 0

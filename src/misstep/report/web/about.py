@@ -1,4 +1,4 @@
-"""How a run on tools was set up, in a page."""
+"""How a run was set up, in a page."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -8,10 +8,24 @@ from misstep.core.spending import AGENT
 from misstep.core.summary import Summary
 from misstep.report.naming import method_in_words
 from misstep.report.terminal import RunRow, money
-from misstep.report.web.markup import Markup, text
+from misstep.report.web.markup import Markup, element, text
 from misstep.report.web.tables import Cell, pairs
 
 MOST = 1_000  # characters
+
+
+def in_one_line(run: RunRow) -> Markup:
+    """How a run on plans was set up."""
+    settings = run.settings
+    sizes = f"{settings.actions} actions" if not settings.cases else "cases from a file"
+    told = (
+        f"misstep {run.purpose.command}",
+        sizes,
+        ", ".join(settings.family),
+        f"seed {settings.seed}",
+        _when(run),
+    )
+    return element("p", text(" · ".join(told), MOST), class_="dim")
 
 
 def about(run: RunRow, sandboxes: Iterable[str], summary: Summary) -> Markup:
@@ -29,13 +43,17 @@ def _setup(run: RunRow, model: str) -> Iterator[tuple[str, str]]:
     settings, purpose = run.settings, run.purpose
     yield "tools", ", ".join(purpose.tools)
     yield "command", f"misstep {purpose.command}{method_in_words(settings, purpose)}"
-    yield "started", datetime.fromtimestamp(run.started).astimezone().strftime("%Y-%m-%d %H:%M %Z")
+    yield "started", _when(run)
     yield "agent", settings.agent
     if settings.agent:
         yield "model", model
         roles = {role: model for role, model in settings.model_roles.items() if role != AGENT}
         yield "other models", ", ".join(f"{role}: {model}" for role, model in roles.items())
     yield "seed", str(settings.seed)
+
+
+def _when(run: RunRow) -> str:
+    return datetime.fromtimestamp(run.started).astimezone().strftime("%Y-%m-%d %H:%M %Z")
 
 
 def _budget(run: RunRow) -> str:

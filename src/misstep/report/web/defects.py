@@ -69,4 +69,4 @@ def _finding(finding: Finding, run: str, place: str) -> Markup:
     said = [element("p", text(each)) for each in (finding.message, finding.why, history(finding)) if each]
     again = f"misstep replay {run}/{finding.id}{plain(place)}"
     shown = element("pre", lines(calls, CALLS))
-    return element("details", head, *asked, shown, *said, element("pre", lines(again)))
+    return element("details", head, *asked, shown, *said, element("pre", lines(again), class_="command"))

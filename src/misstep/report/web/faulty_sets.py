@@ -54,7 +54,7 @@ def _set(one: PromptSet, tool: str, again: str) -> Markup:
         parts.append(grid(("request", "score"), scores, names=2))
     if one.evidence is not None:
         parts.append(_evidence(one.evidence))
-    return element("details", head, *parts, element("pre", lines(plain(again))))
+    return element("details", head, *parts, element("pre", lines(plain(again)), class_="command"))
 
 
 def _buckets(buckets: Buckets, how: str) -> Iterator[Markup]:

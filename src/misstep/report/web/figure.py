@@ -33,18 +33,19 @@ LARGE = 4.5  # one in the legend
 ZOOM = 1.25  # the size of the picture where nobody else says
 
 
-def capability_figure(curves: Sequence[Capability], title: str) -> str:
+def capability_figure(curves: Sequence[Capability], title: str, styled: bool = True) -> str:
     """An SVG with the success of each agent as the number of actions grows.
 
     Rates have their 95 % intervals, a fitted curve where there is one, the chance level beside them, and
-    below them the number of actions at which success passes 50 %.
+    below them the number of actions at which success passes 50 %. One that is not `styled` stands in a page
+    that has its styles.
     """
     frame = _frame(curves, title)
     height = frame.bottom + AXIS + ENTRY * len(curves) + LINE
     parts = (
         element("title", text(title or "Success by number of actions", 300)),
         element("desc", text(in_words(curves), 20_000)),
-        Markup(f"<style>{_style()}</style>"),
+        *([Markup(f"<style>{_style()}</style>")] if styled else []),
         element("rect", class_="paper", width=WIDTH, height=height),
         *([label(fitting(title, 56), LEFT, 19, "heading")] if title else []),
         *_axes(frame),

@@ -1,12 +1,13 @@
 """What a run has come to, one section of a page for each question."""
 
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
 
 from misstep.core.breakdown import Breakdown
 from misstep.core.capability import Capability
 from misstep.core.diagnosis import CAUSES, Dissection
 from misstep.core.summary import Summary
-from misstep.core.verdict import ErrorKind
+from misstep.core.verdict import JUDGEMENTS, ErrorKind
 from misstep.report.breakdown import PLURALS, finding
 from misstep.report.curve import how_far, whole_percent
 from misstep.report.diagnosis import cause_shares
@@ -14,9 +15,10 @@ from misstep.report.naming import IN_FULL, agent_name
 from misstep.report.shares import KINDS, share
 from misstep.report.statistics import interval, p_value
 from misstep.report.terminal import money, percent
+from misstep.report.text import plain
 from misstep.report.web.figure import capability_figure
 from misstep.report.web.markup import Markup, element, text, together
-from misstep.report.web.tables import Cell, Row, grid, pairs
+from misstep.report.web.tables import Cell, Row, grid, tiles
 
 NAME = 200  # of an agent or a model, in characters
 PORTIONS = 20
@@ -70,23 +72,27 @@ def _along(share: float) -> str:
 
 
 def counts(summary: Summary) -> Markup:
-    rows: list[tuple[str, Cell]] = [("agent", text(summary.agent, NAME))]
+    """The numbers of a run, side by side."""
+    rows: list[tuple[str, Cell]] = []
     if summary.model:
         rows.append(("model", text(summary.model, NAME)))
     rows.append(("cases", f"{summary.cases:,}"))
-    for verdict, style in (("passed", "good"), ("failed", "bad"), ("inconclusive", ""), ("errored", "")):
+    for verdict in JUDGEMENTS:
         count: int = getattr(summary, verdict)
-        rows.append((verdict, element("span", f"{count:,}", class_=style if count else "dim")))
+        if count or verdict in ("passed", "failed"):
+            style = "bad" if verdict == "failed" and count else ""
+            rows.append((verdict, element("span", f"{count:,}", class_=style)))
     rows.append(("calls", f"{summary.calls:,}"))
+    rows.append(("time on cases", f"{summary.seconds:,.1f} s"))
     if summary.tokens.input or summary.tokens.output:
         rows.append(("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out"))
         rows.append(("cost", money(summary.usd, summary.model)))
-    return pairs(rows)
+    return tiles(rows)
 
 
 def capability(curves: Sequence[Capability]) -> Markup:
     """How far agents get: the figure, and the numbers in it."""
-    return section("Capability", Markup(capability_figure(curves, "")), *map(_points, curves))
+    return section("Capability", Markup(capability_figure(curves, "", styled=False)), *map(_points, curves))
 
 
 def _points(curve: Capability) -> Markup:
@@ -106,14 +112,11 @@ def _points(curve: Capability) -> Markup:
     return grid(headings, rows, 0, f"{agent_name(curve, IN_FULL)}: {how_far(curve)}")
 
 
-def errors(summary: Summary, curves: Sequence[Capability]) -> Markup:
-    """Failures by kind; where the capability is known, of those alone that are within it."""
-    counted = [(agent_name(curve, IN_FULL), curve.errors) for curve in curves] or [
-        (agent_name(summary, IN_FULL), summary.errors)
-    ]
-    where = "Failures up to the capability limit, by kind." if curves else "Failures by kind."
-    rows = [_error_row(name, found) for name, found in counted]
-    return section("Errors", element("p", where), grid(("agent", "failures", *KINDS), rows))
+def errors(curves: Sequence[Capability]) -> Markup:
+    """Failures within what agents are capable of, by kind."""
+    rows = [_error_row(agent_name(curve, IN_FULL), curve.errors) for curve in curves]
+    where = element("p", "Failures up to the capability limit, by kind.")
+    return section("Errors", where, grid(("agent", "failures", *KINDS), rows))
 
 
 def _error_row(name: str, found: Mapping[ErrorKind, int]) -> Row:
@@ -121,8 +124,8 @@ def _error_row(name: str, found: Mapping[ErrorKind, int]) -> Row:
     return Row((name, f"{sum(found.values()):,}", *shares))
 
 
-def causes(dissections: Sequence[Dissection]) -> Markup:
-    """Root causes: the share of each, and what was found about single failures."""
+def causes(dissections: Sequence[Dissection], linked: bool = False) -> Markup:
+    """Root causes: the share of each, and what was found about single failures, which may be `linked`."""
     rows = [
         Row((agent_name(each, IN_FULL), f"{len(each.failures):,}", *cause_shares(each)))
         for each in dissections
@@ -130,15 +133,15 @@ def causes(dissections: Sequence[Dissection]) -> Markup:
     return section(
         "Root causes",
         grid(("agent", "failures", *CAUSES), rows),
-        *(_diagnoses(each) for each in dissections if each.failures),
+        *(_diagnoses(each, linked) for each in dissections if each.failures),
     )
 
 
-def _diagnoses(dissection: Dissection) -> Markup:
+def _diagnoses(dissection: Dissection, linked: bool) -> Markup:
     rows = [
         Row(
             (
-                element("code", text(each.case, 100)),
+                _case(each.case, linked),
                 each.cause,
                 text(each.guilty, 300),
                 text(each.evidence, 500),
@@ -151,6 +154,11 @@ def _diagnoses(dissection: Dissection) -> Markup:
     return grid(
         ("case", "cause", "guilty", "evidence", "sure", "runs"), rows, 4, f"method {dissection.method}"
     )
+
+
+def _case(case: str, linked: bool) -> Markup:
+    name = element("code", text(case, 100))
+    return element("a", name, href=f"#{urlencode({'case': plain(case, NAME)})}") if linked else name
 
 
 def portions(breakdown: Breakdown) -> Markup:
@@ -174,6 +182,9 @@ def portions(breakdown: Breakdown) -> Markup:
     said = finding(breakdown)
     headings = (breakdown.by, "cases", "failed", "success", "95 % interval", "p")
     table = grid(headings, rows, names=0 if breakdown.by == "actions" else 1)
+    opened = {"open": "open"} if any(each.significant for each in breakdown.portions) else {}
     return section(
-        PLURALS[breakdown.by].capitalize(), table, *more, element("p", f"{said[0].upper()}{said[1:]}.")
+        PLURALS[breakdown.by].capitalize(),
+        element("p", f"{said[0].upper()}{said[1:]}."),
+        element("details", element("summary", "The numbers"), table, *more, **opened),
     )

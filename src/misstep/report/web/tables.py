@@ -34,6 +34,15 @@ def pairs(rows: Iterable[tuple[str, Cell]]) -> Markup:
     )
 
 
+def tiles(rows: Iterable[tuple[str, Cell]]) -> Markup:
+    """The same side by side."""
+    return element(
+        "dl",
+        *(element("div", element("dt", name), element("dd", value)) for name, value in rows),
+        class_="tiles",
+    )
+
+
 def _cells(name: str, cells: Sequence[Cell], names: int) -> list[Markup]:
     kinds = ["name" if column < names else "number" for column in range(len(cells))]
     return [element(name, cell, class_=kind) for cell, kind in zip(cells, kinds, strict=True)]

@@ -49,7 +49,9 @@ def _task(task: TaskReport, again: str) -> Markup:
         did = [element("li", *_use(*words)) for words in uses_in_words(task.trial)]
         parts += [element("p", "What the agent did:"), element("ol", *did)]
         parts += [element("p", "What it said:"), element("pre", lines(last_words(task.trial), MOST))]
-    return element("details", head, *parts, element("p", "Again:"), element("pre", lines(plain(again))))
+    return element(
+        "details", head, *parts, element("p", "Again:"), element("pre", lines(plain(again)), class_="command")
+    )
 
 
 def _use(call: str, answer: str) -> Iterator[Markup]:

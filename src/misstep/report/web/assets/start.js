@@ -1,0 +1,5 @@
+// What a page from a server loads.
+
+import {start} from "./report.js";
+
+start();

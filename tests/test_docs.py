@@ -86,8 +86,9 @@ def test_examples_of_tools(tmp_path: Path) -> None:
 
 
 def write_files(page: str, folder: Path) -> None:
-    """The Python files that a page shows."""
-    for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", (ROOT / page).read_text(), re.DOTALL):
+    """The files that a page shows below their names."""
+    shown = r"```(?:python|toml)\n# (\w+\.(?:py|toml))\n(.*?)```"
+    for name, code in re.findall(shown, (ROOT / page).read_text(), re.DOTALL):
         (folder / name).write_text(code)
 
 

@@ -196,6 +196,10 @@ def _as_nobody() -> Iterator[None]:
         ({"notes.txt": File(b"")}, "changed: notes.txt: is empty, should be 14 bytes long"),
         ({"a\nb.txt": File(b"x\0\xff")}, r"changed: a\nb.txt: is 3 bytes long, should be empty"),
         ({"notes.txt": None, "Notes.txt": TREE["notes.txt"]}, "misplaced: Notes.txt should be notes.txt"),
+        ({" ": File(b"")}, "unexpected: ' '"),
+        ({"x/ ": Folder()}, "unexpected: 'x/ '/"),
+        ({"a b /c.txt": File(b"")}, "unexpected: 'a b /c.txt'"),
+        ({"notes.txt": None, " notes.txt": TREE["notes.txt"]}, "misplaced: ' notes.txt' should be notes.txt"),
         ({"reports/raw.bin": Other("a device")}, "wrong kind: reports/raw.bin is a device, should be a file"),
     ],
 )

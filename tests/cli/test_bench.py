@@ -59,6 +59,22 @@ def test_the_gate_decides(misstep: Command, gate: str, code: int) -> None:
     assert misstep("bench", "files", *given).code == code
 
 
+def test_other_commands_say_that_a_run_is_none_of_theirs(misstep: Command) -> None:
+    run = bench(misstep, "sim:damage")
+    task = first_tasks(1)[0].id
+    for words in (
+        ("plan", "dissect", run),
+        ("plan", "dissect", run, "--dry-run"),
+        ("plan", "dissect", f"{run}/{task}"),
+        ("plan", "shrink", run, task),
+        ("plan", "shrink", f"{run}/{task}", "--dry-run"),
+    ):
+        printed = misstep(*words)
+        assert (printed.code, printed.out) == (2, "")
+        assert f"run {run} is from bench files, which has no cases to plan for" in printed.err
+        assert f"misstep show {run} shows it" in printed.err
+
+
 def test_two_runs_are_compared_task_by_task(misstep: Command) -> None:
     first, second = bench(misstep, "sim:idle"), bench(misstep)
     result = misstep("compare", first, second)
@@ -98,7 +114,11 @@ def test_a_stopped_run_is_shown_and_goes_on(misstep: Command) -> None:
     assert printed.code == 3
     assert "the budget is used up: 8 of 8 calls" in printed.err
     shown = misstep("show", "last").out
-    assert "unfinished" in shown
+    assert "unfinished: 1 of 3 tasks" in shown
+    assert "1 of 3 tasks so far, which passed\n" in shown
+    assert "1 of 3 tasks so far, which passed\n" in printed.out
+    found = json.loads(misstep("show", "last", "--json").out)
+    assert (found["tasks"], found["total"], found["passed"]) == (1, 3, 1)
     assert "go on with:  misstep bench files --resume" in shown
     wrong = misstep("bench", "files", "--resume", "last", "--split", "test")
     assert (wrong.code, "--split can't go with --resume" in wrong.err) == (2, True)

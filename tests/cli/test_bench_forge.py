@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -47,6 +48,16 @@ def test_one_task_in_full(misstep: Command) -> None:
         (("--agent", "sim:rigth"), "did you mean 'sim:right'"),
         (("--agent", "sim:right", "--tools", "plian"), "did you mean 'plain'"),
         (("--agent", "sim:right", "--domain", "Art"), "No such option"),
+        (
+            ("--serve", "--port", "abc"),
+            "--port  can't be 'abc'\n  expected a whole number from 0 to 65,535",
+        ),
+        (("--serve", "--port", "65536"), "--port  can't be '65536'\n  expected a whole number from 0 to"),
+        (("--serve", "--port", "-1"), "--port  can't be '-1'"),
+        (("--serve", "--agent", "sim:right"), "--agent can't go with --serve\n  leave it out"),
+        (("--serve", "--count", "3", "--tools", "plain"), "--tools and --count can't go with --serve"),
+        (("--serve", "-A", "x=1"), "--agent-arg can't go with --serve"),
+        (("--serve", "--no-allow-network"), "--allow-network can't go with --serve"),
     ],
 )
 def test_what_is_typed_wrong_is_told(misstep: Command, arguments: tuple[str, ...], said: str) -> None:
@@ -74,3 +85,43 @@ def test_it_can_be_left_running(tmp_path: Path) -> None:
         finally:
             served.kill()
     assert (tmp_path / "copy" / "README.md").exists()
+
+
+def serving(temporary: Path, *more: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "misstep", "bench", "forge", "--serve", *more]
+    around = {**os.environ, "TMPDIR": str(temporary)}
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=around,
+        cwd=temporary.parent,
+    )
+
+
+def told(served: "subprocess.Popen[str]") -> dict[str, str]:
+    assert served.stdout is not None
+    found: dict[str, str] = json.loads(served.stdout.readline())
+    return found
+
+
+def test_it_tells_programs_where_it_is_and_what_is_killed_is_swept_away(tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with serving(temporary, "--json") as killed:
+        found = told(killed)
+        assert found.keys() == {"url", "repository", "clone_url", "token", "read_token"}
+        asked = Request(f"{found['url']}/repos/{found['repository']}")
+        with urlopen(asked) as answer:
+            assert json.load(answer)["full_name"] == found["repository"]
+        killed.kill()
+    assert len(list(temporary.iterdir())) == 1
+    with serving(temporary, "--json") as served:
+        told(served)
+        assert len(list(temporary.iterdir())) == 1
+        served.send_signal(signal.SIGINT)
+        assert served.wait(20) == 0
+        assert served.stdout is not None
+        assert served.stdout.read() == "", "one object, and nothing else"
+    assert list(temporary.iterdir()) == []

@@ -6,9 +6,10 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from misstep.core.benchmark import BenchmarkReport, TaskReport
+from misstep.core.ruling import Judged
 from misstep.core.summary import Tally
 from misstep.core.transcript import Usage
-from misstep.core.trial import Trial
+from misstep.core.trial import Trial, Use
 from misstep.core.verdict import Judgement
 from misstep.report.benchmark import benchmark_view, task_view
 from misstep.report.benchmark_json import benchmark_as_json, task_as_json
@@ -80,6 +81,36 @@ def test_lines_of_requests_are_lines_and_none_ends_in_blanks() -> None:
         assert [line for line in lines if line != line.rstrip(" ")] == []
     listed = shown(benchmark_view(report, "show"))
     assert "  Make these:\n  line 0\n  line 1\n  line 2\n  … (18 more lines)\n" in listed
+
+
+def test_a_run_that_is_not_done_says_how_far_it_is() -> None:
+    def last(*tasks: TaskReport, total: int) -> str:
+        return shown(benchmark_view(replace(a_run(*tasks), total=total), "show")).splitlines()[-1]
+
+    assert last(a_task("passed"), a_task("passed"), total=234) == "2 of 234 tasks so far, all passed"
+    assert last(a_task("passed"), total=234) == "1 of 234 tasks so far, which passed"
+    assert last(a_task("passed"), total=1) == "the only task passed"
+    assert last(a_task("passed"), a_task("passed"), total=2) == "all 2 tasks passed"
+    some = replace(a_run(a_task("passed"), a_task()), total=234)
+    assert "2 of 234 tasks so far\n" in shown(benchmark_view(some, "show"))
+    assert benchmark_as_json(some)["total"] == 234
+    assert "2 of 234 tasks so far" in run_page(Findings(Tally().summary("run", "agent"), tasks=some))
+    done = replace(some, total=2)
+    assert "so far" not in shown(benchmark_view(done, "show"))
+    assert "so far" not in run_page(Findings(Tally().summary("run", "agent"), tasks=done))
+
+
+def test_answers_of_tools_are_shown_in_short() -> None:
+    answers = ("fine", "", "one\ntwo\nthree", "x" * 5_000, NASTY)
+    uses = tuple(Use("read_file", "{}", answer, Judged("fine")) for answer in answers)
+    whole = replace(a_task(), trial=Trial("plain", uses))
+    text = shown(task_view(whole))
+    assert "  read_file()\n    → fine\n  read_file()\n    → (nothing)\n" in text
+    assert "\n    → one … (2 more lines)\n" in text
+    assert text.count("x" * 100) < 5
+    assert "\x1b" not in text
+    page = run_page(Findings(Tally().summary("run", "agent"), tasks=a_run(whole)))
+    assert "→ one … (2 more lines)" in page
 
 
 def test_a_long_list_is_cut_and_says_so() -> None:

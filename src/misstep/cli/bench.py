@@ -1,8 +1,6 @@
 """`misstep bench …`: tasks whose right end is known."""
 
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 
 import click
@@ -23,6 +21,7 @@ from misstep.cli.groups import (
     TRACING,
     USUALLY_TRYING,
 )
+from misstep.cli.numbers import PORT
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, ours_alone, print_json_text, to_report
 from misstep.cli.watching import followed, watched
@@ -87,9 +86,7 @@ def files(settings: Settings, tools: tuple[str, ...]) -> int:
     "Tools to work with: plain (ours, the default), langchain, or file.py:name, mcp:COMMAND; may be repeated."
 )
 @click.option("--serve", is_flag=True, help="Leave the forge running for people to try, until Ctrl-C.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), help="Where --serve leaves it (default: any free one)."
-)
+@click.option("--port", type=PORT, help="Where --serve leaves it (default: any free one).")
 @settings_options(
     *[name for name in OPTIONS if name not in NO_FORGE],
     *GATE,
@@ -106,24 +103,12 @@ def forge(settings: Settings, tools: tuple[str, ...], serve: bool, port: int | N
     was, and is judged by what is there in the end.
     """
     if serve:
-        return _serve(port or 0)
+        from misstep.cli.forge import serve as serve_forge
+
+        return serve_forge(port or 0, settings.json)
     if port is not None:
         raise UsageError(f"--port {port} has no meaning without --serve", "add --serve, or leave --port out")
     return run("forge", settings, tools)
-
-
-def _serve(port: int) -> int:
-    from misstep.benchmarks.forge.forge import Forge
-
-    with Forge(port=port) as served:
-        click.echo(f"interface   {served.url}")
-        click.echo(f"repository  git clone {served.clone_url}")
-        click.echo(f"token       {served.token}")
-        click.echo(f"to look     {served.read_token}")
-        click.echo("until Ctrl-C", err=True)
-        with suppress(KeyboardInterrupt):
-            threading.Event().wait()
-    return 0
 
 
 def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int:

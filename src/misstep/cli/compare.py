@@ -1,5 +1,7 @@
 """`misstep compare`: two runs on the cases that they have in common."""
 
+from pathlib import Path
+
 import click
 from rich.console import Console
 
@@ -53,7 +55,8 @@ def _name(settings: Settings, run: str) -> str:
     """What a run is of."""
     found = find_run(settings, run)
     tools = f" with {', '.join(found.purpose.tools)}" if found.purpose.verb in BENCHMARKS else ""
-    return agent_name(found.settings, IN_FULL) + tools
+    words = f", described by {Path(found.settings.descriptions).name}" if found.settings.descriptions else ""
+    return agent_name(found.settings, IN_FULL) + tools + words
 
 
 def _show_cases(console: Console, comparison: Comparison | TaskComparison, place: str) -> None:

@@ -6,6 +6,7 @@ from rich.console import Console
 from misstep.api import dissection as api
 from misstep.cli.closing import close_run
 from misstep.cli.groups import INQUIRY, RUNNING
+from misstep.cli.numbers import MOST
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
 from misstep.cli.watching import watched
@@ -28,7 +29,7 @@ SHOWN = 10
 )
 @click.option(
     "--most",
-    type=click.IntRange(0, 10**9),
+    type=MOST,
     default=SHOWN,
     show_default=True,
     help="How many failures to list.",

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from misstep.api import labelling as api
 from misstep.api.labelling import Labelling
+from misstep.cli.numbers import PORT, WholeNumber
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, quoted
 from misstep.core.label import PER_TOOL
@@ -29,16 +30,14 @@ MORE = "   a all of it"
 @click.option("--labeller", help="Who labels (default: your login name).")
 @click.option(
     "--per-tool",
-    type=click.IntRange(1, 10**6),
+    type=WholeNumber(1, 10**6),
     default=PER_TOOL,
     show_default=True,
     help="How many discoveries of each tool.",
 )
 @click.option("--again", is_flag=True, help="Begin with the first item, though it has a label.")
 @click.option("--web", is_flag=True, help="Label in a browser, on a page that only this machine can see.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), help="Which port to take with --web (default: a free one)."
-)
+@click.option("--port", type=PORT, help="Which port to take with --web (default: a free one).")
 @settings_options("store", "json")
 def label(
     settings: Settings,

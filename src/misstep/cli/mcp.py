@@ -7,6 +7,7 @@ from rich.console import Console
 
 from misstep.api import serving
 from misstep.api.runs import difficulty_of
+from misstep.cli.numbers import PORT
 from misstep.cli.options import settings_options
 from misstep.cli.output import print_json, spare_inputs
 from misstep.core.settings import Settings
@@ -25,9 +26,7 @@ def mcp_group() -> None:
 @click.argument("case")
 @click.option("--http", is_flag=True, help="Serve over streamable HTTP instead of standard input and output.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen with --http.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="Which port to take with --http (0: a free one)."
-)
+@click.option("--port", type=PORT, default=0, help="Which port to take with --http (0: a free one).")
 @settings_options("cases", "max_steps", "parallel", "out", "store", "json")
 def serve(settings: Settings, case: str, http: bool, host: str, port: int) -> int:
     """Serve the mock tools of CASE until the client leaves (or Ctrl-C, with --http), then judge its calls.

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from misstep.api import runs as api
 from misstep.api.breakdown import break_down
+from misstep.cli.numbers import MOST
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, quoted
 from misstep.core.breakdown import FACETS, Facet
@@ -44,9 +45,7 @@ class RunList(msgspec.Struct, frozen=True):
 
 
 @click.command("runs")
-@click.option(
-    "--most", type=click.IntRange(0, 10**9), default=50, show_default=True, help="How many runs to list."
-)
+@click.option("--most", type=MOST, default=50, show_default=True, help="How many runs to list.")
 @settings_options("store", "json")
 def runs(settings: Settings, most: int) -> int:
     """List the runs in the store, the newest first. As JSON, all of them."""
@@ -78,9 +77,7 @@ def _row(run: Run, live: bool) -> RunRow:
 @click.command("show")
 @click.argument("run")
 @click.argument("case", required=False)
-@click.option(
-    "--most", type=click.IntRange(0, 10**9), default=20, show_default=True, help="How many failures to list."
-)
+@click.option("--most", type=MOST, default=20, show_default=True, help="How many failures to list.")
 @click.option("--by", type=click.Choice(FACETS), help="Show the cases by what they have in common.")
 @settings_options("store", "json")
 def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | None) -> int:

@@ -102,7 +102,8 @@ class PassRate(msgspec.Struct, frozen=True):
 class BenchmarkReport(msgspec.Struct, frozen=True):
     """What a whole run came to; `specs` are the tools that it was given.
 
-    `kinds` are those that the benchmark has, in the order in which they are listed.
+    `kinds` are those that the benchmark has, in the order in which they are listed. `total` is how many tasks
+    the run is of, if that is known; all of them are in `tasks` once it is done.
     """
 
     run: str
@@ -113,6 +114,7 @@ class BenchmarkReport(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     usd: float | None = None
     kinds: tuple[str, ...] = ()
+    total: int = 0
 
     @property
     def rate(self) -> PassRate:

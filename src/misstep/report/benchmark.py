@@ -12,7 +12,7 @@ from misstep.report.layout import Trimmed, bare_table, section
 from misstep.report.statistics import interval
 from misstep.report.terminal import STYLES, counted, percent
 from misstep.report.text import few_lines, plain, plain_lines
-from misstep.report.trial import calls_in_words, last_words
+from misstep.report.trial import last_words, uses_in_words
 
 HEADINGS = ("passed", "of", "rate", "95 % interval", "not judged")
 MOST = 300  # characters of a text in a list
@@ -27,9 +27,11 @@ def benchmark_view(report: BenchmarkReport, show: str, place: str = "", most: in
     `show` and `place` are what stands before and after a task in the command that shows it in full.
     """
     parts: list[RenderableType] = [_rates(report), Text(f"\n{spent_in_words(report)}", style="dim")]
+    amiss = [task for task in report.tasks if task.verdict != "passed"]
+    if amiss and (progress := progress_in_words(report)):
+        parts.append(Text(progress, style="yellow"))
     told = dict.fromkeys(note for task in report.tasks for note in task.notes)
     parts += [Text(plain(note, 1_000), style="dim") for note in told]
-    amiss = [task for task in report.tasks if task.verdict != "passed"]
     parts += [each for task in amiss[:most] for each in (Text(), _line(task))]
     if len(amiss) > most:
         whole = f"{show} --most {len(amiss)}{place}"
@@ -37,20 +39,40 @@ def benchmark_view(report: BenchmarkReport, show: str, place: str = "", most: in
     if amiss:
         parts.append(Text(f"\none in full: {show}/{amiss[0].name}{place}", style="dim"))
     elif report.tasks:
-        parts.append(Text(f"\nall {counted(len(report.tasks), 'task')} passed", style="green"))
+        parts.append(_all_passed(report))
     return Trimmed(Group(*parts))
+
+
+def progress_in_words(report: BenchmarkReport) -> str:
+    """How far a run is that is not done; empty where it is."""
+    done = len(report.tasks)
+    return f"{done:,} of {report.total:,} tasks so far" if done < report.total else ""
+
+
+def _all_passed(report: BenchmarkReport) -> Text:
+    """Green only where nothing is left to be done."""
+    many = len(report.tasks) > 1
+    if progress := progress_in_words(report):
+        return Text(f"\n{progress}, {'all' if many else 'which'} passed", style="yellow")
+    return Text(
+        f"\nall {len(report.tasks):,} tasks passed" if many else "\nthe only task passed", style="green"
+    )
 
 
 def task_view(task: TaskReport) -> RenderableType:
     """A task in full: the request, what the agent did and said, what is different."""
     parts: list[RenderableType] = [_head(task), Padding(Text(plain_lines(task.request, WHOLE)), (1, 0, 0, 2))]
     if task.trial is not None:
-        calls = [Text(plain(line, WHOLE)) for line in calls_in_words(task.trial)]
-        parts.append(section("what the agent did", Group(*calls)))
+        parts.append(section("what the agent did", Group(*map(_use, uses_in_words(task.trial)))))
         parts.append(section("what it said", Text(plain_lines(last_words(task.trial), WHOLE))))
     if task.why:
         parts.append(section("what is different", Group(*[Text(plain(line, WHOLE)) for line in task.why])))
     return Trimmed(Group(*parts))
+
+
+def _use(words: tuple[str, str]) -> RenderableType:
+    call, answer = (Text(plain(line, WHOLE)) for line in words)
+    return Group(call, Padding(answer, (0, 0, 0, 2), style="dim")) if answer else call
 
 
 def rate_rows(report: BenchmarkReport, parts: Mapping[str, PassRate] | None = None) -> list[tuple[str, ...]]:

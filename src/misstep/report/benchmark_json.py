@@ -14,6 +14,7 @@ def benchmark_as_json(report: BenchmarkReport) -> dict[str, Any]:
         "benchmark": report.benchmark,
         "tools": list(report.specs),
         "tasks": len(report.tasks),
+        "total": max(report.total, len(report.tasks)),
         **_rate_as_json(report.rate),
         "by_kind": {name: _rate_as_json(rate) for name, rate in report.by_kind.items()},
         "by_split": {name: _rate_as_json(rate) for name, rate in report.by_split.items()},

@@ -10,6 +10,7 @@ from misstep.report.text import plain
 
 MOST = 500  # characters of what an agent said, or of a call
 MOST_ERROR = 200
+MOST_ANSWER = 200  # characters of what a tool answered
 
 
 def trial_as_json(trial: Trial) -> dict[str, object]:
@@ -36,6 +37,19 @@ def trial_in_words(trial: Trial) -> list[str]:
 def calls_in_words(trial: Trial) -> list[str]:
     """A line for each call that the agent made."""
     return [written(use.tool, read_arguments(use.arguments), MOST) for use in trial.uses] or ["(no call)"]
+
+
+def uses_in_words(trial: Trial) -> list[tuple[str, str]]:
+    """A line for each call, and one for the beginning of what the tool answered, if there was a call."""
+    answers = [f"→ {_in_short(use.result)}" for use in trial.uses] or [""]
+    return list(zip(calls_in_words(trial), answers, strict=True))
+
+
+def _in_short(answer: str) -> str:
+    """The first line, with a note in the place of the others."""
+    first, *others = answer.strip("\n").split("\n")
+    more = f" … ({counted(len(others), 'more line')})" if others else ""
+    return plain(first, MOST_ANSWER) + more or "(nothing)"
 
 
 def last_words(trial: Trial) -> str:

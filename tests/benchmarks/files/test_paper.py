@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from misstep.benchmarks.files.paper import setup
 from misstep.benchmarks.files.paper.tasks import doubts, judge_paper, printed_paths, read_paper
 from misstep.benchmarks.tree import File, Folder, Link, survey
 from misstep.errors import UsageError
+from tests.benchmarks.files.test_tools import wait_for_end
 
 SETUP = """#!/bin/bash
 root_dir=$1
@@ -115,7 +117,10 @@ def test_a_set_up_that_is_not_what_its_listing_says_is_doubted(folder: Path) -> 
         (LIST.replace("./setups/setup_art.sh", "../../etc/passwd"), "leads out of the benchmark's folder"),
         (LIST.replace("./setups/setup_art.sh", "/bin/sh"), "leads out of the benchmark's folder"),
         (LIST.replace("setup_art.sh", "setup_none.sh"), r"there is no such set-up script"),
-        (LIST.replace("prompt1.txt", "prompt9.txt"), r"prompt9.txt .*no such file"),
+        (
+            LIST.replace("prompt1.txt", "prompt9.txt"),
+            r"prompt9.txt .*no such file\n  put it there, or take out what names it: envs\*\.yml",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_list_is_named(folder: Path, text: str, message: str) -> None:
@@ -127,14 +132,16 @@ def test_what_is_wrong_with_a_list_is_named(folder: Path, text: str, message: st
 def test_odd_files_are_named(folder: Path) -> None:
     prompt = folder / "prompts/art/prompt1.txt"
     prompt.write_bytes(b"\xff\xfe")
-    with pytest.raises(UsageError, match="is not UTF-8"):
+    with pytest.raises(
+        UsageError, match=r"prompt1.txt  is not UTF-8.*\n  save it as UTF-8, .* byte 0xff at place 0"
+    ):
         read_paper(folder)
     prompt.write_text(" \n")
-    with pytest.raises(UsageError, match="the prompt is empty"):
+    with pytest.raises(UsageError, match=r"the prompt is empty\n  write into it what is to be done"):
         read_paper(folder)
     with prompt.open("wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(UsageError, match="more than 4,194,304 bytes"):
+    with pytest.raises(UsageError, match=r"more than 4,194,304 bytes\n  expected a short text"):
         read_paper(folder)
     prompt.unlink()
     prompt.symlink_to("/etc/passwd")
@@ -149,3 +156,18 @@ def test_odd_files_are_named(folder: Path) -> None:
 def test_a_folder_without_tasks_says_what_was_expected(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no tasks of the paper's benchmark\n  expected envs\*.yml"):
         read_paper(tmp_path)
+
+
+def test_a_script_is_run_to_its_end_and_what_it_leaves_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(setup, "PATIENCE", 5.0)
+    assert setup.set_up('touch "$1/a.txt"; sleep 1000 & echo $! >pid; exit 0\n') == ""
+    assert (tmp_path / "a.txt").exists()
+    wait_for_end(int((tmp_path / "pid").read_text()))
+    assert setup.set_up("# " + "long " * 50_000 + "\ntouch b.txt\n") == ""
+    assert (tmp_path / "b.txt").exists()
+    assert setup.set_up("yes | head -c 100000; echo; echo no way; exit 3\n").endswith("\nno way")
+    monkeypatch.setattr(setup, "PATIENCE", 0.2)
+    assert setup.set_up("sleep 1000\n") == "it took longer than 0.2 seconds"

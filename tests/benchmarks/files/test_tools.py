@@ -2,8 +2,10 @@
 
 import inspect
 import os
+import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,6 +126,39 @@ def test_mistakes_are_named(here: Path) -> None:
         tools.delete(".")
 
 
+@pytest.mark.parametrize("value", [5, None, ["a"], {"path": "a"}])
+def test_what_is_no_text_is_named(here: Path, value: Any) -> None:
+    attempts = [tools.list_folder, tools.read_file, tools.file_size, tools.make_folder, tools.delete]
+    attempts += [lambda each: tools.move("reports", each), lambda each: tools.copy(each, "x")]
+    attempts += [tools.find_files, lambda each: tools.find_files("*", each), shell.run_command]
+    attempts += [lambda each: tools.write_file("new.txt", each), lambda each: tools.write_file(each, "")]
+    for attempt in attempts:
+        with pytest.raises(TypeError, match=rf"has to be a text, not {re.escape(repr(value))}"):
+            attempt(value)
+    assert not (here / "new.txt").exists()
+
+
+def test_folders_in_folders_are_counted(here: Path) -> None:
+    deep = "/".join("d" * tools.DEEPEST)
+    tools.make_folder(deep)
+    tools.write_file("reports/b/c/d.txt", "")
+    attempts = [
+        lambda: tools.make_folder("/".join("d" * 1_500)),
+        lambda: tools.write_file(f"{deep}/x.txt", ""),
+        lambda: tools.copy("reports", f"{deep[:-3]}x"),
+        lambda: tools.move("reports", f"{deep[:-3]}x"),
+    ]
+    for attempt in attempts:
+        with pytest.raises(ValueError, match=rf"more than {tools.DEEPEST} folders deep"):
+            attempt()
+    tools.copy("d", "e")
+    tools.move("e", "f")
+    assert tools.find_files("x.txt", "f") == []
+    tools.delete("d")
+    tools.delete("f")
+    assert tools.list_folder() == ["loop", "out", "reports/"]
+
+
 def test_huge_files_and_pipes_are_not_read(here: Path) -> None:
     with (here / "huge").open("wb") as file:
         file.truncate(1 << 40)
@@ -167,10 +202,31 @@ def test_a_command_that_does_not_end_is_stopped(here: Path, monkeypatch: pytest.
     for command in ("sleep 60", "yes", "sleep 60 & echo $! >pid; sleep 60"):
         with pytest.raises(TimeoutError, match=r"longer than 0.2 seconds"):
             shell.run_command(command)
-    _wait_for_end(int((here / "pid").read_text()))
+    wait_for_end(int((here / "pid").read_text()))
 
 
-def _wait_for_end(pid: int) -> None:
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("sleep 60 & echo $! >pid; echo done", "done\n"),
+        ("yes >&2 & echo $! >pid; exit 3", "(exit code 3)"),
+        ("exec 3>&1 >&- 2>&-; sleep 60 & echo $! >pid; echo done >&3", "done\n"),
+    ],
+)
+def test_what_a_command_leaves_running_ends_with_it(here: Path, command: str, said: str) -> None:
+    assert shell.run_command(command).endswith(said)
+    wait_for_end(int((here / "pid").read_text()))
+
+
+def test_a_command_that_closes_its_output_is_stopped_as_well(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell, "PATIENCE", 0.2)
+    with pytest.raises(TimeoutError, match=r"longer than 0.2 seconds"):
+        shell.run_command("exec >&- 2>&-; sleep 60")
+
+
+def wait_for_end(pid: int) -> None:
     """Returns once a process is gone, or only its parent has still to hear of it."""
     state = Path(f"/proc/{pid}/stat")
     while state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z":

@@ -20,6 +20,7 @@ from tests.conformance.subject_subprocess import find_python
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 PYTHON = find_python("TEST_TOOLS_PYTHON", ".venv-tools")
+LOOKS = "import importlib.util as u, sys; sys.exit(not (u.find_spec('github') and u.find_spec('langchain_community')))"
 
 
 def test_our_own_are_read_as_tools() -> None:
@@ -101,8 +102,7 @@ class Worker:
 def worker(forge: Forge) -> Iterator[Worker]:
     if not PYTHON:
         pytest.skip("LangChain's tools need TEST_TOOLS_PYTHON or .venv-tools")
-    looks = "import importlib.util as u, sys; sys.exit(not (u.find_spec('github') and u.find_spec('langchain_community')))"
-    if subprocess.run([PYTHON, "-c", looks], check=False).returncode:
+    if subprocess.run([PYTHON, "-c", LOOKS], check=False).returncode:
         pytest.skip(f"PyGithub or langchain-community is not installed in {PYTHON}")
     found = Worker(forge)
     yield found
@@ -123,12 +123,12 @@ def _does_tasks_of_every_kind(worker: Worker, forge: Forge) -> None:
         if task.split == "validation":
             forge.reset()
             worker.call("start over")
-            for name, given in _with_langchain(goal_of(task)):
+            for name, given in with_langchain(goal_of(task)):
                 worker.call(name, **given)
             assert judge(task, forge.state()) == ("passed", ()), task
 
 
-def _with_langchain(goal: Goal) -> Iterator[tuple[str, dict[str, Any]]]:
+def with_langchain(goal: Goal) -> Iterator[tuple[str, dict[str, Any]]]:
     if goal.start:
         yield "Create a new branch", {"branch_name": goal.branch}
     elif goal.branch or goal.head:

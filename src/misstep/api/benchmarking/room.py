@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from misstep.errors import UsageError
-from misstep.workshop.sandbox.ground import Ground
+from misstep.workshop.sandbox.ground import Ground, sweep
 from misstep.workshop.sandbox.removal import empty
 
 GONE = "the folder of the task is gone"
@@ -41,7 +41,8 @@ class Room:
 
 @contextmanager
 def claimed_room() -> Iterator[Room]:
-    """A room of one's own, of which nothing is left behind."""
+    """A room of one's own, of which nothing is left behind; those of the dead are removed."""
+    sweep()
     ground = Ground()
     ground.claim()
     try:

@@ -113,6 +113,7 @@ def _view(store: Store, run: Run) -> BenchmarkReport:
         spent.seconds,
         usd,
         kinds_of(benchmark),
+        run.total,
     )
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from misstep.benchmarks.files.numerals import Mention, is_rounded, numbers_in
 from misstep.benchmarks.files.selection import files_of, name_of
-from misstep.benchmarks.tree import Tree, shown
+from misstep.benchmarks.tree import Tree, visible
 
 MOST_READ = 100_000  # characters
 MOST_GIVEN = 5  # numbers that are told
@@ -108,9 +108,9 @@ def _harmless(request: str, tree: Tree) -> set[str]:
 
 
 def _of_paths(answer: Paths, named: set[str]) -> tuple[str, ...]:
-    lines = [f"the reply does not name {shown(path)}" for path in answer.paths if path not in named]
+    lines = [f"the reply does not name {visible(path)}" for path in answer.paths if path not in named]
     wrong = sorted(named - {*answer.paths})
-    return (*lines, *(f"the reply names {shown(path)}, which is not one of them" for path in wrong))
+    return (*lines, *(f"the reply names {visible(path)}, which is not one of them" for path in wrong))
 
 
 def _of_places(answer: Paths, named: set[str], said: str) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _of_places(answer: Paths, named: set[str], said: str) -> Iterator[str]:
     for path in answer.paths:
         start = said.find(f"/{path}")
         if path not in named and start >= 0 and _ABSOLUTE.search(said[max(0, start - _FOLDER) : start + 1]):
-            yield f"{shown(path)} is named by an absolute path, should be relative to the current folder"
+            yield f"{visible(path)} is named by an absolute path, should be relative to the current folder"
 
 
 def _named(said: str, tree: Tree) -> set[str]:

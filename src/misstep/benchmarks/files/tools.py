@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from misstep.benchmarks.files.shell import run_command
+from misstep.benchmarks.files.shell import require_text, run_command
 
 MOST_READ = 1 << 20  # bytes
 MOST_FOUND = 1_000  # paths
+DEEPEST = 200  # parts of a path
 
 
 def list_folder(folder: str = ".") -> list[str]:
@@ -37,6 +38,7 @@ def find_files(pattern: str, folder: str = ".") -> list[str]:
     Returns:
         Paths relative to the current folder.
     """
+    require_text(pattern=pattern)
     place = _inside(folder)
     if not place.is_dir():
         raise NotADirectoryError(f"'{folder}' is not a folder")
@@ -76,6 +78,7 @@ def write_file(path: str, text: str) -> str:
         path: Path of the file, relative to the current folder.
         text: The whole content; no line break is added at its end.
     """
+    require_text(text=text)
     place = _inside(path)
     if place.is_dir():
         raise IsADirectoryError(f"'{path}' is a folder")
@@ -154,8 +157,10 @@ SHELL: list[Callable[..., Any]] = [run_command]
 
 def _inside(path: str) -> Path:
     """Where a path leads, links on the way followed; one that leads out of the current folder is refused."""
+    require_text(path=path)
     if "\0" in path or path.encode("utf-8", "replace").decode() != path:
         raise ValueError(f"{path!r} is not a path: it holds what no name can hold")
+    _require_shallow(len(Path(path).parts), path)
     root = Path.cwd().resolve()
     named = root / path
     try:
@@ -195,6 +200,7 @@ def _pair(source: str, destination: str) -> tuple[Path, Path]:
         raise FileExistsError(f"there is something at '{destination}' already")
     if new.is_relative_to(old):
         raise ValueError(f"'{destination}' is inside '{source}'")
+    _require_shallow(len(new.relative_to(Path.cwd().resolve()).parts) + _height(old), destination)
     _make(new.parent, destination)
     return old, new
 
@@ -204,6 +210,20 @@ def _make(folder: Path, path: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise NotADirectoryError(f"there is a file in the way of '{path}'") from error
+
+
+def _require_shallow(parts: int, path: str) -> None:
+    """Keep folders from getting so deep that nobody can list, copy or delete them any more."""
+    if parts > DEEPEST:
+        shown = path if len(path) <= 100 else f"{path[:100]}…"
+        raise ValueError(f"'{shown}' is more than {DEEPEST} folders deep: use a shorter path")
+
+
+def _height(place: Path) -> int:
+    """How many parts the longest path below this one has."""
+    found = os.walk(place)
+    depths = (len(Path(folder).parts) + bool(inner or names) for folder, inner, names in found)
+    return max(depths, default=len(place.parts)) - len(place.parts)
 
 
 def _walk(place: Path) -> Iterator[str]:

@@ -3,7 +3,18 @@
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
-from misstep.benchmarks.tree.content import Content, File, Folder, Link, Other, Tree, complete, parents, shown
+from misstep.benchmarks.tree.content import (
+    Content,
+    File,
+    Folder,
+    Link,
+    Other,
+    Tree,
+    complete,
+    parents,
+    shown,
+    visible,
+)
 
 MOST = 20  # lines
 LONGEST = 60  # characters of a line that is quoted
@@ -24,7 +35,9 @@ def _differences(expected: Tree, found: Tree, initial: Tree) -> Iterator[str]:
     missing = _deepest(path for path in expected if path not in found)
     unexpected = _deepest(path for path in found if path not in expected)
     misplaced = _misplaced(missing, unexpected, expected, found)
-    yield from (f"misplaced: {shown(wrong)} should be {shown(right)}" for right, wrong in misplaced.items())
+    yield from (
+        f"misplaced: {visible(wrong)} should be {visible(right)}" for right, wrong in misplaced.items()
+    )
     for path in missing:
         if path not in misplaced:
             same = initial.get(path) == expected[path]
@@ -36,7 +49,7 @@ def _differences(expected: Tree, found: Tree, initial: Tree) -> Iterator[str]:
             yield f"unexpected: {_named(path, found[path])}{note}"
     for path in expected:
         if path in found:
-            yield from _changes(shown(path), expected[path], found[path])
+            yield from _changes(visible(path), expected[path], found[path])
 
 
 def _deepest(paths: Iterable[str]) -> list[str]:
@@ -107,11 +120,11 @@ def _quoted(line: bytes, other: bytes) -> str:
 def _named(path: str, content: Content) -> str:
     match content:
         case Folder():
-            return f"{shown(path)}/"
+            return f"{visible(path)}/"
         case Other(what):
-            return f"{shown(path)}, {what}"
+            return f"{visible(path)}, {what}"
         case _:
-            return shown(path)
+            return visible(path)
 
 
 def _kind(content: Content) -> str:

@@ -53,3 +53,8 @@ def shown(path: str, most: int = 200) -> str:
     """A path on one line, whatever it is made of."""
     text = path if path.isprintable() else repr(path)[1:-1]
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def visible(path: str) -> str:
+    """The same in a sentence: in quotes where blanks at the ends of names could not be seen."""
+    return f"'{shown(path)}'" if any(part != part.strip() for part in path.split("/")) else shown(path)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from misstep.core.benchmark import BenchmarkReport, TaskReport
-from misstep.report.benchmark import HEADINGS, rate_rows, spent_in_words
+from misstep.report.benchmark import HEADINGS, progress_in_words, rate_rows, spent_in_words
 from misstep.report.text import plain
-from misstep.report.trial import calls_in_words, last_words
+from misstep.report.trial import last_words, uses_in_words
 from misstep.report.web.markup import Markup, element, lines, text
 from misstep.report.web.sections import section
 from misstep.report.web.tables import Row, grid
@@ -21,8 +21,9 @@ def tasks(report: BenchmarkReport, place: str) -> Iterator[Markup]:
     """
     told = dict.fromkeys(note for task in report.tasks for note in task.notes)
     notes = [element("p", text(note), class_="caption") for note in told]
-    spent = element("p", text(spent_in_words(report)), class_="caption")
-    yield section("Tasks", grid(("tasks", *HEADINGS), map(Row, rate_rows(report))), spent, *notes)
+    said = filter(None, (progress_in_words(report), spent_in_words(report)))
+    spent = [element("p", text(line), class_="caption") for line in said]
+    yield section("Tasks", grid(("tasks", *HEADINGS), map(Row, rate_rows(report))), *spent, *notes)
     domains = rate_rows(report, report.by_domain)
     if len(domains) > 2:  # one, and all
         yield section("Domains", grid(("domain", *HEADINGS), map(Row, domains)))
@@ -45,9 +46,15 @@ def _task(task: TaskReport, again: str) -> Markup:
     head = element("summary", verdict, " ", text(about, 200), " · ", asked)
     parts = [element("ul", *[element("li", text(line, MOST)) for line in task.why])]
     if task.trial is not None:
-        did = [element("li", text(line, MOST)) for line in calls_in_words(task.trial)]
+        did = [element("li", *_use(*words)) for words in uses_in_words(task.trial)]
         parts += [element("p", "What the agent did:"), element("ol", *did)]
         parts += [element("p", "What it said:"), element("pre", lines(last_words(task.trial), MOST))]
     return element(
         "details", head, *parts, element("p", "Again:"), element("pre", lines(plain(again)), class_="command")
     )
+
+
+def _use(call: str, answer: str) -> Iterator[Markup]:
+    yield text(call, MOST)
+    if answer:
+        yield element("div", text(answer, MOST), class_="dim")

@@ -13,6 +13,7 @@ _HEAD = "environments:"
 _EXPECTED = (
     "expected '- setup_file: …', 'prompt_file: …' or 'ground_truth_directory: …' below 'environments:'"
 )
+ABSENT = "put it there, or take out what names it: envs*.yml or a prompt of its field"
 MOST_READ = 1 << 22  # bytes
 
 
@@ -39,14 +40,17 @@ def read_text(path: Path) -> str:
     """A text file of reasonable size."""
     try:
         if not path.is_file():
-            raise UsageError("no such file", where=str(path))
+            raise UsageError("no such file", ABSENT, where=str(path))
         if path.stat().st_size > MOST_READ:
-            raise UsageError(f"the file has more than {MOST_READ:,} bytes", where=str(path))
+            hint = "expected a short text: is it the file that is meant?"
+            raise UsageError(f"the file has more than {MOST_READ:,} bytes", hint, where=str(path))
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"can't be read: {error.strerror}", where=str(path)) from error
+        hint = "see that you may read it, and that it is no loop of links"
+        raise UsageError(f"can't be read: {error.strerror}", hint, where=str(path)) from error
     except UnicodeDecodeError as error:
-        raise UsageError("is not UTF-8", where=str(path)) from error
+        hint = f"save it as UTF-8, without the byte 0x{error.object[error.start]:02x} at place {error.start}"
+        raise UsageError("is not UTF-8", hint, where=str(path)) from error
 
 
 def _mappings(text: str, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -59,7 +63,8 @@ def _mappings(text: str, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         if field["dash"]:
             found.append((number, {}))
         if field["key"] in found[-1][1]:
-            raise UsageError(f"'{field['key']}' is there twice", where=f"{path}:{number}")
+            hint = "take one of them out, or begin another environment with '- '"
+            raise UsageError(f"'{field['key']}' is there twice", hint, where=f"{path}:{number}")
         found[-1][1][field["key"]] = field["value"]
     yield from found
 

@@ -1,9 +1,11 @@
 """Runs set-up scripts, as a tool, so that they are run where tools are: in a sandbox."""
 
 import shutil
-import subprocess
+import tempfile
 
-MOST_SAID = 500  # characters of what a script prints
+from misstep.benchmarks.files.programs import run_to_its_end
+
+MOST_SAID = 500  # bytes at the end of what a script prints
 PATIENCE = 60.0  # seconds
 SHELLS = ("bash", "sh")
 
@@ -15,21 +17,19 @@ def set_up(script: str) -> str:
         script: The text of the script. It is given "." as the folder to fill.
     """
     shell = next(filter(shutil.which, SHELLS), SHELLS[-1])
-    try:
-        ended = subprocess.run(
-            [shell, "-s", "--", "."],
-            input=script.encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"it took longer than {PATIENCE:g} seconds"
-    if not ended.returncode:
-        return ""
-    said = ended.stdout.decode("utf-8", "backslashreplace").strip()[-MOST_SAID:]
-    return f"it ended with {ended.returncode}: {said}" if said else f"it ended with {ended.returncode}"
+    with tempfile.TemporaryFile() as file:
+        file.write(script.encode())
+        file.seek(0)
+        try:
+            code, printed = run_to_its_end([shell, "-s", "--", "."], file, PATIENCE, _end)
+        except TimeoutError as error:
+            return f"it took {error}"
+    said = printed.decode("utf-8", "backslashreplace").strip()
+    return "" if not code else f"it ended with {code}: {said}" if said else f"it ended with {code}"
+
+
+def _end(said: bytes) -> bytes:
+    return said[-MOST_SAID:]
 
 
 TOOLS = [set_up]

@@ -16,6 +16,7 @@ from misstep.errors import UsageError
 VERBS = ("move", "copy", "delete", "archive", "rename", "create")
 _PROMPT = re.compile(r"prompt(\d+)\.txt")
 _BRANCH = re.compile(r"^(?P<depth>(?:[│|]?[ \xa0]{3,4})*)(?:├──|└──)[ \xa0](?P<name>.+)$")
+_EXPECTED = "expected a path like ./setups/setup_art.sh, relative to the folder that --data names"
 _SHARE = 5  # one task in so many is for validation
 
 
@@ -108,7 +109,7 @@ def _paper_task(root: Path, entry: Entry) -> PaperTask:
     truth = _inside(root, entry.ground_truth_directory)
     request = read_text(prompt).strip()
     if not request:
-        raise UsageError("the prompt is empty", where=str(prompt))
+        raise UsageError("the prompt is empty", "write into it what is to be done", where=str(prompt))
     if not setup.is_file():
         raise UsageError("there is no such set-up script", f"{prompt} needs it", where=str(setup))
     field = prompt.parent.name
@@ -134,7 +135,7 @@ def _inside(root: Path, name: str) -> Path:
     try:
         place = (root / name).resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        raise UsageError(f"'{name[:200]}' is not a path", where=str(root)) from error
+        raise UsageError(f"'{name[:200]}' is not a path", _EXPECTED, where=str(root)) from error
     if not place.is_relative_to(root):
-        raise UsageError(f"'{name[:200]}' leads out of the benchmark's folder", where=str(root))
+        raise UsageError(f"'{name[:200]}' leads out of the benchmark's folder", _EXPECTED, where=str(root))
     return place

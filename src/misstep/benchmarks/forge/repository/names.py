@@ -6,6 +6,8 @@ HEADS = "refs/heads/"
 KEPT = "refs/pull/"  # nobody may make refs there
 DEEPEST = 200  # parts of a path
 LONGEST = 255  # bytes of a part of a path, as file systems have it
+# Characters that file systems of Apple pass over in names.
+_UNSEEN = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|$)|\.$|/$|^/|^\.")
 
 
@@ -22,7 +24,12 @@ def is_ref(name: str) -> bool:
 
 
 def is_branch(name: str) -> bool:
-    return name not in ("", "@", "HEAD") and not name.startswith("-") and is_ref(HEADS + name)
+    return name != "" and not misleads(HEADS + name) and is_ref(HEADS + name)
+
+
+def misleads(ref: str) -> bool:
+    """Whether a branch of that name would be taken for an option, or for what is checked out."""
+    return ref in (f"{HEADS}HEAD", f"{HEADS}@") or ref.startswith(f"{HEADS}-")
 
 
 def is_path(path: str) -> bool:
@@ -32,9 +39,16 @@ def is_path(path: str) -> bool:
         "\0" not in path
         and len(parts) <= DEEPEST
         and _is_text(path)
-        and all([part not in ("", ".", "..") and part.lower() != ".git" for part in parts])
+        and all([part not in ("", ".", "..") and not _is_gits_own(part) for part in parts])
         and all([len(part.encode()) <= LONGEST for part in parts])
     )
+
+
+def _is_gits_own(part: str) -> bool:
+    """Whether some file system would take it for git's own folder, by the rules of git's own guards."""
+    on_ntfs = [piece.partition(":")[0].rstrip(" .").lower() for piece in part.split("\\")]
+    on_hfs = part.translate(_UNSEEN).lower()
+    return on_hfs == ".git" or any(piece in (".git", "git~1") for piece in on_ntfs)
 
 
 def _is_text(name: str) -> bool:

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 from misstep.benchmarks.forge.repository.program import PATIENCE, environment, find_git
 from misstep.benchmarks.forge.rest.application import Request, Response
 from misstep.benchmarks.forge.rest.auth import Visitor
+from misstep.benchmarks.forge.serving.pushing import objections
 
 WRITES = "git-receive-pack"
 ASKS = {"WWW-Authenticate": 'Basic realm="GitHub"', "Content-Type": "text/plain"}
@@ -49,6 +50,10 @@ def serve_git(folder: Path, rest: str, request: Request, visitor: Visitor, priva
     }
     if any("\0" in value for value in variables.values()):
         return Response(400, {"Content-Type": "text/plain"}, b"Bad request\n")
+    if rest == WRITES and variables["HTTP_CONTENT_ENCODING"]:
+        return Response(415, {"Content-Type": "text/plain"}, b"A push has to be sent as it is\n")
+    if rest == WRITES and (report := objections(request.body)):
+        return Response(200, {"Content-Type": f"application/x-{WRITES}-result"}, report)
     return _answered(variables, request.body)
 
 

@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -13,6 +14,8 @@ from misstep.errors import UsageError
 
 HOST = "127.0.0.1"
 LARGEST = 16 * 1024 * 1024  # bytes of a body
+MOST_IGNORED = 1 << 30  # bytes that are read of one that is too large
+LINGER = 5.0  # seconds in which a client that was refused has to go on sending, or go away
 IDLE = 600.0  # seconds that a connection may say nothing; models take their time
 
 Answering = Callable[[Request], Response]
@@ -60,6 +63,16 @@ class Handler(BaseHTTPRequestHandler):
         """What else the client sends can't be told from the body that was not read."""
         self.close_connection = True
         self._write(refused(Refusal(status, message)))
+        self._hear_out()
+
+    def _hear_out(self) -> None:
+        """Let the client send what it is sending: few look for an answer before, and none gets it after."""
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            self.connection.settimeout(LINGER)
+            ignored = 0
+            while ignored < MOST_IGNORED and (part := self.connection.recv(1 << 16)):
+                ignored += len(part)
 
     def _write(self, response: Response) -> None:
         self.send_response(response.status)

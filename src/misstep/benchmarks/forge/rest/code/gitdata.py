@@ -3,7 +3,7 @@
 import base64
 from typing import Any
 
-from misstep.benchmarks.forge.repository.names import HEADS, KEPT, is_path, is_ref
+from misstep.benchmarks.forge.repository.names import HEADS, KEPT, is_path, is_ref, misleads
 from misstep.benchmarks.forge.repository.objects import FOLDER, Entry, Object
 from misstep.benchmarks.forge.repository.repository import Refused
 from misstep.benchmarks.forge.rest.answers import Answer, not_found, not_supplied, unprocessable, wrong_type
@@ -11,6 +11,7 @@ from misstep.benchmarks.forge.rest.call import Call
 from misstep.benchmarks.forge.rest.code.contents import decoded, now, signature
 from misstep.benchmarks.forge.rest.code.gitviews import entry_view, git_commit_view, ref_view
 
+ENCODINGS = ("utf-8", "base64")
 MODES = ("100644", "100755", "120000", "040000")
 
 
@@ -31,7 +32,7 @@ def create_ref(call: Call) -> Answer:
     name, sha = call.text("ref"), call.text("sha")
     if not name.startswith("refs/") or name.count("/") < 2:
         raise unprocessable("Reference name must start with 'refs/' and have at least two slashes.")
-    if not is_ref(name) or name in ("refs/heads/HEAD", "refs/heads/@") or name.startswith("refs/heads/-"):
+    if not is_ref(name) or misleads(name):
         raise unprocessable(f"{name} is not a valid ref name.")
     if name.startswith(KEPT):
         raise unprocessable(f"{KEPT} is kept for pull requests: no reference can be created there.")
@@ -178,6 +179,8 @@ def get_blob(call: Call) -> Answer:
 
 def create_blob(call: Call) -> Answer:
     content, encoding = call.text("content"), call.text_or("encoding", "utf-8")
+    if encoding not in ENCODINGS:
+        raise wrong_type("encoding", f"one of {', '.join(ENCODINGS)}")
     data = decoded(content) if encoding == "base64" else content.encode("utf-8", "replace")
     return Answer(_blob_view(call, call.repository.write_blob(data)), 201)
 

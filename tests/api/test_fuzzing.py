@@ -16,7 +16,7 @@ import pytest
 from misstep.api.fuzzing import find_finding, fuzz_tools, resume_fuzzing, view_fuzzing
 from misstep.api.runs import list_runs, view_run
 from misstep.api.tool_replay import replay_calls, replay_finding
-from misstep.core.event import Event, FindingMade, RunFinished, RunStarted, ToolFinished
+from misstep.core.event import Event, FindingMade, RunFinished, RunStarted, Spending, ToolFinished
 from misstep.core.finding import FuzzReport, ToolReport
 from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, StoreError, UsageError
@@ -63,7 +63,7 @@ def test_crashes_are_found_made_small_and_kept(place: Path) -> None:
     assert (lookup.reach.lines, lookup.reach.total) == (1, 1)
     assert "bubblewrap" in lookup.sandbox or "no sandbox" in lookup.sandbox
     assert view_fuzzing(settings_in(place), "last") == report
-    assert [type(event) for event in events if not isinstance(event, FindingMade)] == [
+    assert [type(event) for event in events if not isinstance(event, FindingMade | Spending)] == [
         RunStarted,
         *[ToolFinished] * 4,
         RunFinished,

@@ -11,7 +11,7 @@ import pytest
 import misstep
 from misstep.api import agents, plan
 from misstep.core.agent import Answer, Assignment, Toolbox
-from misstep.core.event import CaseFinished, Event, RunFinished, RunStarted
+from misstep.core.event import CaseFinished, Event, RunFinished, RunStarted, Spending
 from misstep.core.summary import Summary
 from misstep.core.transcript import Usage
 from misstep.store.runs import Store
@@ -29,8 +29,8 @@ def test_events_come_in_order(tmp_path: Path) -> None:
     summary = plan.run_agent(settings, events.append)
     assert isinstance(events[0], RunStarted)
     assert (events[0].total, sum(events[0].verdicts.values())) == (10, 0)
-    assert all(isinstance(event, CaseFinished) for event in events[1:-1])
-    assert len(events) == 12
+    assert [type(event) for event in events[1:-1]] == [CaseFinished, Spending] * 10
+    assert len(events) == 22
     assert events[-1] == RunFinished(summary.run, summary)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_a_run_is_shown_and_replayed(misstep: Command) -> None:
 def test_all_passed(misstep: Command) -> None:
     printed = misstep("bench", "files", "--agent", "sim:right", *FEW, "--display", "plain")
     assert printed.code == 0
-    assert printed.out.rstrip().endswith("all 3 tasks passed")
+    assert re.search(r"\n\nall 3 tasks passed\n\nas a page: misstep report \w{6}\n$", printed.out)
     assert ": 3 tasks\n" in printed.err
     assert "3/3  passed 3  failed 0" in printed.err
 

@@ -16,6 +16,8 @@ from misstep.core.settings import Settings
         ("none", 0, 0, True),
         ("threshold:0.5", 1, 2, True),
         ("threshold:0.6", 1, 2, False),
+        ("threshold:0.07", 7, 100, True),
+        ("threshold:0.07", 6, 100, False),
         ("threshold:0.5", 0, 0, False),
         ("threshold:1", 0, 0, False),
         ("threshold:0", 0, 0, True),

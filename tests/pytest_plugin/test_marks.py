@@ -1,6 +1,7 @@
 """Functions that return agents or tools, as tests."""
 
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -200,7 +201,7 @@ def test_tools_become_tests(pytester: pytest.Pytester, run_pytest: Pytest) -> No
     assert text.count("crash  IndexError") == 2
     assert "test_nothing gives no tools" in text
     for finding in re.findall(r"again: (misstep replay \S+)", text):
-        again = pytester.run("python", "-m", *finding.split())
+        again = pytester.run(sys.executable, "-m", *finding.split())
         assert again.ret == 1
         again.stdout.fnmatch_lines(["as before"])
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from misstep.api.benchmarking.files import Files, tasks_on_files
+from misstep.api.benchmarking.files import Files
+from misstep.benchmarks.files.suite import public_tasks
 from misstep.benchmarks.forge.solutions import solution
 from misstep.benchmarks.forge.tasks import forge_tasks
 from misstep.core.benchmark import Solution, Task
@@ -96,7 +97,7 @@ EXACT = words("Comment on an issue.", body="The whole comment. Add nothing to it
 
 
 def on_files(say: Answer) -> Reader:
-    tasks = tasks_on_files("all", 0, 0)
+    tasks = public_tasks()
     return Reader(tasks, Files(tasks).solve, move_as_told, say)
 
 

@@ -42,13 +42,25 @@ def end_family(leader: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
         return
-    sessions, killed = {leader}, set[int]()
-    while newly_found := [each for each in _family(sessions) if each.pid not in killed]:
-        for process in sorted(newly_found, key=lambda each: each.pid == os.getpid()):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(process.pid, signal.SIGKILL)
-            killed.add(process.pid)
+    for pid in sorted(_halt(leader), key=lambda each: each == os.getpid()):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _halt(leader: int) -> set[int]:
+    """The whole family, stopped but for ourselves, until nobody is left who could add to it.
+
+    Were they killed one after the other, a child could go its own way just when its parent is gone.
+    """
+    sessions, found = {leader}, set[int]()
+    while newly_found := [each for each in _family(sessions) if each.pid not in found]:
+        for process in newly_found:
+            if process.pid != os.getpid():
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(process.pid, signal.SIGSTOP)
+            found.add(process.pid)
             sessions.add(process.session)
+    return found
 
 
 def _family(sessions: set[int]) -> list[Listed]:

@@ -23,7 +23,7 @@ from misstep.cli.groups import (
 )
 from misstep.cli.numbers import PORT
 from misstep.cli.options import settings_options
-from misstep.cli.output import hint, ours_alone, print_json_text, to_report
+from misstep.cli.output import hint, ours_alone, point_to_page, print_json_text, to_report
 from misstep.cli.watching import followed, watched
 from misstep.core.benchmark import Benchmark, BenchmarkReport
 from misstep.core.settings import Settings
@@ -175,3 +175,4 @@ def _show(settings: Settings, report: BenchmarkReport, ending: Ending, most: int
         console = Console()
         console.print(benchmark_view(report, f"misstep show {report.run}", way_to(settings.store), most))
         ending.show(console)
+        point_to_page(console, report.run, way_to(settings.store))

@@ -20,7 +20,7 @@ from misstep.cli.groups import (
     USUALLY_TRYING,
 )
 from misstep.cli.options import settings_options
-from misstep.cli.output import check_specs, hint, ours_alone, print_json_text, to_report
+from misstep.cli.output import check_specs, hint, ours_alone, point_to_page, print_json_text, to_report
 from misstep.cli.watching import followed, watched
 from misstep.core.consistency import ConsistencyRun, PromptSet
 from misstep.core.settings import Settings
@@ -127,3 +127,7 @@ def _show(settings: Settings, report: ConsistencyRun, ending: Ending) -> None:
         console = Console()
         console.print(consistency_view(report, f"misstep replay {report.run}", way_to(settings.store)))
         ending.show(console)
+        if any(tool.verdict == "failed" for tool in report.tools):
+            hint(console, f"are they right? misstep label {report.run}{way_to(settings.store)}")
+        else:
+            point_to_page(console, report.run, way_to(settings.store))

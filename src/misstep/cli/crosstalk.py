@@ -11,11 +11,12 @@ from misstep.cli.closing import close_run
 from misstep.cli.gate import Ending, exit_code
 from misstep.cli.groups import ABOUT_TRYING, CALLING, FUZZING, KEEPING, TRYING, USUALLY_TRYING
 from misstep.cli.options import settings_options
-from misstep.cli.output import check_specs, print_json_text, to_report
+from misstep.cli.output import check_specs, point_to_page, print_json_text, to_report
 from misstep.cli.watching import followed, watched
 from misstep.core.crosstalk import CrosstalkReport
 from misstep.core.settings import Settings
 from misstep.report.crosstalk import MOST_REQUESTS, crosstalk_as_json, crosstalk_view
+from misstep.store.location import way_to
 
 USUAL = {**USUALLY_TRYING, "count": COUNT}
 ABOUT = {
@@ -76,4 +77,6 @@ def _show(settings: Settings, report: CrosstalkReport, most: int = MOST_REQUESTS
     if settings.json:
         print_json_text(crosstalk_as_json(report))
     else:
-        Console().print(crosstalk_view(report, most))
+        console = Console()
+        console.print(crosstalk_view(report, most))
+        point_to_page(console, report.run, way_to(settings.store))

@@ -104,6 +104,9 @@ def _show(settings: Settings, run: FixRun, most: int = 20) -> None:
 def _put_in_place(settings: Settings, run: FixRun, write: bool) -> None:
     """Write what is better, and nothing else."""
     if not (write or settings.out):
+        if run.better:
+            command = f"misstep tool fix --resume {run.run}{way_to(settings.store)}"
+            print(f"\nto put it in place: {command} --write, or --out FILE", file=sys.stderr)
         return
     if not run.better:
         print("nothing was written: no description is better on what was held out", file=sys.stderr)

@@ -14,7 +14,7 @@ from misstep.cli.closing import close_run
 from misstep.cli.gate import Ending, Gate
 from misstep.cli.groups import ABOUT_TRYING, CALLING, FUZZING, GATE, KEEPING, TRYING, USUALLY_TRYING
 from misstep.cli.options import settings_options
-from misstep.cli.output import check_specs, hint, print_json_text, to_report
+from misstep.cli.output import check_specs, hint, point_to_page, print_json_text, to_report
 from misstep.cli.watching import followed, watched
 from misstep.core.finding import FuzzReport
 from misstep.core.settings import Settings
@@ -124,3 +124,4 @@ def _show(settings: Settings, report: FuzzReport, ending: Ending) -> None:
         console = Console()
         console.print(fuzz_view(report, f"misstep replay {report.run}", way_to(settings.store)))
         ending.show(console)
+        point_to_page(console, report.run, way_to(settings.store))

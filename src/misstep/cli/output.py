@@ -107,6 +107,11 @@ def hint(console: Console, text: str, gap: bool = True) -> None:
     console.print(("\n" if gap else "") + text, style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
+def point_to_page(console: Console, run: str, place: str) -> None:
+    """The next step where nothing else suggests itself."""
+    hint(console, f"as a page: misstep report {run}{place}")
+
+
 def quoted(name: str) -> str:
     """A name from outside as it can be typed into a shell."""
     return shlex.quote(plain(name))

@@ -29,7 +29,7 @@ def test_events_come_in_order(tmp_path: Path) -> None:
     summary = plan.run_agent(settings, events.append)
     assert isinstance(events[0], RunStarted)
     assert (events[0].total, sum(events[0].verdicts.values())) == (10, 0)
-    assert [type(event) for event in events[1:-1]] == [CaseFinished, Spending] * 10
+    assert [type(event) for event in events[1:-1]] == [Spending, CaseFinished] * 10
     assert len(events) == 22
     assert events[-1] == RunFinished(summary.run, summary)
 

@@ -86,8 +86,8 @@ class Sitting:
             self._contested = True
             return
         self._tally.add(outcome)
-        self._emit(CaseFinished(self._run.id, outcome))
         self._emit(Spending(self._run.id, self._purse.used, self._run.settings.budget))
+        self._emit(CaseFinished(self._run.id, outcome))
         if outcome.transcript.ended == "answered":
             refuse_hidden_tokens(self._tally, self._run.settings)
 

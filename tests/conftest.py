@@ -6,10 +6,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from sqlalchemy import make_url
 
 from tests.postgresql import GIVEN, Server, find_binaries, running_server
 from tests.processes import children
+
+# How long anything takes says nothing about it on a machine that has other things to do.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -17,11 +17,10 @@ TAKEN = ("serve", "port", "json")  # all that has a meaning here
 def serve(port: int, as_json: bool) -> int:
     """Say where the forge is, and serve it until Ctrl-C."""
     _refuse_vain(click.get_current_context())
-    with claimed_room() as room, Forge(room.folder, port=port) as served:
+    with claimed_room() as room, Forge(room.folder, port=port) as served, suppress(KeyboardInterrupt):
         _tell(served, as_json)
         click.echo("until Ctrl-C", err=True)
-        with suppress(KeyboardInterrupt):
-            threading.Event().wait()
+        threading.Event().wait()
     return 0
 
 

@@ -9,12 +9,19 @@ PAUSE = 1.0  # seconds
 
 @contextmanager
 def ticking(do: Callable[[], object], pause: float = PAUSE) -> Iterator[None]:
-    """Call `do` after each pause, in a thread of its own, and once more at the end."""
-    over = threading.Event()
+    """Call `do` after each pause, in a thread of its own, and once more at the end.
+
+    It ends with the first time that goes wrong, which is raised when the work is done; what went wrong with
+    the work itself comes first.
+    """
+    over, wrong = threading.Event(), list[Exception]()
 
     def tick() -> None:
-        while not over.wait(pause):
-            do()
+        try:
+            while not over.wait(pause):
+                do()
+        except Exception as error:
+            wrong.append(error)
 
     thread = threading.Thread(target=tick, name="ticking", daemon=True)
     thread.start()
@@ -23,4 +30,6 @@ def ticking(do: Callable[[], object], pause: float = PAUSE) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-        do()
+    if wrong:
+        raise wrong[0]
+    do()

@@ -1,7 +1,7 @@
 # All a fresh machine needs is Python 3.11 or newer and make; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench constraints environments postgresql bubblewrap browser clean
+.PHONY: help demo test lint bench reference screenshots constraints environments postgresql bubblewrap browser clean
 
 # The first interpreter that is new enough; PYTHON=… overrides it.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -123,6 +123,14 @@ test:
 # What misstep is measured against may be missing; the results say so.
 bench: .venv/.installed-test .venv-inspect/.installed .venv-tools/.installed bubblewrap browser
 	$(BIN)/python -m benchmarks
+
+# What the documentation has of the code, after a change of commands, settings, kinds or public names.
+reference: .venv/.installed-test
+	$(BIN)/python -m tests.reference
+
+# The pictures of the documentation, after a change of what people see. Look at each one.
+screenshots: .venv/.installed-test browser
+	$(BIN)/python -m tests.browser.screenshots
 
 # After a change of dependencies: resolve anew in an empty environment and pin the result.
 constraints:

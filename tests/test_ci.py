@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.test_docs import write_files
+from tests.documents.pages import write_files
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
-PAGE = "docs/ci.md"
+PAGE = "docs/how-to/ci.md"
 COMMAND = "plan test --agent agent.py:agent --count 12 --seed 1 --display none"
 
 

@@ -26,6 +26,9 @@ from tests.documents.typist import work
 sys.path.remove(sys.argv[1])
 work()
 """
+PLUGINS = (
+    "-p no:anyio -p no:langsmith_plugin -p no:xdist"  # of others, which take longer to load than all else
+)
 OURS = ("GITHUB_STEP_SUMMARY", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 
 
@@ -47,7 +50,7 @@ class Desk:
             if name not in OURS and not name.startswith("MISSTEP_")
         }
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        self.environment = {**kept, "COLUMNS": "100", "PATH": path, **variables}
+        self.environment = {**kept, "COLUMNS": "100", "PATH": path, "PYTEST_ADDOPTS": PLUGINS, **variables}
 
     def __enter__(self) -> Self:
         return self

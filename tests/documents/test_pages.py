@@ -17,12 +17,14 @@ from tests.documents.models import model_of
 from tests.documents.pages import PAGES, ROOT, Block, blocks, text_of
 from tests.documents.requirements import complaint_about
 from tests.documents.unrun import UNRUN
+from tests.interop.receiver import receiving
 from tests.snapshots import scrub
 
 TYPED = [page for page in PAGES if blocks(page)]
 POSTGRESQL = "postgresql://me@db.example/misstep"
 RAY = "head.example:6379"
 LOCAL = "http://127.0.0.1:8000/v1"
+OTLP = "http://127.0.0.1:4318"
 
 
 @pytest.fixture
@@ -40,12 +42,17 @@ def variables(page: str) -> Iterator[dict[str, str]]:
 @pytest.fixture
 def places(request: pytest.FixtureRequest, page: str, variables: dict[str, str]) -> dict[str, str]:
     """Addresses on this machine for those that a page makes up."""
-    found = {LOCAL: variables["OPENAI_BASE_URL"]}
-    if POSTGRESQL in text_of(page):
-        found[POSTGRESQL] = request.getfixturevalue("postgresql_location")
-    if RAY in text_of(page):
-        found[RAY] = request.getfixturevalue("ray_address")
-    return found
+    homes = {POSTGRESQL: "postgresql_location", RAY: "ray_address", OTLP: "otlp_address"}
+    wanted = {made_up: home for made_up, home in homes.items() if made_up in text_of(page)}
+    found = {made_up: request.getfixturevalue(home) for made_up, home in wanted.items()}
+    return {LOCAL: variables["OPENAI_BASE_URL"], **found}
+
+
+@pytest.fixture
+def otlp_address() -> Iterator[str]:
+    with receiving() as receiver:
+        yield receiver.url
+        assert receiver.spans
 
 
 @pytest.fixture

@@ -48,7 +48,8 @@ def usage(argument: click.Argument) -> str:
 
 def spelled(option: click.Option) -> str:
     """An option with what it takes."""
-    takes = "" if option.is_flag else f" {option.metavar or option.type.name.upper()}"
+    kind = "N" if isinstance(option.type, click.IntRange) else option.type.name.upper()
+    takes = "" if option.is_flag else f" {option.metavar or kind}"
     return f"`{', '.join(option.opts)}{takes}`"
 
 

@@ -219,6 +219,8 @@ def test_descriptions_that_were_mended(misstep: Command, tmp_path: Path) -> None
     assert reports.summary == json.loads(misstep("show", "last", "--json").out)
     assert ">road</h2>" in reports.page
     assert "<summary>Candidate 1</summary>" in reports.page
+    run = json.loads(misstep("runs", "--json").out)["runs"][0]["run"]
+    assert f"misstep tool fix --resume {run} --write</pre>" in reports.page
 
 
 def test_an_agent_that_says_the_worst(misstep: Command, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def run_parts(findings: Findings) -> Iterator[Markup]:
         yield from noise(findings.groups)
         return
     if findings.fixes:
-        yield from wordings(findings.fixes)
+        yield from wordings(findings.fixes, findings.place)
         return
     if findings.tools:
         yield from defects(findings.tools, findings.place)

@@ -48,7 +48,7 @@ def test_remarks_are_shown(folder: Path, misstep: Command) -> None:
     assert printed.code == 1
     lines = "\n".join(line.rstrip() for line in printed.out.splitlines())
     assert lines.startswith(SHOWN)
-    assert lines.endswith("2 tools, 1 remark, 1 without")
+    assert lines.endswith("2 tools, 1 remark, 1 without\n\nwhat breaks them: misstep tool fuzz mine.py:tools")
     assert not list(folder.glob("*.db"))
 
 

@@ -23,12 +23,12 @@ from misstep.report.page import run_page
 from tests.browser.chromium import Visitor, find_program, running_browser
 
 PICTURES = Path(__file__).parents[2] / "docs" / "images"
-WIDTH = 1000
-HEIGHTS = {"report": 1020, "case": 575, "terminal": 620}
+SIZES = {"report": (800, 1050), "case": (1000, 575), "terminal": (840, 620)}
+VIEWPORT = {"width": 1000, "height": 1050}
 SCHEMES = ("light", "dark")
 COMMAND = ("plan", "test", "--agent", "sim:greedy", "--count", "200", "--seed", "1", "--fail-on", "none")
 COLUMNS = 96
-COLOURS = 64
+COLOURS = 128
 LIGHT = TerminalTheme(
     (255, 255, 255),
     (36, 41, 47),
@@ -96,7 +96,7 @@ def terminal_output(folder: Path) -> str:
 @contextlib.contextmanager
 def visiting(browser: Any, scheme: str) -> Iterator[Visitor]:
     context = browser.new_context(
-        viewport={"width": WIDTH, "height": max(HEIGHTS.values())},
+        viewport=VIEWPORT,
         color_scheme=scheme,
         device_scale_factor=1.5,
     )
@@ -126,7 +126,8 @@ def take_terminal(visitor: Visitor, folder: Path, said: str, scheme: str) -> Non
 
 def take(page: Any, name: str, scheme: str) -> None:
     """A picture of the upper part, in few colours, which is all that a page has."""
-    clip = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHTS[name]}
+    width, height = SIZES[name]
+    clip = {"x": 0, "y": 0, "width": width, "height": height}
     taken = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
     small = taken.quantize(COLOURS, dither=Image.Dither.NONE)
     small.save(PICTURES / f"{name}-{scheme}.png", optimize=True)

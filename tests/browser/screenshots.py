@@ -23,7 +23,7 @@ from misstep.report.page import run_page
 from tests.browser.chromium import Visitor, find_program, running_browser
 
 PICTURES = Path(__file__).parents[2] / "docs" / "images"
-SIZES = {"report": (800, 1050), "case": (1000, 575), "terminal": (840, 620)}
+SIZES = {"report": (800, 1030), "case": (1000, 575), "terminal": (840, 620)}
 VIEWPORT = {"width": 1000, "height": 1050}
 SCHEMES = ("light", "dark")
 COMMAND = ("plan", "test", "--agent", "sim:greedy", "--count", "200", "--seed", "1", "--fail-on", "none")

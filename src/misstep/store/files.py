@@ -61,8 +61,8 @@ def _why_not(path: Path) -> str:
 
 @contextmanager
 def _whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file under another name until it is complete; it keeps owner, rights and extended attributes of the one
-    it replaces."""
+    """A file under another name until it is complete; it keeps owner, rights and extended attributes of
+    the one that it replaces."""
     with _beside(path) as (file, partial):
         yield file
         _to_disk(file)
@@ -126,8 +126,8 @@ def _attributes(path: str | Path) -> dict[str, bytes]:
 
 
 def _write_over(path: Path, complete: str) -> None:
-    """Write what is complete into a file that can't be replaced: it has other names, or an owner or attributes
-    that would be lost. What it held lies beside it meanwhile, and is put back if anything breaks."""
+    """Write what is complete into a file that can't be replaced: it has other names, or an owner or
+    attributes that would be lost. What it held lies beside it meanwhile, and is put back if that breaks."""
     with _beside(path) as (file, before):
         with open(path, "rb") as old:
             shutil.copyfileobj(old, file)

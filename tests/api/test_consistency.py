@@ -483,6 +483,7 @@ def test_words_of_the_user_reach_the_models(tmp_path: Path) -> None:
         check_consistency(settings, [f"{tmp_path}/roads.py:road"])
         said = {stage_of(prompt): prompt for prompt in prompts(server)}
     assert "Everybody lives in France." in said["templates"]
+    assert "Everybody lives in France." in said["infills"]
     assert "Mine: " in said["majority"]
 
 

@@ -69,6 +69,7 @@ def test_answers_that_a_judge_finds_right_count(
     assert printed.code == 0
     (one,) = json.loads(printed.out)["tools"]
     assert (one["tool"], one["validation"]["judged"]) == ("road", 4)  # a whole set
+    assert json.loads(printed.out)["usd"] is None  # nobody has said what this model costs
     assert [one[when]["passed"] for when in ("before", "after")] == [1, 4]
     page = run_page(gather(Settings(), "last"))
     assert "<h2>road</h2>" in page

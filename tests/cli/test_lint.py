@@ -47,7 +47,8 @@ def test_remarks_are_shown(folder: Path, misstep: Command) -> None:
     printed = misstep("tool", "lint", "mine.py:tools", *SHORT)
     assert printed.code == 1
     assert printed.out.startswith(SHOWN)
-    assert printed.out.endswith("2 tools, 1 remark, 1 without\n")
+    closing = "2 tools, 1 remark, 1 without\n\nwhat breaks them: misstep tool fuzz mine.py:tools\n"
+    assert printed.out.endswith(closing)
     assert not list(folder.glob("*.db"))
 
 

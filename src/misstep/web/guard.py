@@ -8,9 +8,10 @@ from starlette.responses import PlainTextResponse
 from misstep.adapters.hosting import NAMES
 
 HEADERS = {
-    # No script, nothing from elsewhere, in nobody's frame: what pages show was written by tools and agents.
+    # Only files of our own, in nobody's frame: what pages show was written by tools and agents.
     "content-security-policy": (
-        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",

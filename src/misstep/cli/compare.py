@@ -9,7 +9,7 @@ from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, quoted
 from misstep.core.comparison import Comparison, TaskComparison
 from misstep.core.settings import Settings
-from misstep.report.comparison import comparison_view, task_comparison_view
+from misstep.report.comparison import comparison_view
 from misstep.report.naming import subject_name
 from misstep.report.statistics import listed
 from misstep.store.location import way_to
@@ -32,10 +32,7 @@ def compare(settings: Settings, first: str, second: str) -> int:
         return 0
     console = Console()
     names = [_name(settings, run) for run in (comparison.first, comparison.second)]
-    if isinstance(comparison, TaskComparison):
-        console.print(task_comparison_view(comparison, *names))
-    else:
-        console.print(comparison_view(comparison, *names))
+    console.print(comparison_view(comparison, *names))
     _show_cases(console, comparison, way_to(settings.store))
     return 0
 

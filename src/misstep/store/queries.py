@@ -47,7 +47,9 @@ def select_case(run: int, condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 def find_document(connection: sa.Connection, outcome: int) -> bytes:
     """The outcome at a place in the order of arrival."""
-    return connection.execute(sa.select(records.c.document).where(records.c.outcome == outcome)).scalar_one()
+    wanted = sa.select(records.c.document).where(records.c.outcome == outcome)
+    document: bytes = connection.execute(wanted).scalar_one()
+    return document
 
 
 def select_fingerprints(run: int, keys: Sequence[str]) -> sa.Select[Any]:

@@ -136,3 +136,4 @@ _FINDERS: dict[Verb, Callable[[Store, str], list[Item]]] = {
     "consistency": _items_of_sets,
     "fuzz": _items_of_trials,
 }
+CAN_BE_LABELLED = frozenset(_FINDERS)

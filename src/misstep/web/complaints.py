@@ -15,14 +15,14 @@ from misstep.web.pages import show
 
 def complaints() -> dict[Any, Callable[[Request, Any], Response]]:
     """For the exception handlers of an application."""
-    return {MisstepError: _tell_error, HTTPException: _tell_status}
+    return {MisstepError: complain_of, HTTPException: _tell_status}
 
 
 def complain(request: Request, status: int, title: str, told: str = "", **values: Any) -> Response:
     return show(request, "complaint.html", status, title=title, told=plain_lines(told), **values)
 
 
-def _tell_error(request: Request, error: MisstepError) -> Response:
+def complain_of(request: Request, error: MisstepError) -> Response:
     status = 400 if isinstance(error, UsageError) else 503 if isinstance(error, StoreError) else 500
     return complain(request, status, error.message, "\n".join(filter(None, (error.where, *error.hints))))
 

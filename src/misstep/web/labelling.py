@@ -22,12 +22,12 @@ SKIPPED = "skip"
 SEE_OTHER = 303
 
 
-def labelling_app(labelling: Labelling) -> Any:
+def labelling_app(labelling: Labelling, secret: Secret | None = None) -> Any:
     """An ASGI application that can stand alone or under any path; put a `Guard` before it.
 
-    Forms carry a secret of their own, so that no other page can send one.
+    Forms carry a secret, one of their own if none is given, so that no other page can send one.
     """
-    pages = _Pages(labelling, Secret())
+    pages = _Pages(labelling, secret or Secret())
     routes = [
         Route("/", pages.start, name="start"),
         Route("/item/{number:int}", pages.item, name="item"),

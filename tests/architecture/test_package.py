@@ -88,6 +88,8 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/web/templates/item.html",
         "misstep/web/templates/layout.html",
         "misstep/web/templates/playground.html",
+        "misstep/web/templates/start.html",
+        "misstep/web/templates/waiting.html",
         "misstep/workshop/sandbox/data/destruction.toml",
         "misstep/workshop/sandbox/data/places.toml",
         "misstep/tooling/judging/words/data/wording.toml",

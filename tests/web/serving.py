@@ -12,8 +12,8 @@ STOPS = 10  # seconds that a server may take to end, on a busy machine
 class Served:
     """A server, where it is, and the process that it is in."""
 
-    def __init__(self, process: "subprocess.Popen[str]", url: str) -> None:
-        self.process, self.url = process, url
+    def __init__(self, process: "subprocess.Popen[str]", lines: list[str]) -> None:
+        self.process, self.url, self.said = process, lines[0], lines[1:]
 
     def stop(self) -> str:
         """Ctrl-C; what it has said since on standard error."""
@@ -27,10 +27,11 @@ def served(store: str, *flags: str) -> Iterator[Served]:
     command = [sys.executable, "-m", "misstep", "serve", "--port", "0", "--store", store, *flags]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
-        url = process.stderr.readline().strip()
-        assert url.startswith("http://"), url + process.stderr.read()
-        process.stderr.readline()
-        running = Served(process, url)
+        lines = list[str]()
+        while (line := process.stderr.readline()) not in ("", "Ctrl-C ends it\n"):
+            lines.append(line.strip())
+        assert line, lines
+        running = Served(process, lines)
         try:
             yield running
         finally:

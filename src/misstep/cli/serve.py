@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from misstep.web.server import Address
 
 USUAL_PORT = 7357
+READ_ALONG = "without https in front, others on the network can read along"
 
 
 @click.command("serve")
@@ -42,9 +43,8 @@ def serve(settings: Settings, host: str, port: int, opening: bool) -> int:
         raise MissingExtra("the web page", "web", "misstep runs and misstep show need no browser") from error
 
     def ready(address: "Address") -> None:
-        print(f"{address.shown}\nCtrl-C ends it", file=sys.stderr, flush=True)
-        if not is_loopback(host):
-            print("without https in front, others on the network can read along", file=sys.stderr, flush=True)
+        warning = "" if is_loopback(host) else f"{READ_ALONG}\n"
+        print(f"{address.shown}\n{warning}Ctrl-C ends it", file=sys.stderr, flush=True)
         if opening:
             webbrowser.open(address.here)
 

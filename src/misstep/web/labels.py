@@ -14,7 +14,7 @@ from misstep.errors import MisstepError, UsageError
 from misstep.web.complaints import complain_of
 from misstep.web.forms import Secret, read_form
 from misstep.web.labelling import labelling_app
-from misstep.web.pages import show
+from misstep.web.pages import Apart, show
 from misstep.web.runs import run_path
 
 SEE_OTHER = 303
@@ -48,20 +48,19 @@ class LabelPages:
             check_labeller(name)
         except UsageError as error:
             return self._form(request, run, None, f"{error.message}: {error.hints[0]}", 400)
-        # What a path can't hold is escaped here, and once more on its way.
-        return RedirectResponse(f"{run_path(run)}/label/{quote(quote(name, safe=''))}/", SEE_OTHER)
+        return RedirectResponse(f"{run_path(run)}/label/{_as_part(name)}/", SEE_OTHER)
 
     async def label(self, scope: Any, receive: Any, send: Any) -> None:
         """The labelling application of one run for one person."""
         names = scope["path_params"]
-        opened = open_labelling(self._settings, names["run"], unquote(names["labeller"]))
+        opened = open_labelling(self._settings, names["run"], _from_part(names["labeller"]))
         try:
             labelling = await run_in_threadpool(opened.__enter__)
         except MisstepError as error:
             await complain_of(Request(scope), error)(scope, receive, send)
             return
         try:
-            await labelling_app(labelling, self._secret)(scope, receive, send)
+            await Apart(labelling_app(labelling, self._secret))(scope, receive, send)
         finally:
             await run_in_threadpool(opened.__exit__, None, None, None)
 
@@ -79,3 +78,12 @@ class LabelPages:
             longest=LONGEST_NAME,
             token=self._secret.token,
         )
+
+
+def _as_part(name: str) -> str:
+    """A name as one part of a path that stays the same however often paths are decoded on their way."""
+    return quote(name, safe="").replace("~", "~7E").replace("%", "~")
+
+
+def _from_part(part: str) -> str:
+    return unquote(part.replace("~", "%"))

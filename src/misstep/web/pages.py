@@ -56,6 +56,17 @@ class Navigated:
         await self._app({**scope, NAVIGATION: self._links}, receive, send)
 
 
+class Apart:
+    """An ASGI application under a path of another, in which names of routes are its own."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        own = {name: value for name, value in scope.items() if name not in ("router", "app_root_path")}
+        await self._app(own, receive, send)
+
+
 def _leads_to(link: Link, request: Request) -> bool:
     return f"{request.url.path.rstrip('/')}/".startswith(f"{link.path.rstrip('/')}/")
 

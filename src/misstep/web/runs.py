@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from misstep.api.casebook import case_detail, case_index, place_case
 from misstep.api.findings import gather
-from misstep.api.labelling import CAN_BE_LABELLED
+from misstep.api.labelling import can_be_labelled
 from misstep.api.runs import Overview, find_run, look_over, view_run
 from misstep.core.purpose import BENCHMARKS, ON_TOOLS, UNITS
 from misstep.core.settings import Settings
@@ -73,7 +73,7 @@ class RunPages:
             finished=run.summary is not None,
             resume=f"misstep {run.purpose.command} --resume {run.id}{way_to(self._settings.store)}",
             unit=UNITS.get(run.purpose.verb, "cases"),
-            can_be_labelled=run.purpose.verb in CAN_BE_LABELLED,
+            can_be_labelled=can_be_labelled(self._settings, run),
         )
 
     def case(self, request: Request) -> Response:
@@ -128,7 +128,8 @@ class RunPages:
             return complain(request, 404, error.message, links=self._links())
         if run.id == name:
             return run
-        return RedirectResponse(request.url.path.replace(f"/runs/{quote(name)}", run_path(run.id), 1))
+        case = request.path_params.get("case")
+        return RedirectResponse(run_path(run.id) if case is None else case_path(run.id, case))
 
     def _links(self) -> list[Link]:
         try:

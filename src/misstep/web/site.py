@@ -11,7 +11,7 @@ from misstep.core.settings import Settings
 from misstep.web.comparing import ComparisonPages
 from misstep.web.complaints import complaints
 from misstep.web.labels import LabelPages
-from misstep.web.pages import Link, Navigated
+from misstep.web.pages import Apart, Link, Navigated
 from misstep.web.runs import RunPages
 from misstep.web.shipped import shipped
 from misstep.web.watching import RunEvents
@@ -27,7 +27,7 @@ class Part(msgspec.Struct, frozen=True):
 
 def site(settings: Settings, stopping: Callable[[], bool], parts: Sequence[Part] = ()) -> Any:
     """An ASGI application; put a `Guard` before it. Streams end as soon as `stopping` says so."""
-    mounted: list[BaseRoute] = [Mount(part.path, part.app) for part in parts]
+    mounted: list[BaseRoute] = [Mount(part.path, Apart(part.app)) for part in parts]
     app = Starlette(routes=[*_routes(settings, stopping), *mounted], exception_handlers=complaints())
     links = [Link(part.title, f"{part.path}/") for part in parts]
     return Navigated(app, (Link("Runs", "/"), Link("Compare", "/compare"), *links))

@@ -14,6 +14,7 @@ from importlib.resources import files
 MODULES = (  # each after those that it imports
     "dom.js",
     "hash.js",
+    "keeping.js",
     "table.js",
     "source.js",
     "filters.js",

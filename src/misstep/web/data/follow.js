@@ -5,6 +5,7 @@ import {addCopyButtons, addSearchBoxes} from "./extras.js";
 
 const SOONEST = 2_000; // milliseconds from one look at what is new to the next
 const SHARE = 20; // of the time that a look takes, for whatever else there is to do
+const CHOOSING = 5_000; // milliseconds for which nobody takes away what somebody chooses from
 const ANNOUNCED = 15_000; // milliseconds between what is read out
 
 /**
@@ -67,8 +68,9 @@ function partsOf(place) {
 /** The page below: its figures and its list are fetched anew now and then, as long as there is anything new. */
 class Page {
   constructor(list) {
-    Object.assign(this, { list, done: null, stale: false, over: false, busy: false, ready: 0 });
+    Object.assign(this, { list, done: null, stale: false, over: false, busy: false, ready: 0, choosing: -Infinity });
     this.timer = setInterval(() => this.keepUp(), 500);
+    for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, ({ target }) => { if (target.closest?.("select")) this.choosing = performance.now(); });
   }
 
   reach(done) {
@@ -82,8 +84,8 @@ class Page {
   }
 
   async keepUp() {
-    if (!this.stale || this.busy || document.hidden || performance.now() < this.ready || isRead()) return;
     const began = performance.now();
+    if (!this.stale || this.busy || document.hidden || began < this.ready || began - this.choosing < CHOOSING || isRead()) return;
     Object.assign(this, { busy: true, stale: false });
     try {
       await this.renew();
@@ -99,7 +101,7 @@ class Page {
     const base = document.getElementById("cases")?.dataset.base;
     if (base && this.list) this.list.refresh(await get(`${base}/cases.json`, (answer) => answer.json()));
     const page = await get(location.pathname, (answer) => answer.text());
-    renewParts(new DOMParser().parseFromString(page, "text/html"));
+    this.stale ||= !renewParts(new DOMParser().parseFromString(page, "text/html"));
   }
 }
 
@@ -114,12 +116,12 @@ async function get(address, read) {
   return read(answer);
 }
 
-/** Puts the parts of a newer page in the place of those here; the list stays, and so do the parts that somebody is in. */
+/** Puts the parts of a newer page in the place of those here, unless somebody is in them; the list stays. */
 function renewParts(newer) {
   const frame = document.getElementById("parts");
   const kept = (part) => part.querySelector("#cases") !== null;
   const old = [...frame.children].filter((part) => !kept(part));
-  if (old.some((part) => part.contains(document.activeElement))) return;
+  if (old.some((part) => part.contains(document.activeElement))) return false;
   const open = new Set(old.flatMap((part) => [...part.querySelectorAll("details[open] > summary")].map((each) => each.textContent)));
   const fresh = [...newer.getElementById("parts").children].filter((part) => !kept(part)).map((part) => document.adoptNode(part));
   for (const part of fresh) {
@@ -132,4 +134,5 @@ function renewParts(newer) {
   old.forEach((part) => part.remove());
   fresh.forEach((part) => frame.insertBefore(part, list));
   if (list && list.getBoundingClientRect().top < 0) scrollTo(0, from + frame.offsetHeight - height);
+  return true;
 }

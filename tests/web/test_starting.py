@@ -50,7 +50,7 @@ def launched(settings: Settings) -> Iterator[Launcher]:
 
 @pytest.fixture
 def starting(settings: Settings, launched: Launcher) -> Starting:
-    return Starting(settings, launched, "/start", lambda run: f"/runs/{run}")
+    return Starting(settings, launched, "/start")
 
 
 def end(launcher: Launcher) -> None:
@@ -257,7 +257,7 @@ def test_a_budget_is_asked_for_where_it_can_be_kept(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     settings = Settings().overlay(given)
-    with Launcher(settings) as launcher, visitor(Starting(settings, launcher, "/start", str)) as client:
+    with Launcher(settings) as launcher, visitor(Starting(settings, launcher, "/start")) as client:
         assert ('name="budget_usd"' in client.get("/start/").text) == priced
 
 

@@ -1,8 +1,5 @@
 """Planning runs that are started from a page."""
 
-from collections.abc import Callable
-
-import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -18,6 +15,7 @@ from misstep.report.text import plain_lines
 from misstep.web.complaints import complaints
 from misstep.web.forms import Secret, read_form
 from misstep.web.pages import show
+from misstep.web.runs import StopButton, run_path
 from misstep.web.shipped import shipped
 
 LONGEST_FORM, MOST_FIELDS = 2_000, 30
@@ -27,25 +25,15 @@ USUAL = {"low": "3", "high": "5", "count": "100", "seed": "0", "budget_usd": "",
 ABOUT = "about_"  # before the name of a family, in the name of its field
 
 
-class StopButton(msgspec.Struct, frozen=True):
-    """A form that stops a run: where it goes, and the secret that it carries."""
-
-    path: str
-    token: str
-
-
 class Starting:
     """The pages on which runs are started, and what other pages need to stop one.
 
-    `app` is an ASGI application that can stand under any path, here `base`; put a `Guard` before it. `lead_to`
-    gives the path of a run's own page.
+    `app` is an ASGI application that can stand under any path, here `base`; put a `Guard` before it.
     """
 
-    def __init__(
-        self, settings: Settings, launcher: Launcher, base: str, lead_to: Callable[[str], str]
-    ) -> None:
-        self._settings, self._launcher, self._secret = settings, launcher, Secret()
-        self._base, self._lead_to = base, lead_to
+    def __init__(self, settings: Settings, launcher: Launcher, base: str) -> None:
+        self._settings, self._launcher, self._base = settings, launcher, base
+        self._secret = Secret()
         self.app = Starlette(
             routes=[
                 Route("/", self._form, name="start"),
@@ -81,7 +69,7 @@ class Starting:
         if progress is None:
             raise HTTPException(404, "there is no such start: it may have been before the server was")
         if progress.run:
-            return RedirectResponse(self._lead_to(progress.run), SEE_OTHER)
+            return RedirectResponse(run_path(progress.run), SEE_OTHER)
         if progress.ended:
             return self._ask(request, USUAL, _last_words(progress))
         return show(request, "waiting.html", said=plain_lines(progress.said))
@@ -91,7 +79,7 @@ class Starting:
         run = request.path_params["run"]
         if not await run_in_threadpool(self._launcher.stop, run):
             raise HTTPException(404, "no such run was started here, or it has ended")
-        return RedirectResponse(self._lead_to(run), SEE_OTHER)
+        return RedirectResponse(run_path(run), SEE_OTHER)
 
     def _ask(self, request: Request, given: dict[str, str], wrong: str = "") -> Response:
         return show(

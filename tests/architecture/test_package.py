@@ -81,6 +81,7 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/web/data/labelling.css",
         "misstep/web/data/playground.css",
         "misstep/web/data/playground.js",
+        "misstep/web/data/start.css",
         "misstep/web/data/tools.js",
         "misstep/web/data/web.css",
         "misstep/web/templates/complaint.html",

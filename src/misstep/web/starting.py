@@ -19,7 +19,7 @@ from misstep.web.runs import StopButton, run_path
 from misstep.web.shipped import shipped
 
 LONGEST_FORM, MOST_FIELDS = 2_000, 30
-PATIENCE = 5.0  # seconds until a page says that a run is still starting
+PATIENCE = 2.0  # seconds until a page says that a run is still starting
 SEE_OTHER = 303
 USUAL = {"low": "3", "high": "5", "count": "100", "seed": "0", "budget_usd": "", "about_order": "yes"}
 ABOUT = "about_"  # before the name of a family, in the name of its field

@@ -10,6 +10,7 @@ from misstep.api.playground import MOST_CALLS, Wish
 from misstep.core.constraint import FAMILIES
 from misstep.web.guard import Guard
 from misstep.web.playground import LONGEST, playground_app
+from tests.report.web.test_frontend import NEVER
 
 BASE = "http://127.0.0.1:8000"
 HOSTILE = "<script>alert(1)</script>"
@@ -147,6 +148,13 @@ def test_the_page_loads_nothing_but_our_own_files(client: TestClient) -> None:
     for name in ("playground.js", "tools.js", "case.js", "playground.css"):
         assert client.get(f"/files/{name}").status_code == 200
     assert client.head("/").status_code == 200
+
+
+@pytest.mark.parametrize("name", ["playground.js", "tools.js"])
+def test_text_never_becomes_markup(client: TestClient, name: str) -> None:
+    source = client.get(f"/files/{name}").text
+    assert not [word for word in NEVER if word in source]
+    assert source.startswith("// ")  # why it is there
 
 
 def test_only_our_own_page_may_ask(client: TestClient) -> None:

@@ -108,6 +108,31 @@ def test_the_agent_of_the_settings_is_run_under_them(launched: Launcher, setting
     assert (kept.agent, kept.jobs, kept.count) == ("slow.py:agent", 1, 3)
 
 
+def test_a_budget_goes_with_the_run(launched: Launcher, settings: Settings) -> None:
+    for budget in (0.5, 1e-9):
+        order = Order("sim:perfect", count=1, budget_usd=budget)
+        progress = launched.wait(launched.start(order), WAIT)
+        assert progress
+        assert find_run(settings, progress.run).settings.budget_usd == budget
+
+
+def test_whoever_waits_for_an_agent_is_told_so(starting: Starting, tmp_path: Path) -> None:
+    gate = "import pathlib, time\nprint('loading <b>', flush=True)\n"
+    gate += "while not pathlib.Path('go').exists(): time.sleep(0.02)\n"
+    (tmp_path / "slow.py").write_text(gate + SLOW)
+    with visitor(starting) as client:
+        path = send(client, agent="slow.py:agent").headers["location"]
+        waiting = client.get(path)
+        while "loading" not in waiting.text:
+            waiting = client.get(path)
+        assert waiting.status_code == 200
+        assert "The run is starting" in waiting.text
+        assert '<meta http-equiv="refresh"' in waiting.text
+        assert "loading &lt;b&gt;" in waiting.text
+        (tmp_path / "go").touch()
+        assert reach(client, path).status_code == 303
+
+
 def test_a_run_that_is_stopped_can_be_resumed(
     launched: Launcher, settings: Settings, tmp_path: Path, begotten: Callable[[], set[int]]
 ) -> None:

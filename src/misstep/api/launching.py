@@ -232,7 +232,7 @@ def _command(order: Order) -> list[str]:
         "fail-on": "none",
     }
     given = [word for name, value in flags.items() for word in (f"--{name}", value)]
-    given += [] if order.budget_usd is None else ["--budget-usd", f"{order.budget_usd:f}"]
+    given += [] if order.budget_usd is None else ["--budget-usd", str(order.budget_usd)]
     plain = ["--no-timed", "--no-exhaustive", "--no-dry-run"]
     return [sys.executable, "-m", "misstep", "plan", "test", *given, *plain]
 

@@ -292,6 +292,17 @@ def test_a_file_of_cases_is_not_passed_over(settings: Settings) -> None:
         launcher.start(Order("slow.py:agent"))
 
 
+def test_nothing_is_left_behind(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    with Launcher(settings) as launcher:
+        launcher.start(Order("sim:greedy", count=1))
+        assert len(os.listdir(tmp_path / "scratch")) == 1
+        (launch,) = launcher._launches.values()
+        assert launch.ended.wait(WAIT)
+    assert os.listdir(tmp_path / "scratch") == []
+
+
 def test_no_password_is_on_a_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MISSTEP_JOBS", "3")

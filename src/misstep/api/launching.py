@@ -79,14 +79,16 @@ class Launcher:
         self._lock = threading.Lock()
         self._launches: dict[int, _Launch] = {}
         self._count = 0
-        self._elsewhere = tempfile.TemporaryDirectory(prefix="misstep-")  # where no file sets anything
+        self._elsewhere = ""
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._elsewhere.cleanup()
-        for launch in self._launches.values():
+        launches = self._launches.values()
+        if self._elsewhere and all(launch.ended.is_set() for launch in launches):
+            os.rmdir(self._elsewhere)  # else it is the folder of somebody who goes on
+        for launch in launches:
             launch.close()
 
     def start(self, order: Order) -> int:
@@ -147,11 +149,12 @@ class Launcher:
     def _launch(self, order: Order) -> "_Launch":
         if self._is_own(order):
             return _Launch(_command(order), os.getcwd(), {**os.environ, _STORE: self._settings.store})
-        # What is set for the agent of the settings would only be in the way of another one.
+        # What is set for the agent of the settings would only be in the way of another one, be it set in the
+        # environment or by a file in this folder.
         clean = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-        return _Launch(
-            _command(order), self._elsewhere.name, clean | {_STORE: _lasting(self._settings.store)}
-        )
+        clean[_STORE] = _lasting(self._settings.store)
+        self._elsewhere = self._elsewhere or tempfile.mkdtemp(prefix="misstep-")
+        return _Launch(_command(order), self._elsewhere, clean)
 
     def _forget(self) -> None:
         """Let go of the oldest that have ended."""

@@ -14,7 +14,7 @@ const ANNOUNCED = 15_000; // milliseconds between what is read out
  */
 export function follow(place, list) {
   const shown = partsOf(place);
-  const page = new Page(list);
+  const page = new Page(list, Number(place.dataset.done));
   let source = null, over = false;
 
   function listen() {
@@ -66,16 +66,16 @@ function partsOf(place) {
   return { tell, say: (text) => state.replaceChildren(text) };
 }
 
-/** The page below: its figures and its list are fetched anew now and then, as long as there is anything new. */
+/** The page below, made when so many were done: its figures and its list are fetched anew as long as there are more. */
 class Page {
-  constructor(list) {
-    Object.assign(this, { list, done: null, stale: false, over: false, busy: false, ready: 0, choosing: -Infinity });
+  constructor(list, done) {
+    Object.assign(this, { list, done, stale: false, over: false, busy: false, ready: 0, choosing: -Infinity });
     this.timer = setInterval(() => this.keepUp(), 500);
     for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, ({ target }) => { if (target.closest?.("select")) this.choosing = performance.now(); });
   }
 
   reach(done) {
-    this.stale ||= this.done !== null && done !== this.done;
+    this.stale ||= done !== this.done;
     this.done = done;
   }
 

@@ -78,12 +78,19 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         *(f"misstep/report/web/assets/{name}" for name in frontend.FILES),
         "misstep/report/web/assets/echarts-LICENSE.txt",
         "misstep/report/web/assets/echarts-NOTICE.txt",
-        "misstep/web/data/labelling.css",
-        "misstep/web/data/web.css",
+        *(
+            f"misstep/web/data/{name}"
+            for name in ("follow.js", "one.js", "run.js", "labelling.css", "web.css")
+        ),
+        "misstep/web/templates/case.html",
+        "misstep/web/templates/compare.html",
         "misstep/web/templates/complaint.html",
         "misstep/web/templates/done.html",
         "misstep/web/templates/item.html",
+        "misstep/web/templates/label.html",
         "misstep/web/templates/layout.html",
+        "misstep/web/templates/run.html",
+        "misstep/web/templates/runs.html",
         "misstep/workshop/sandbox/data/destruction.toml",
         "misstep/workshop/sandbox/data/places.toml",
         "misstep/tooling/judging/words/data/wording.toml",

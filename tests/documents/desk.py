@@ -15,10 +15,12 @@ from typing import Self
 
 import msgspec
 
+from misstep.cli.serve import USUAL_PORT
 from tests.documents.pages import ROOT
 
 ADDRESS = re.compile(r"http://[\w.-]+:\d+")
 SERVING = re.compile(r"^misstep (serve\b|bench forge --serve|label .*--web|mcp serve .*--http)")
+ANY_PORT = re.compile(r"^misstep serve(?!.*--port)")  # which may be taken here
 START = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -106,8 +108,9 @@ class Desk:
 
     def _serve(self, command: str) -> Printed:
         """Start what stays until Ctrl-C, wait until it says where it is, and press Ctrl-C."""
+        anywhere = ANY_PORT.match(command)
         server = subprocess.Popen(
-            shlex.split(command),
+            shlex.split(command) + (["--port", "0"] if anywhere else []),
             cwd=self.folder,
             env={**self.environment, "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.DEVNULL,
@@ -123,4 +126,6 @@ class Desk:
                 if ADDRESS.search(said) and server.poll() is None:
                     server.send_signal(signal.SIGINT)
         code = server.wait()
+        if anywhere:
+            said = re.sub(r":\d+/", f":{USUAL_PORT}/", said)
         return Printed(0 if code == 130 and ADDRESS.search(said) else code, said)

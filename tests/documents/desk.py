@@ -17,7 +17,7 @@ import msgspec
 
 from tests.documents.pages import ROOT
 
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+ADDRESS = re.compile(r"http://[\w.-]+:\d+")
 SERVING = re.compile(r"^misstep (serve\b|bench forge --serve|label .*--web|mcp serve .*--http)")
 START = """
 import sys

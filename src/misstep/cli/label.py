@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from misstep.api import labelling as api
 from misstep.api.labelling import Labelling
@@ -17,6 +18,7 @@ from misstep.core.settings import Settings
 from misstep.errors import MissingExtra, UsageError
 from misstep.report.items import QUESTION, is_cut, item_view
 from misstep.report.labels import label_in_words, labels_view
+from misstep.report.layout import Trimmed
 from misstep.report.terminal import counted
 from misstep.store.location import way_to
 
@@ -84,7 +86,7 @@ def go_through(
     """Show items and take labels, until none is left or somebody has had enough."""
     place = 0 if again else labelling.find_open()
     if place is not None:
-        console.print(QUESTION, style="dim", highlight=False)
+        console.print(Trimmed(Text(QUESTION, style="dim")))
     while place is not None and place < len(labelling.items):
         _show(labelling, console, place)
         key = _ask(labelling, console, place, read_key)
@@ -152,10 +154,12 @@ def _command(settings: Settings, run: str, labeller: str | None, per_tool: int) 
 
 def _serve(labelling: Labelling, port: int) -> None:
     try:
-        from misstep.web.server import serve
+        from misstep.web.server import serve_labelling
     except ImportError as error:
         raise MissingExtra("the page to label on", "web", "without --web it goes on this terminal") from error
-    serve(labelling, port, lambda url: print(f"{url}\nCtrl-C ends it", file=sys.stderr, flush=True))
+    serve_labelling(
+        labelling, port, lambda place: print(f"{place.shown}\nCtrl-C ends it", file=sys.stderr, flush=True)
+    )
 
 
 def _login_name() -> str:

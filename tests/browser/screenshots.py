@@ -3,6 +3,8 @@
 import contextlib
 import io
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -20,13 +22,20 @@ from misstep.api.findings import gather
 from misstep.cli import run
 from misstep.core.settings import Settings, Span
 from misstep.report.page import run_page
-from tests.browser.chromium import Visitor, find_program, running_browser
+from tests.browser.chromium import READY, Visitor, find_program, running_browser
 
 PICTURES = Path(__file__).parents[2] / "docs" / "images"
-SIZES = {"report": (800, 1030), "case": (1000, 575), "terminal": (840, 620)}
+SIZES = {
+    "report": (800, 1030),
+    "case": (1000, 575),
+    "terminal": (840, 620),
+    "runs": (1000, 510),
+    "playground": (1000, 888),
+}
 VIEWPORT = {"width": 1000, "height": 1050}
 SCHEMES = ("light", "dark")
 COMMAND = ("plan", "test", "--agent", "sim:greedy", "--count", "200", "--seed", "1", "--fail-on", "none")
+OTHERS = ("sim:perfect", "sim:random", "sim:terminal")
 COLUMNS = 96
 COLOURS = 128
 LIGHT = TerminalTheme(
@@ -53,12 +62,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         report, curve, said = write_report(folder), write_curve(folder), terminal_output(folder)
-        with running_browser(program) as browser:
+        with serving(folder) as address, running_browser(program) as browser:
             for scheme in SCHEMES:
                 with visiting(browser, scheme) as visitor:
                     take(visitor.open(curve), "report", scheme)
                     take_case(visitor, report, scheme)
                     take_terminal(visitor, folder, said, scheme)
+                    take_runs(visitor, address, scheme)
+                    take_playground(visitor, address, scheme)
 
 
 def write_report(folder: Path) -> Path:
@@ -88,9 +99,24 @@ def terminal_output(folder: Path) -> str:
     """What a command says on a terminal, colours included."""
     os.environ.update(COLUMNS=str(COLUMNS), FORCE_COLOR="1", TERM="xterm-256color")
     said = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+        for agent in OTHERS:
+            run([*COMMAND, "--display", "none", "--agent", agent])
     with contextlib.chdir(folder), contextlib.redirect_stdout(said):
         run([*COMMAND, "--display", "none"])
     return f"$ misstep {' '.join(COMMAND[:-2])}\n{said.getvalue()}"
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address of `misstep serve` on the runs in this folder."""
+    command = [sys.executable, "-u", "-m", "misstep", "serve", "--port", "0"]
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as server:
+        assert server.stdout
+        yield server.stdout.readline().strip()
+        server.send_signal(signal.SIGINT)
 
 
 @contextlib.contextmanager
@@ -122,6 +148,22 @@ def take_terminal(visitor: Visitor, folder: Path, said: str, scheme: str) -> Non
         content="body { margin: 16px } pre { font-size: 14px !important; line-height: 1.35 !important }"
     )
     take(visitor.page, "terminal", scheme)
+
+
+def take_runs(visitor: Visitor, address: str, scheme: str) -> None:
+    visitor.page.goto(address)
+    take(visitor.page, "runs", scheme)
+
+
+def take_playground(visitor: Visitor, address: str, scheme: str) -> None:
+    """A problem in which somebody has made the first calls."""
+    page = visitor.page
+    page.goto(f"{address}playground")
+    page.locator(READY).wait_for(state="attached")
+    for number in range(2):
+        page.locator(".tool button").nth(number).click()
+        page.locator("#log li").nth(number).wait_for()
+    take(page, "playground", scheme)
 
 
 def take(page: Any, name: str, scheme: str) -> None:

@@ -50,6 +50,13 @@ class Visitor:
         if kind in ("error", "warning"):
             self.complaints.append(text)
 
+    def go(self, url: str) -> Any:
+        """A page from a server, once its scripts have done what they do at the start."""
+        self.page.goto(url)
+        if self.page.locator("script[src]").count():
+            self.page.locator(READY).wait_for(state="attached")
+        return self.page
+
     def open(self, path: Path, state: str = "") -> Any:
         """A file as a browser sees it that is opened from the disk, as soon as it can be used."""
         self.page.goto(f"{path.as_uri()}{state}", wait_until="commit")

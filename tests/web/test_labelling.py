@@ -110,7 +110,16 @@ def test_texts_can_be_nothing_but_text(settings: Settings, labelling: Labelling)
 
 def test_every_answer_forbids_scripts_and_frames(labelling: Labelling) -> None:
     with browser(Guard(labelling_app(labelling))) as client:
-        for path in ("/", "/item/1", "/done", "/labelling.css", "/nothing", "/item/99"):
+        for path in (
+            "/",
+            "/item/1",
+            "/done",
+            "/files/web.css",
+            "/files/labelling.css",
+            "/files/report.js",
+            "/nothing",
+            "/item/99",
+        ):
             headers = (client.get(path)).headers
             policy = headers["content-security-policy"]
             assert "default-src 'none'" in policy
@@ -177,7 +186,7 @@ def test_it_can_stand_under_any_path(labelling: Labelling) -> None:
     with browser(app) as client:
         page = client.get("/runs/label/", follow_redirects=True)
         assert page.url.path == "/runs/label/item/1"
-        assert 'href="/runs/label/labelling.css"' in page.text
+        assert 'href="/runs/label/files/labelling.css"' in page.text
         form = {"token": token_in(page), "label": "correct"}
         answer = client.post("/runs/label/item/1", data=form)
         assert answer.headers["location"] == "/runs/label/item/2"

@@ -62,6 +62,21 @@ def case_detail(settings: Settings, name: str, case: str) -> dict[str, Any]:
         return _Teller.of(store, settings, run).detail(store.find_outcome(run.id, case))
 
 
+class Placed(msgspec.Struct, frozen=True):
+    """A case with those before and behind it in the index of its run."""
+
+    outcome: Outcome
+    before: str | None
+    behind: str | None
+
+
+def place_case(settings: Settings, name: str, case: str) -> Placed:
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        outcome = store.find_outcome(run.id, case)
+        return Placed(outcome, *store.neighbours(run.id, outcome.case.id, _ORDER))
+
+
 def _outcomes(store: Store, run: str) -> Iterator[Outcome]:
     for verdict in _ORDER:
         yield from store.outcomes(run, verdict)

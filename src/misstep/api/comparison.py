@@ -5,14 +5,26 @@ from collections.abc import Sequence
 
 import msgspec
 
-from misstep.core.comparison import Comparison, Pairing, Step
+from misstep.core.comparison import Comparison, Pairing, Step, TaskComparison
 from misstep.core.outcome import Outcome
+from misstep.core.purpose import BENCHMARKS
 from misstep.core.settings import Settings
 from misstep.core.statistics import holm, mcnemar, paired_interval
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store, fingerprint
 
 SIGNIFICANT = 0.05
+
+
+def compare(settings: Settings, first: str, second: str) -> Comparison | TaskComparison:
+    """Two runs of one kind on what they have in common: cases, or tasks of a benchmark."""
+    with Store(settings.store) as store:
+        runs = find_two(store, first, second)
+    if runs[0].purpose.verb not in BENCHMARKS:
+        return compare_runs(settings, first, second)
+    from misstep.api.benchmarking.comparing import compare_tasks  # which brings all that calls tools
+
+    return compare_tasks(settings, first, second)
 
 
 def compare_runs(settings: Settings, first: str, second: str) -> Comparison:

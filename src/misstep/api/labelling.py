@@ -69,6 +69,14 @@ def view_labels(settings: Settings, name: str, per_tool: int = PER_TOOL) -> Labe
         return report_on(run.id, [item for item in items if item.id in wanted], labels)
 
 
+def can_be_labelled(settings: Settings, run: Run) -> bool:
+    find = _FINDERS.get(run.purpose.verb)
+    if not find:
+        return False
+    with Store(settings.store) as store:
+        return bool(find(store, run.id))
+
+
 def find_items(store: Store, run: Run) -> list[Item]:
     """All that can be labelled in a run: what it calls erroneous, and what it does not.
 

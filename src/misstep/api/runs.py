@@ -27,6 +27,14 @@ class Listed(msgspec.Struct, frozen=True):
     live: bool
 
 
+class Overview(msgspec.Struct, frozen=True):
+    """A run, and what it has come to so far."""
+
+    run: Run
+    live: bool
+    summary: Summary
+
+
 class RunView(msgspec.Struct, frozen=True):
     """A run, its summary so far, and some of the outcomes that did not pass."""
 
@@ -40,7 +48,15 @@ def list_runs(settings: Settings, most: int | None = None) -> tuple[list[Listed]
     """Runs of the store, the newest first, `most` of them if that is said, and how many there are in all."""
     with Store(settings.store) as store:
         runs = store.list_runs()
-        return [Listed(run, _is_live(store, run)) for run in runs[:most]], len(runs)
+        return [Listed(run, is_live(store, run)) for run in runs[:most]], len(runs)
+
+
+def look_over(settings: Settings, skip: int, most: int) -> tuple[list[Overview], int]:
+    """Runs of the store behind the newest `skip`, up to `most` of them, and how many there are in all."""
+    with Store(settings.store) as store:
+        runs = store.list_runs()
+        shown = runs[skip : skip + most]
+        return [Overview(run, is_live(store, run), summary_of(store, run)) for run in shown], len(runs)
 
 
 def find_run(settings: Settings, name: str) -> Run:
@@ -55,7 +71,7 @@ def view_run(settings: Settings, name: str, most: int) -> RunView:
         run = store.find_run(name)
         summary = summary_of(store, run)
         failures = tuple(islice(_not_passed(store, run), most))
-        return RunView(run, _is_live(store, run), summary, failures)
+        return RunView(run, is_live(store, run), summary, failures)
 
 
 def view_case(settings: Settings, name: str, case: str) -> tuple[Run, Outcome]:
@@ -88,7 +104,8 @@ def _summary_so_far(store: Store, run: Run) -> Summary:
     return summarise(store.tally(run.id), run.id, run.settings)
 
 
-def _is_live(store: Store, run: Run) -> bool:
+def is_live(store: Store, run: Run) -> bool:
+    """Whether somebody is at a run now."""
     return run.summary is None and store.is_held(run.id)
 
 

@@ -21,6 +21,7 @@ COMMANDS = {
     "replay": "misstep.cli.replay:replay",
     "report": "misstep.cli.report:report",
     "runs": "misstep.cli.runs:runs",
+    "serve": "misstep.cli.serve:serve",
     "show": "misstep.cli.runs:show",
     "tool": "misstep.cli.tool:tool_group",
 }

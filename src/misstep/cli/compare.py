@@ -1,19 +1,16 @@
 """`misstep compare`: two runs on the cases that they have in common."""
 
-from pathlib import Path
-
 import click
 from rich.console import Console
 
-from misstep.api.comparison import compare_runs
+from misstep.api import comparison as api
 from misstep.api.runs import find_run
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, quoted
 from misstep.core.comparison import Comparison, TaskComparison
-from misstep.core.purpose import BENCHMARKS
 from misstep.core.settings import Settings
-from misstep.report.comparison import comparison_view, task_comparison_view
-from misstep.report.naming import IN_FULL, agent_name
+from misstep.report.comparison import comparison_view
+from misstep.report.naming import subject_name
 from misstep.report.statistics import listed
 from misstep.store.location import way_to
 
@@ -29,34 +26,20 @@ def compare(settings: Settings, first: str, second: str) -> int:
 
     FIRST and SECOND are runs; either may be shortened, or be 'last'.
     """
-    comparison = _compare(settings, first, second)
+    comparison = api.compare(settings, first, second)
     if settings.json:
         print_json(comparison)
         return 0
     console = Console()
     names = [_name(settings, run) for run in (comparison.first, comparison.second)]
-    if isinstance(comparison, TaskComparison):
-        console.print(task_comparison_view(comparison, *names))
-    else:
-        console.print(comparison_view(comparison, *names))
+    console.print(comparison_view(comparison, *names))
     _show_cases(console, comparison, way_to(settings.store))
     return 0
 
 
-def _compare(settings: Settings, first: str, second: str) -> Comparison | TaskComparison:
-    if find_run(settings, first).purpose.verb not in BENCHMARKS:
-        return compare_runs(settings, first, second)
-    from misstep.api.benchmarking.comparing import compare_tasks  # which brings all that calls tools
-
-    return compare_tasks(settings, first, second)
-
-
 def _name(settings: Settings, run: str) -> str:
-    """What a run is of."""
     found = find_run(settings, run)
-    tools = f" with {', '.join(found.purpose.tools)}" if found.purpose.verb in BENCHMARKS else ""
-    words = f", described by {Path(found.settings.descriptions).name}" if found.settings.descriptions else ""
-    return agent_name(found.settings, IN_FULL) + tools + words
+    return subject_name(found.settings, found.purpose)
 
 
 def _show_cases(console: Console, comparison: Comparison | TaskComparison, place: str) -> None:

@@ -154,10 +154,12 @@ def _command(settings: Settings, run: str, labeller: str | None, per_tool: int) 
 
 def _serve(labelling: Labelling, port: int) -> None:
     try:
-        from misstep.web.server import serve
+        from misstep.web.server import serve_labelling
     except ImportError as error:
         raise MissingExtra("the page to label on", "web", "without --web it goes on this terminal") from error
-    serve(labelling, port, lambda url: print(f"{url}\nCtrl-C ends it", file=sys.stderr, flush=True))
+    serve_labelling(
+        labelling, port, lambda place: print(f"{place.shown}\nCtrl-C ends it", file=sys.stderr, flush=True)
+    )
 
 
 def _login_name() -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from misstep.cli.pace import Pace
 from misstep.core.event import (
     CaseFinished,
     GroupFinished,
@@ -15,6 +14,7 @@ from misstep.core.event import (
     ToolMended,
     Unit,
 )
+from misstep.core.pace import Pace
 from misstep.core.verdict import JUDGEMENTS, Judgement
 from misstep.report.estimate import duration
 from misstep.report.spending import spending_in_words

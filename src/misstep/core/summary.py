@@ -64,6 +64,20 @@ class Tally:
         self.calls += len(outcome.transcript.calls)
         self.usage += outcome.transcript.usage
 
+    def __add__(self, other: "Tally") -> "Tally":
+        """What two have counted of different outcomes."""
+        total = Tally()
+        for one in (self, other):
+            for verdict, count in one.verdicts.items():
+                total.verdicts[verdict] += count
+            for kind, count in one.errors.items():
+                total.errors[kind] += count
+            total.calls += one.calls
+            total.usage += one.usage
+            total.seconds += one.seconds
+            total.chances += one.chances
+        return total
+
     def seen(self, outcome: Outcome) -> Outcome:
         """Count an outcome on its way through."""
         self.add(outcome)

@@ -1,7 +1,5 @@
 """Two runs side by side, as a rich renderable."""
 
-from collections.abc import Sequence
-
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -13,38 +11,24 @@ from misstep.report.terminal import percent
 from misstep.report.text import plain
 
 
-def comparison_view(comparison: Comparison, first: str, second: str) -> RenderableType:
-    """Who was compared, case against case, rates with their difference, and what follows from it.
+def comparison_view(comparison: Comparison | TaskComparison, first: str, second: str) -> RenderableType:
+    """Who was compared, one against the other, rates with their difference, what follows from it; of tasks
+    also what one took.
 
     `first` and `second` say what the two runs are of.
     """
-    steps = [(str(step.actions), step.pairing, step.p) for step in comparison.steps]
+    unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
+    effort: list[RenderableType]
+    effort = [_efforts(comparison), Text()] if isinstance(comparison, TaskComparison) else []
     return Group(
         _runs(comparison, first, second),
         Text(),
-        _crossing(comparison.pairing, "cases"),
+        _crossing(comparison.pairing, unit),
         Text(),
-        _rates(comparison, "actions", "cases", steps),
-        *_corrected("actions", len(steps)),
+        *_rates(comparison, unit),
         Text(),
-        Text(conclusion(comparison), style="bold"),
-    )
-
-
-def task_comparison_view(comparison: TaskComparison, first: str, second: str) -> RenderableType:
-    """The same for runs on a benchmark, with what a task took."""
-    kinds = [(plain(part.kind, 60), part.pairing, part.p) for part in comparison.kinds]
-    return Group(
-        _runs(comparison, first, second),
-        Text(),
-        _crossing(comparison.pairing, "tasks"),
-        Text(),
-        _rates(comparison, "kind", "tasks", kinds),
-        *_corrected("kind", len(kinds)),
-        Text(),
-        _efforts(comparison),
-        Text(),
-        Text(conclusion(comparison, "tasks"), style="bold"),
+        *effort,
+        Text(conclusion(comparison, unit), style="bold"),
     )
 
 
@@ -63,11 +47,31 @@ def conclusion(comparison: Comparison | TaskComparison, unit: str = "cases") -> 
     return f"the {better} is better by {by} ({interval}, {p_in_words(pairing.p)})"
 
 
-def _corrected(what: str, count: int) -> list[Text]:
-    if not count:
-        return []
-    note = f"p: exact McNemar test; by {what}, corrected for {count} of them (Holm)"
-    return [Text(note, style="dim")]
+def rates(comparison: Comparison | TaskComparison) -> tuple[str, list[tuple[str, ...]]]:
+    """What rates are told by, with a row of texts for each value of it, and at last for all."""
+    pairing = comparison.pairing
+    everything = ("all", *_row(pairing, pairing.p))
+    if isinstance(comparison, TaskComparison):
+        kinds = [(plain(part.kind, 60), *_row(part.pairing, part.p)) for part in comparison.kinds]
+        return "kind", [*kinds, everything]
+    steps = [(str(step.actions), *_row(step.pairing, step.p)) for step in comparison.steps]
+    return "actions", [*steps, everything]
+
+
+def efforts(comparison: TaskComparison) -> list[tuple[str, str, str]]:
+    """What one task took, in the first run and in the second."""
+    one, other = comparison.effort
+    return [
+        ("calls", f"{one.calls:.1f}", f"{other.calls:.1f}"),
+        ("tokens", f"{one.tokens:,.0f}", f"{other.tokens:,.0f}"),
+        ("seconds", f"{one.seconds:.2f}", f"{other.seconds:.2f}"),
+    ]
+
+
+def note_on_p(what: str, count: int) -> str:
+    """How the p values were made of rates by something that has so many values."""
+    corrected = f"; by {what}, corrected for {count} of them (Holm)" if count else ""
+    return f"p: exact McNemar test{corrected}"
 
 
 def _runs(comparison: Comparison | TaskComparison, first: str, second: str) -> Table:
@@ -88,29 +92,23 @@ def _crossing(pairing: Pairing, unit: str) -> Table:
     return table
 
 
-def _rates(
-    comparison: Comparison | TaskComparison,
-    what: str,
-    unit: str,
-    parts: Sequence[tuple[str, Pairing, float]],
-) -> Table:
+def _rates(comparison: Comparison | TaskComparison, unit: str) -> list[RenderableType]:
     table = bare_table()
+    what, rows = rates(comparison)
     for heading in (what, unit, "first", "second", "difference", "95 % interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for name, pairing, p in parts:
-        table.add_row(name, *_row(pairing, p))
-    table.add_row("all", *_row(comparison.pairing, comparison.pairing.p), style="bold")
-    return table
+    for row in rows:
+        table.add_row(*row, style="bold" if row is rows[-1] else "")
+    parts = len(rows) - 1
+    return [table, *([Text(note_on_p(what, parts), style="dim")] if parts else [])]
 
 
 def _efforts(comparison: TaskComparison) -> Table:
     table = bare_table()
     for heading in ("to a task", "first", "second"):
         table.add_column(heading, justify="right", no_wrap=True)
-    one, other = comparison.effort
-    table.add_row("calls", f"{one.calls:.1f}", f"{other.calls:.1f}")
-    table.add_row("tokens", f"{one.tokens:,.0f}", f"{other.tokens:,.0f}")
-    table.add_row("seconds", f"{one.seconds:.2f}", f"{other.seconds:.2f}")
+    for row in efforts(comparison):
+        table.add_row(*row)
     return table
 
 

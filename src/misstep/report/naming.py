@@ -9,7 +9,7 @@ import msgspec
 
 from misstep.core.capability import Capability
 from misstep.core.consistency import CHECKS
-from misstep.core.purpose import Purpose
+from misstep.core.purpose import BENCHMARKS, Purpose
 from misstep.core.settings import Settings
 from misstep.report.text import plain
 
@@ -30,6 +30,13 @@ class Named(Protocol):
 def agent_name(one: Named, most: int = IN_A_COLUMN) -> str:
     """The agent with its model, if it has one, on one line. It is foreign text, and no markup."""
     return plain(f"{one.agent}, {one.model}" if one.model else one.agent, most)
+
+
+def subject_name(settings: Settings, purpose: Purpose) -> str:
+    """Whom or what two runs differ in that are held against each other, on one line."""
+    tools = f" with {', '.join(purpose.tools)}" if purpose.verb in BENCHMARKS else ""
+    words = f", described by {os.path.basename(settings.descriptions)}" if settings.descriptions else ""
+    return agent_name(settings, IN_FULL) + plain(tools + words)
 
 
 def told_apart(curves: Sequence[Capability]) -> list[Capability]:

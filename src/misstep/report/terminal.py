@@ -121,18 +121,22 @@ def _when(started: float) -> str:
 
 
 def _subject(row: RunRow) -> Text:
+    name, *more = subject_lines(row.settings, row.purpose)
+    return Text(name).append("".join(f"\n{line}" for line in more), style="dim")
+
+
+def subject_lines(settings: Settings, purpose: Purpose) -> list[str]:
     """What is tested, below it with which model, and by which command if it was no mere test."""
-    settings, purpose = row.settings, row.purpose
     on_tools = purpose.verb in ON_TOOLS
-    text = Text(specs_in_short(purpose.tools) if on_tools else plain(settings.agent))
+    told = [specs_in_short(purpose.tools) if on_tools else plain(settings.agent)]
     who = [settings.agent if on_tools else "", settings.model]
     if any(who):
-        text.append(f"\n{plain(', '.join(filter(None, who)))}", style="dim")
+        told.append(plain(", ".join(filter(None, who))))
     if purpose.verb != "test":
         of = f" of {purpose.run}" if purpose.run else ""
         command = purpose.command if purpose.verb in BENCHMARKS else purpose.verb
-        text.append(f"\n{command}{of}{method_in_words(settings, purpose)}", style="dim")
-    return text
+        told.append(f"{command}{of}{method_in_words(settings, purpose)}")
+    return told
 
 
 def failures_table(outcomes: Sequence[Outcome]) -> Table:

@@ -45,6 +45,13 @@ def select_case(run: int, condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
     return _select_documents(run).where(condition).limit(2)
 
 
+def find_document(connection: sa.Connection, outcome: int) -> bytes:
+    """The outcome at a place in the order of arrival."""
+    wanted = sa.select(records.c.document).where(records.c.outcome == outcome)
+    document: bytes = connection.execute(wanted).scalar_one()
+    return document
+
+
 def select_fingerprints(run: int, keys: Sequence[str]) -> sa.Select[Any]:
     columns = (outcomes.c.case_id, outcomes.c.fingerprint)
     return sa.select(*columns).where(outcomes.c.run == run, outcomes.c.case_id.in_(keys))
@@ -84,10 +91,22 @@ def dearest(connection: sa.Connection, run: int) -> Dearest:
     return Dearest(Usage(row[0], row[1]), row[2], row[3], row[4])
 
 
-def tally(connection: sa.Connection, run: int) -> Tally:
-    """What all outcomes of a run add up to."""
+def last_place(connection: sa.Connection, run: int) -> int:
+    """The place of the newest outcome of a run in the order of arrival, 0 if there is none."""
+    places = sa.select(sa.func.max(outcomes.c.number)).where(outcomes.c.run == run)
+    return connection.scalar(places) or 0
+
+
+def select_names(run: int) -> sa.Select[Any]:
+    columns = (outcomes.c.case_id, outcomes.c.verdict, outcomes.c.number)
+    return sa.select(*columns).where(outcomes.c.run == run)
+
+
+def tally(connection: sa.Connection, run: int, after: int | None = None, last: int = 0) -> Tally:
+    """What all outcomes of a run add up to, or those that came behind one place and not behind another."""
     total = Tally()
-    for row in connection.execute(_TALLY, {"run": run}).mappings():
+    query = _TALLY if after is None else _TALLY.where(outcomes.c.number > after, outcomes.c.number <= last)
+    for row in connection.execute(query, {"run": run}).mappings():
         verdict: Judgement = row["verdict"]
         total.verdicts[verdict] += row["cases"]
         for kind in ERROR_KINDS:

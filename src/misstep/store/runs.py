@@ -181,6 +181,25 @@ class Store:
         with self._about(run) as (connection, number):
             return queries.tally(connection, number)
 
+    def tally_since(self, run: str, after: int = 0) -> tuple[Tally, int]:
+        """What the outcomes add up to that have come after a place in the order of arrival, and the place of
+        the last."""
+        with self._about(run) as (connection, number):
+            last = queries.last_place(connection, number)
+            return queries.tally(connection, number, after, last), last
+
+    def neighbours(self, run: str, case: str, order: Sequence[Judgement]) -> tuple[str | None, str | None]:
+        """The cases before and behind one, where verdicts come in this order and each by arrival."""
+        with self._about(run) as (connection, number):
+            found = connection.execute(queries.select_names(number)).all()
+            ranks = {verdict: rank for rank, verdict in enumerate(order)}
+            rows = sorted(found, key=lambda row: (ranks[row.verdict], row.number))
+            place = [row.case_id for row in rows].index(key_of(case))
+            beside = [rows[at].number if 0 <= at < len(rows) else None for at in (place - 1, place + 1)]
+            documents = {at: queries.find_document(connection, at) for at in beside if at is not None}
+        before, behind = (self._decode(documents[at]).case.id if at is not None else None for at in beside)
+        return before, behind
+
     def fingerprints(self, run: str, cases: Sequence[str]) -> dict[str, bytes]:
         """Of those among these at most 500 cases that have an outcome: a digest of the case's content."""
         names = {key_of(case): case for case in cases}

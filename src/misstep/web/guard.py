@@ -1,5 +1,6 @@
-"""Keeps pages on loopback from whoever is not meant to use them."""
+"""Keeps pages from whoever is not meant to use them."""
 
+from collections.abc import Collection
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -8,9 +9,10 @@ from starlette.responses import PlainTextResponse
 from misstep.adapters.hosting import NAMES
 
 HEADERS = {
-    # No script, nothing from elsewhere, in nobody's frame: what pages show was written by tools and agents.
+    # Only files of our own, in nobody's frame: what pages show was written by tools and agents.
     "content-security-policy": (
-        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",
@@ -23,12 +25,13 @@ HEADERS = {
 class Guard:
     """An ASGI application behind a wall.
 
-    Whoever asks has to call us by a name of loopback, so that no other site's name can be made to lead here;
-    what is sent has to come from a page of our own. Every answer carries headers that allow nothing else.
+    Whoever asks has to call us by one of our `names`, so that no other site's name can be made to lead here;
+    they are those of loopback, or None where something else sees to it who may come in. What is sent has to
+    come from a page of our own. Every answer carries headers that allow nothing else.
     """
 
-    def __init__(self, app: Any) -> None:
-        self._app = app
+    def __init__(self, app: Any, names: Collection[str] | None = NAMES) -> None:
+        self._app, self._names = app, names
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -42,18 +45,23 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        complaint = _complaint(scope["method"], Headers(scope=scope))
+        complaint = self._complaint(scope["method"], Headers(scope=scope))
         app = PlainTextResponse(complaint, 403) if complaint else self._app
         await app(scope, receive, send_guarded)
 
-
-def _complaint(method: str, headers: Any) -> str:
-    host = headers.get("host", "")
-    if host.rpartition(":")[0] not in NAMES and host not in NAMES:
-        return "this page is for this machine only: call it by 127.0.0.1 or localhost"
-    if method in ("GET", "HEAD"):
+    def _complaint(self, method: str, headers: Any) -> str:
+        host = headers.get("host", "")
+        if self._names is not None and not {host, host.rpartition(":")[0]} & {*self._names}:
+            return "this page is for this machine only: call it by 127.0.0.1 or localhost"
+        if method in ("GET", "HEAD"):
+            return ""
+        elsewhere = headers.get("sec-fetch-site", "same-origin") != "same-origin"
+        if elsewhere or _site_of(headers.get("origin", f"http://{host}")) != host:
+            return "this was sent by another site"
         return ""
-    elsewhere = headers.get("sec-fetch-site", "same-origin") != "same-origin"
-    if elsewhere or headers.get("origin", f"http://{host}") != f"http://{host}":
-        return "this was sent by another site"
-    return ""
+
+
+def _site_of(origin: str) -> str:
+    """The host with its port, called by http, or by https where something stands before us."""
+    scheme, _, host = origin.partition("://")
+    return host if scheme in ("http", "https") else ""

@@ -1,58 +1,46 @@
 """Labelling in a browser: the same items as on a terminal, in plain forms."""
 
-import secrets
-from importlib.resources import files
 from typing import Any
-from urllib.parse import parse_qs
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from misstep.api.labelling import Labelling
-from misstep.errors import MisstepError
 from misstep.report import labels as words
 from misstep.report.items import QUESTION, shown
-from misstep.report.text import plain, plain_lines
+from misstep.web.complaints import complaints
+from misstep.web.forms import Secret, read_form
+from misstep.web.pages import show
+from misstep.web.shipped import shipped
 
 LABELS = {"erroneous": True, "correct": False}
 SKIPPED = "skip"
-LONGEST_FORM = 1_000  # bytes
 SEE_OTHER = 303
 
 
-def labelling_app(labelling: Labelling) -> Any:
+def labelling_app(labelling: Labelling, secret: Secret | None = None) -> Any:
     """An ASGI application that can stand alone or under any path; put a `Guard` before it.
 
-    Forms carry a secret of their own, so that no other page can send one.
+    Forms carry a secret, one of their own if none is given, so that no other page can send one.
     """
-    pages = _Pages(labelling, secrets.token_urlsafe(24))
+    pages = _Pages(labelling, secret or Secret())
     routes = [
         Route("/", pages.start, name="start"),
         Route("/item/{number:int}", pages.item, name="item"),
         Route("/item/{number:int}", pages.answer, methods=["POST"]),
         Route("/done", pages.done, name="done"),
-        Route("/labelling.css", _style, name="style"),
+        shipped(),
     ]
-    return Starlette(routes=routes, exception_handlers={MisstepError: _complain})
+    return Starlette(routes=routes, exception_handlers=complaints())
 
 
 class _Pages:
-    def __init__(self, labelling: Labelling, token: str) -> None:
-        self._labelling, self._token = labelling, token
-        self._templates = Environment(
-            loader=PackageLoader("misstep.web"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.globals |= {"words": words, "question": QUESTION}
-        self._templates.filters["plain"] = plain
+    def __init__(self, labelling: Labelling, secret: Secret) -> None:
+        self._labelling, self._secret = labelling, secret
 
     def start(self, request: Request) -> Response:
         """To where there is something to do."""
@@ -68,13 +56,13 @@ class _Pages:
             trials=[shown(trial) for trial in item.trials],
             said=said.get(item.id),
             labelled=len(said),
-            token=self._token,
+            token=self._secret.token,
+            question=QUESTION,
         )
 
     async def answer(self, request: Request) -> Response:
-        place, form = self._place(request), await _form(request)
-        if not secrets.compare_digest(form.get("token", "").encode(), self._token.encode()):
-            raise HTTPException(403, "this form is of an earlier session: go back and reload the page")
+        place, form = self._place(request), await read_form(request)
+        self._secret.check(form)
         said = form.get("label", "")
         if said not in (*LABELS, SKIPPED):
             raise HTTPException(400, "expected a label: erroneous, correct or skip")
@@ -109,31 +97,4 @@ class _Pages:
         return RedirectResponse(url.path, SEE_OTHER)
 
     def _page(self, request: Request, name: str, **values: Any) -> Response:
-        def path(route: str, **parts: Any) -> str:
-            return str(request.url_for(route, **parts).path)
-
-        page = self._templates.get_template(name)
-        return HTMLResponse(page.render(labelling=self._labelling, path=path, **values))
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """What a form says, each name once."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LONGEST_FORM:
-            raise HTTPException(413, "that is more than a form of ours holds")
-    try:
-        given = parse_qs(body.decode(errors="replace"), max_num_fields=10)
-    except ValueError:
-        raise HTTPException(400, "that is more than a form of ours holds") from None
-    return {name: values[0] for name, values in given.items()}
-
-
-def _style(_: Request) -> Response:
-    css = files("misstep.web").joinpath("data", "labelling.css").read_bytes()
-    return Response(css, media_type="text/css")
-
-
-def _complain(_: Request, error: Exception) -> Response:
-    return PlainTextResponse(plain_lines(str(error)), 500)
+        return show(request, name, labelling=self._labelling, words=words, **values)

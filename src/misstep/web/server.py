@@ -1,22 +1,75 @@
-"""A page on loopback, for as long as somebody uses it."""
+"""Pages in a browser, for as long as somebody uses them."""
 
+import secrets
+import socket
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
+import msgspec
 import uvicorn
 
-from misstep.adapters.hosting import LOOPBACK, QUIET, listen
+from misstep.adapters.hosting import LOOPBACK, QUIET, is_loopback, listen
 from misstep.api.labelling import Labelling
+from misstep.api.launching import Launcher
+from misstep.core.settings import Settings
+from misstep.web.access import Access
 from misstep.web.guard import Guard
 from misstep.web.labelling import labelling_app
+from misstep.web.playground import playground_app
+from misstep.web.site import Part, site
+from misstep.web.starting import Starting
 
 HOST = LOOPBACK[0]
+START = "/start"
+EVERYWHERE = ("0.0.0.0", "::")
 
 
-def serve(labelling: Labelling, port: int, ready: Callable[[str], object]) -> None:
-    """Serve until Ctrl-C; `ready` is told the URL as soon as browsers may come. Port 0 takes a free one."""
-    config = uvicorn.Config(Guard(labelling_app(labelling)), **QUIET)
-    with listen(HOST, port, "--port") as listener:
-        ready(f"http://{HOST}:{listener.getsockname()[1]}/")
-        with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listener])
+class Address(msgspec.Struct, frozen=True):
+    """Where pages are: for people, and for a browser on this machine."""
+
+    shown: str
+    here: str
+
+
+def serve_labelling(labelling: Labelling, port: int, ready: Callable[[Address], object]) -> None:
+    """One person's labelling of one run, for nobody but this machine."""
+    _serve(lambda _: labelling_app(labelling), HOST, port, ready)
+
+
+def serve_site(settings: Settings, host: str, port: int, ready: Callable[[Address], object]) -> None:
+    """All pages on a store. Whoever is not on this machine needs the token that is in the address."""
+    with Launcher(settings) as launcher:
+        starting = Starting(settings, launcher, START)
+        parts = (Part("Start", START, starting.app), Part("Playground", "/playground", playground_app()))
+        _serve(lambda stopping: site(settings, stopping, parts, starting.stop_button), host, port, ready)
+
+
+def _serve(
+    make: Callable[[Callable[[], bool]], Any], host: str, port: int, ready: Callable[[Address], object]
+) -> None:
+    """Serve until Ctrl-C; `ready` is told the address as soon as browsers may come. Port 0 takes a free one.
+
+    `make` gives the application, and gets something to ask whether the server is about to end.
+    """
+    token = "" if is_loopback(host) else secrets.token_urlsafe(24)
+    with listen(host, port, "--port") as listener:
+        server = uvicorn.Server(uvicorn.Config(None, **QUIET))
+        app = make(lambda: bool(server.should_exit))
+        server.config.app = Guard(Access(app, token), None) if token else Guard(app)
+        with suppress(KeyboardInterrupt):  # which may come as soon as anything was said
+            ready(_address(host, listener.getsockname()[1], token))
+            server.run(sockets=[listener])
+
+
+def _address(host: str, port: int, token: str) -> Address:
+    """Whoever listens everywhere is called by the name of the machine, and from there by that of loopback."""
+    query = f"?token={token}" if token else ""
+    everywhere = host in EVERYWHERE
+    names = (socket.gethostname(), HOST) if everywhere else (host, host)
+    shown, here = (f"http://{_in_url(name)}:{port}/{query}" for name in names)
+    return Address(shown, here)
+
+
+def _in_url(name: str) -> str:
+    return f"[{name}]" if ":" in name else name

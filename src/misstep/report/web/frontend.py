@@ -14,6 +14,7 @@ from importlib.resources import files
 MODULES = (  # each after those that it imports
     "dom.js",
     "hash.js",
+    "keeping.js",
     "table.js",
     "source.js",
     "filters.js",
@@ -43,8 +44,11 @@ def asset(name: str) -> str:
 @cache
 def style() -> str:
     """All styles of a page, those of the figure in it included."""
-    figure = (files("misstep.report") / "data" / "figure.css").read_text("utf-8")
-    return "".join([*map(asset, STYLES), figure])
+    return "".join([*map(asset, STYLES), style_of_figures()])
+
+
+def style_of_figures() -> str:
+    return (files("misstep.report") / "data" / "figure.css").read_text("utf-8")
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import {el, grouped, inDollars, inSeconds} from "./dom.js";
 import {changeState, hashOf, onState, readState} from "./hash.js";
+import {keeping} from "./keeping.js";
 import {openIndex, select} from "./table.js";
 import {makeFilters} from "./filters.js";
 import {makeRows} from "./rows.js";
@@ -30,21 +31,21 @@ export async function showCases(root, source, { href = (id) => hashOf({ ...readS
   const place = el("div");
   root.append(place);
   const shown = { table: null, rows: () => [], refresh };
-  let update = null;
+  let built = null;
   let before = null;
 
   function refresh(index) {
-    const typing = document.activeElement?.id === "search";
+    const restore = keeping(place, (id) => built.focus(id));
     before?.abort();
     before = new AbortController();
     shown.table = openIndex(index);
-    update = build(place, shown, href, before.signal);
-    update(readState());
-    if (typing) document.getElementById("search").focus();
+    built = build(place, shown, href, before.signal);
+    built.update(readState());
+    restore();
   }
 
   refresh(await source.index());
-  onState((state) => update(state));
+  onState((state) => built.update(state));
   return shown;
 }
 
@@ -63,7 +64,7 @@ function build(place, shown, href, signal) {
   grid.style.setProperty("--narrow", columns.filter((column) => !isSpare(column)).map(widthOf).join(" "));
   place.replaceChildren(charts.element, filters.element, grid, none);
   let before = null;
-  return (state) => {
+  const update = (state) => {
     const wanted = hashOf({ ...state, case: "" });
     filters.follow(state, shown.rows().length);
     if (wanted === before) { list.draw(); return; }
@@ -78,6 +79,11 @@ function build(place, shown, href, signal) {
     grid.hidden = rows.length === 0;
     list.show(rows);
   };
+  const focus = (id) => {
+    const place = shown.rows().indexOf(table.rowOf(id));
+    if (place >= 0) list.focus(place);
+  };
+  return { update, focus };
 }
 
 function worth(table, name) {

@@ -64,7 +64,7 @@ function binsOf(table, { by, bins }) {
 
 /** Few enough values to be arguments of a function; the ends are those of all. */
 function sample(values) {
-  return [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
+  return [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
 }
 
 function chartOf(parent, figure, signal) {

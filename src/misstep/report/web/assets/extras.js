@@ -1,4 +1,4 @@
-// Small comforts for what a page shows without scripts as well: commands to copy, long lists to search.
+// Small comforts for what a page shows without scripts as well: commands to copy, long lists to search, keys to turn.
 
 import {copy, el} from "./dom.js";
 
@@ -19,6 +19,17 @@ export function addSearchBoxes(root) {
     const entries = [...section.children].filter((child) => child.tagName === "DETAILS");
     if (entries.length >= LONG) entries[0].before(boxFor(entries));
   }
+}
+
+/** Whether a key is meant for something else than the page: a field, or the browser. */
+export function isForFields(event) {
+  return event.altKey || event.ctrlKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+}
+
+/** Keys that lead to what is before and behind: the links below `root` that say so are taken. */
+export function turnBy(event, root) {
+  const turn = { ArrowLeft: "prev", ArrowRight: "next", k: "prev", j: "next" }[event.key];
+  if (turn) root.querySelector(`a[rel=${turn}]`)?.click();
 }
 
 function boxFor(entries) {

@@ -32,7 +32,7 @@ export function showPlan(detail, tie) {
   }
   const rest = detail.left_out - hidden(detail);
   if (rest > 0) list.append(gap(rest));
-  if (!detail.calls.length) list.append(el("li", { class: "gap" }, "The agent called no tool."));
+  if (!detail.calls.length) list.append(el("li", { class: "gap" }, "No tool was called."));
   for (const ghost of missing(detail)) {
     list.append(ghost.row);
     rows.push(ghost.row);

@@ -6,21 +6,23 @@ import {heldBy, servedAt} from "./source.js";
 import {openIndex} from "./table.js";
 import {showCases} from "./cases.js";
 import {showCase} from "./case.js";
-import {addCopyButtons, addSearchBoxes} from "./extras.js";
+import {addCopyButtons, addSearchBoxes, isForFields, turnBy} from "./extras.js";
 
 /**
  * Brings a page to life. Where there is `#cases`, all cases are listed there; with `data-base` they come from a
  * server, which also gives the run's address, otherwise from the page itself. `[data-case]` shows that one case.
+ * `page(id)` is the address of a case by itself, where it has one. Gives the list, if there is one.
  */
-export async function start() {
+export async function start({ page = null } = {}) {
   addCopyButtons(document);
   addSearchBoxes(document);
   const root = document.getElementById("cases");
-  if (root) await showAll(root);
+  const list = root ? await showAll(root, page) : null;
   document.documentElement.dataset.ready = "yes";
+  return list;
 }
 
-async function showAll(root) {
+async function showAll(root, own) {
   const source = root.dataset.base ? servedAt(root.dataset.base) : heldBy(document);
   for (const place of document.querySelectorAll("[data-case]")) {
     const detail = await source.detail(place.dataset.case);
@@ -30,10 +32,11 @@ async function showAll(root) {
   const page = document.getElementById("report");
   const place = el("article", { class: "case", id: "case", tabindex: "-1", hidden: true });
   page.after(place);
-  const reader = new Reader(page, place, source, list);
+  const reader = new Reader(page, place, source, list, own);
   onState((state) => reader.follow(state));
   addEventListener("keydown", (event) => reader.key(event));
   await reader.follow(readState());
+  return list;
 }
 
 /** Cases that other parts of the page lead to. */
@@ -45,8 +48,8 @@ async function unlisted(source) {
 
 /** Shows one case in the place of the page, and the page again as it was. */
 class Reader {
-  constructor(page, place, source, list) {
-    Object.assign(this, { page, place, source, list, shown: null, scrolled: 0 });
+  constructor(page, place, source, list, own) {
+    Object.assign(this, { page, place, source, list, own, shown: null, scrolled: 0 });
   }
 
   async follow({ case: id }) {
@@ -99,17 +102,17 @@ class Reader {
     return el("nav", { class: "crumbs", "aria-label": "Cases" },
       el("a", { href: hashOf({ ...readState(), case: "" }), class: "back" }, "← Back"),
       el("span", { class: "where" }, el("code", {}, id), place < 0 ? "" : ` ${place + 1} of ${rows.length}`),
+      this.own ? el("a", { href: this.own(id) }, "Own page") : "",
       el("span", { class: "turn" }, link(rows[place - 1], "Previous", "prev"), link(rows[place + 1], "Next", "next")));
   }
 
   key(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    if (isForFields(event)) return;
     if (!this.shown) {
       if (event.key === "/") { event.preventDefault(); document.getElementById("search")?.focus(); }
       return;
     }
     if (event.key === "Escape") changeState({ case: "" });
-    const turn = { ArrowLeft: "prev", ArrowRight: "next", k: "prev", j: "next" }[event.key];
-    if (turn) this.place.querySelector(`a[rel=${turn}]`)?.click();
+    turnBy(event, this.place);
   }
 }

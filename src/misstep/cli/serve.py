@@ -1,0 +1,54 @@
+"""`misstep serve`: the runs of a store in a browser."""
+
+import sys
+import webbrowser
+from typing import TYPE_CHECKING
+
+import click
+
+from misstep.adapters.hosting import LOOPBACK, is_loopback
+from misstep.cli.numbers import PORT
+from misstep.cli.options import settings_options
+from misstep.core.settings import Settings
+from misstep.errors import MissingExtra, UsageError
+
+if TYPE_CHECKING:
+    from misstep.web.server import Address
+
+USUAL_PORT = 7357
+READ_ALONG = "without https in front, others on the network can read along"
+
+
+@click.command("serve")
+@click.option(
+    "--host",
+    default=LOOPBACK[0],
+    show_default=True,
+    help="Where to listen; 0.0.0.0 lets other machines in, with a token.",
+)
+@click.option(
+    "--port", type=PORT, default=USUAL_PORT, show_default=True, help="Which port to take (0: a free one)."
+)
+@click.option("--open", "opening", is_flag=True, help="Open the page in your browser.")
+@settings_options("store")
+def serve(settings: Settings, host: str, port: int, opening: bool) -> int:
+    """Show the runs of the store in a browser, those that go on as well, until Ctrl-C.
+
+    Only this machine can see the pages. With another --host, so can whoever has the printed address, which
+    holds a token.
+    """
+    if not host:
+        raise UsageError("can't be empty", "expected a name or an address, such as 127.0.0.1", where="--host")
+    try:
+        from misstep.web.server import serve_site
+    except ImportError as error:
+        raise MissingExtra("the web page", "web", "misstep runs and misstep show need no browser") from error
+
+    def ready(address: "Address") -> None:
+        warning = "" if is_loopback(host) else f"{READ_ALONG}\n"
+        print(f"{address.shown}\n{warning}Ctrl-C ends it", file=sys.stderr, flush=True)
+        if opening:
+            webbrowser.open(address.here)
+
+    serve_site(settings, host, port, ready)
+    return 0

@@ -1,0 +1,59 @@
+"""A store with a run of every kind."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from misstep.api import plan
+from misstep.api.capability import measure_capability
+from misstep.api.dissection import dissect
+from misstep.api.runs import view_run
+from misstep.api.shrinking import shrink_case
+from misstep.core.outcome import Outcome
+from misstep.core.purpose import Purpose, Verb
+from misstep.core.settings import Settings, Span
+from misstep.core.spending import Spent
+from misstep.store.runs import Store
+from tests.api.labelled import report_on_tool
+from tests.report.test_benchmark import a_task
+from tests.report.test_crosstalk import noisy
+from tests.report.test_findings import REPORT
+from tests.report.test_fixing import AFTER, BEFORE, report
+
+KINDS: tuple[Verb, ...] = (
+    *("test", "capability", "dissect", "shrink", "fuzz", "consistency", "crosstalk", "fix", "files"),
+)
+
+
+def keep_every_kind(settings: Settings) -> dict[Verb, str]:
+    """The id of each run by its verb."""
+    settings = settings.overlay({"agent": "sim:greedy", "count": 12, "sample": 2, "jobs": 1})
+    run = plan.run_agent(settings).run
+    failed = view_run(settings, run, 1).failures[0].case.id
+    found: dict[Verb, str] = {"test": run}
+    found["dissect"] = dissect(settings, run).run
+    found["shrink"], _ = shrink_case(settings, run, failed)
+    found["capability"] = measure_capability(settings.overlay({"actions": Span(2, 3), "count": None})).run
+    found["fuzz"] = keep_reports(settings, "fuzz", REPORT.tools)
+    found["consistency"] = keep_reports(settings, "consistency", [report_on_tool("moon", 3, 5)])
+    found["crosstalk"] = keep_reports(settings, "crosstalk", noisy(2).groups)
+    found["fix"] = keep_reports(settings, "fix", [report(*BEFORE, *AFTER)])
+    found["files"] = keep_reports(settings, "files", [a_task(), a_task("passed", name="fi2")])
+    return found
+
+
+def keep_reports(settings: Settings, verb: Verb, reports: Sequence[Any]) -> str:
+    with Store(settings.store, create=True) as store:
+        run = store.add_run(settings, len(reports), 1000.0, purpose=Purpose(verb, tools=("a.py:b",))).id
+        with store.sit(run, 0.0) as seat:
+            for each in reports:
+                seat.keep_report(each, Spent())
+    return run
+
+
+def keep_outcomes(settings: Settings, outcomes: Sequence[Outcome], total: int = 0) -> str:
+    """A run that has not finished."""
+    with Store(settings.store, create=True) as store:
+        run = store.add_run(settings, total, 1000.0).id
+        with store.sit(run, 0.0) as seat:
+            seat.keep(outcomes, Spent())
+    return run

@@ -1,0 +1,128 @@
+"""Who may come in where pages are served beyond this machine."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from misstep.cli.serve import READ_ALONG
+from misstep.core.settings import Settings
+from misstep.web.access import SHUT, Access
+from misstep.web.guard import Guard
+from tests.web.serving import served
+from tests.web.stored import keep_outcomes
+
+TOKEN = "Tr-0ken_42"
+BASE = "http://box.example:8000"
+
+
+def echo(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(f"{request.method} {request.url.path}?{request.url.query}")
+
+
+def app() -> Any:
+    inner = Starlette(routes=[Route("/{path:path}", echo, methods=["GET", "POST"])])
+    return Guard(Access(inner, TOKEN), None)
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
+    with TestClient(app(), base_url=BASE, follow_redirects=False) as client:
+        yield client
+
+
+def test_the_token_is_swapped_for_a_cookie(client: TestClient) -> None:
+    answer = client.get(f"/runs/x?a=1&token={TOKEN}&b=%26")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/runs/x?a=1&b=%26"
+    cookie = answer.headers["set-cookie"]
+    assert re.match(r"misstep_[0-9a-f]{8}=", cookie)
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert "Secure" not in cookie
+    assert TOKEN not in cookie
+    assert client.get(answer.headers["location"]).text == "GET /runs/x?a=1&b=%26"
+    assert client.post("/runs/x", headers={"origin": BASE}).text == "POST /runs/x?"
+
+
+def test_the_cookie_is_for_https_alone_where_it_is_in_front(client: TestClient) -> None:
+    answer = client.get(f"/?token={TOKEN}", headers={"x-forwarded-proto": "https"})
+    assert "Secure" in answer.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/runs/x",
+        "/files/web.css",
+        "/?token=",
+        "/?token=wrong",
+        "/?token=%F0%9F%98%80",
+        f"/?Token={TOKEN}",
+    ],
+)
+@pytest.mark.parametrize("cookie", ["", "misstep_00000000=x", f"misstep={TOKEN}"])
+def test_nobody_else_comes_in(client: TestClient, path: str, cookie: str) -> None:
+    answer = client.get(path, headers={"cookie": cookie} if cookie else {})
+    assert (answer.status_code, answer.text) == (403, SHUT)
+    assert "set-cookie" not in answer.headers
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_the_token_is_no_cookie_and_the_name_alone_is_nothing(client: TestClient) -> None:
+    name = client.get(f"/?token={TOKEN}").headers["set-cookie"].partition("=")[0]
+    client.cookies.clear()
+    for value in (TOKEN, "", "x", "\xe9"):
+        headers = {"cookie": f"{name}={value}".encode("latin-1")}
+        assert client.get("/", headers=headers).status_code == 403
+
+
+def test_a_token_opens_nothing_but_pages(client: TestClient) -> None:
+    assert client.post(f"/?token={TOKEN}").status_code == 403
+
+
+def test_other_sites_can_send_nothing_with_the_cookie(client: TestClient) -> None:
+    client.get(f"/?token={TOKEN}")
+    for origin in ("http://evil.example", "null", "http://box.example:9", "file://box.example:8000", ""):
+        assert client.post("/", headers={"origin": origin}).status_code == 403
+    assert client.post("/", headers={"origin": "https://box.example:8000"}).status_code == 200
+
+
+def test_a_path_can_not_lead_away(client: TestClient) -> None:
+    answer = client.get(f"//evil.example/?token={TOKEN}")
+    assert not answer.headers["location"].startswith("//")
+
+
+def test_the_command_prints_the_token_once(tmp_path: Any) -> None:
+    settings = Settings(store=str(tmp_path / "store.db"))
+    run = keep_outcomes(settings, [])
+    with served(settings.store, "--host", "0.0.0.0") as server:
+        found = re.fullmatch(r"http://[^/:]+:(\d+)/\?token=([\w-]{32})", server.url)
+        assert found
+        here = f"http://127.0.0.1:{found[1]}/"
+        with httpx.Client(base_url=here, trust_env=False) as client:
+            assert client.get("/").status_code == 403
+            page = client.get("/", params={"token": found[2]}, follow_redirects=True)
+            assert (page.status_code, str(page.url)) == (200, here)
+            assert run in page.text
+            assert found[2] not in page.text
+            assert client.get(f"/runs/{run}").status_code == 200
+        said = server.stop()
+    assert found[2] not in said
+    assert server.said == [READ_ALONG]
+
+
+def test_there_is_no_token_on_this_machine(tmp_path: Any) -> None:
+    with served(str(tmp_path / "store.db")) as server:
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", server.url)
+        assert httpx.get(server.url, trust_env=False).status_code == 200
+        other = httpx.get(server.url, headers={"host": "box.example"}, trust_env=False)
+        assert (other.status_code, "for this machine only" in other.text) == (403, True)

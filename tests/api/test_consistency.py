@@ -535,6 +535,27 @@ def test_a_sandbox_holds_the_tool(tmp_path: Path) -> None:
     assert not os.path.exists(outside)
 
 
+COUNTING = """
+import pathlib
+calls = []
+
+def road(start: str, end: str) -> str:
+    '''How far it is by road from one city to another.'''
+    calls.append(start)
+    with pathlib.Path("seen.txt").open("a") as seen:
+        seen.write("x")
+    return f"call {len(calls)}, {pathlib.Path('seen.txt').stat().st_size} on the disk"
+"""
+
+
+def test_every_request_finds_the_tool_as_it_was_at_the_start(tmp_path: Path) -> None:
+    """Else requests would differ by what those before them have left."""
+    (tmp_path / "counting.py").write_text(COUNTING)
+    (one,) = run(tmp_path, two_roads(), "counting.py:road").sets
+    assert [bucket.value for bucket in one.buckets.outputs] == ["call 1, 1 on the disk"]
+    assert (one.verdict, len(one.buckets.inputs)) == ("passed", 4)
+
+
 def test_settings_are_checked() -> None:
     with pytest.raises(UsageError, match="variants"):
         check_consistency(Settings(agent="tools", model="x", variants=1), ["a.py:b"])

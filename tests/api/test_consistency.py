@@ -451,6 +451,16 @@ def test_every_role_has_its_price(tmp_path: Path) -> None:
     assert listed.run.summary.usd == pytest.approx(cost, abs=1e-6)
 
 
+def test_what_one_role_costs_is_not_known(tmp_path: Path) -> None:
+    """Then nobody knows what the run costs."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[openai]\n"x" = [1.0, 4.0]\n')
+    run(tmp_path, two_roads(), model="openai/x", model_roles={"judge": "openai/y"}, prices=str(prices))
+    (listed,) = list_runs(settings_in(tmp_path, ""))[0]
+    assert listed.run.summary is not None
+    assert (listed.run.summary.usd, listed.run.summary.tokens.output > 0) == (None, True)
+
+
 @pytest.mark.parametrize("means", ["greybox", "whitebox"])
 def test_a_model_is_asked_outright(tmp_path: Path, means: str) -> None:
     wanted = {"requests": ["from Paris to Lyon?", "from Paris, France to Lyon, France?"]}
@@ -483,6 +493,7 @@ def test_words_of_the_user_reach_the_models(tmp_path: Path) -> None:
         check_consistency(settings, [f"{tmp_path}/roads.py:road"])
         said = {stage_of(prompt): prompt for prompt in prompts(server)}
     assert "Everybody lives in France." in said["templates"]
+    assert "Everybody lives in France." in said["infills"]
     assert "Mine: " in said["majority"]
 
 

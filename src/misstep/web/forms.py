@@ -26,13 +26,19 @@ async def read_form(
     request: Request, longest: int = LONGEST_FORM, fields: int = MOST_FIELDS
 ) -> dict[str, str]:
     """What a form says, each name once."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > longest:
-            raise HTTPException(413, "that is more than a form of ours holds")
+    body = await read_body(request, longest)
     try:
         given = parse_qs(body.decode(errors="replace"), max_num_fields=fields)
     except ValueError:
         raise HTTPException(400, "that is more than a form of ours holds") from None
     return {name: values[0] for name, values in given.items()}
+
+
+async def read_body(request: Request, longest: int) -> bytes:
+    """What was sent, if it is no more than that."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > longest:
+            raise HTTPException(413, "that is more than a form of ours holds")
+    return body

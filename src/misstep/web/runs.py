@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import msgspec
@@ -31,11 +31,25 @@ AT_ONCE = 50  # runs on one page
 NAMED = 10  # runs or cases, where somebody asks for one that there is not
 
 
+class StopButton(msgspec.Struct, frozen=True):
+    """A form that stops a run: where it goes, and the secret that it carries."""
+
+    path: str
+    token: str
+
+
+StopButtons: TypeAlias = Callable[[str], StopButton | None]
+
+
+def no_button(_: str) -> None:
+    """For pages that can stop nothing."""
+
+
 class RunPages:
     """Answers about the runs of the store that the settings name."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, stop_button: StopButtons = no_button) -> None:
+        self._settings, self._stop_button = settings, stop_button
 
     def overview(self, request: Request) -> Response:
         """The runs of the store, the newest first."""
@@ -73,6 +87,7 @@ class RunPages:
             finished=run.summary is not None,
             resume=f"misstep {run.purpose.command} --resume {run.id}{way_to(self._settings.store)}",
             unit=UNITS.get(run.purpose.verb, "cases"),
+            stop=None if run.summary else self._stop_button(run.id),
             can_be_labelled=can_be_labelled(self._settings, run),
         )
 

@@ -11,13 +11,17 @@ import uvicorn
 
 from misstep.adapters.hosting import LOOPBACK, QUIET, is_loopback, listen
 from misstep.api.labelling import Labelling
+from misstep.api.launching import Launcher
 from misstep.core.settings import Settings
 from misstep.web.access import Access
 from misstep.web.guard import Guard
 from misstep.web.labelling import labelling_app
-from misstep.web.site import site
+from misstep.web.playground import playground_app
+from misstep.web.site import Part, site
+from misstep.web.starting import Starting
 
 HOST = LOOPBACK[0]
+START = "/start"
 EVERYWHERE = ("0.0.0.0", "::")
 
 
@@ -35,7 +39,10 @@ def serve_labelling(labelling: Labelling, port: int, ready: Callable[[Address], 
 
 def serve_site(settings: Settings, host: str, port: int, ready: Callable[[Address], object]) -> None:
     """All pages on a store. Whoever is not on this machine needs the token that is in the address."""
-    _serve(lambda stopping: site(settings, stopping), host, port, ready)
+    with Launcher(settings) as launcher:
+        starting = Starting(settings, launcher, START)
+        parts = (Part("Start", START, starting.app), Part("Playground", "/playground", playground_app()))
+        _serve(lambda stopping: site(settings, stopping, parts, starting.stop_button), host, port, ready)
 
 
 def _serve(

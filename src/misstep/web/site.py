@@ -12,7 +12,7 @@ from misstep.web.comparing import ComparisonPages
 from misstep.web.complaints import complaints
 from misstep.web.labels import LabelPages
 from misstep.web.pages import Apart, Link, Navigated
-from misstep.web.runs import RunPages
+from misstep.web.runs import RunPages, StopButtons, no_button
 from misstep.web.shipped import shipped
 from misstep.web.watching import RunEvents
 
@@ -25,16 +25,26 @@ class Part(msgspec.Struct, frozen=True):
     app: Any
 
 
-def site(settings: Settings, stopping: Callable[[], bool], parts: Sequence[Part] = ()) -> Any:
-    """An ASGI application; put a `Guard` before it. Streams end as soon as `stopping` says so."""
+def site(
+    settings: Settings,
+    stopping: Callable[[], bool],
+    parts: Sequence[Part] = (),
+    stop_button: StopButtons = no_button,
+) -> Any:
+    """An ASGI application; put a `Guard` before it. Streams end as soon as `stopping` says so.
+
+    `stop_button` gives the page of a run the button that stops it, where it can be stopped.
+    """
     mounted: list[BaseRoute] = [Mount(part.path, Apart(part.app)) for part in parts]
-    app = Starlette(routes=[*_routes(settings, stopping), *mounted], exception_handlers=complaints())
+    app = Starlette(
+        routes=[*_routes(settings, stopping, stop_button), *mounted], exception_handlers=complaints()
+    )
     links = [Link(part.title, f"{part.path}/") for part in parts]
     return Navigated(app, (Link("Runs", "/"), Link("Compare", "/compare"), *links))
 
 
-def _routes(settings: Settings, stopping: Callable[[], bool]) -> list[BaseRoute]:
-    runs, events = RunPages(settings), RunEvents(settings, stopping)
+def _routes(settings: Settings, stopping: Callable[[], bool], stop_button: StopButtons) -> list[BaseRoute]:
+    runs, events = RunPages(settings, stop_button), RunEvents(settings, stopping)
     return [
         Route("/", runs.overview, name="runs"),
         Route("/runs/{run}", runs.run, name="run"),

@@ -75,13 +75,17 @@ class Suite(msgspec.Struct, frozen=True):
         """How many different orders an exhaustive suite has to cover."""
         return len(_all_orders(self.low, self.high))
 
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The fewest and the most actions that problems of these families can have."""
+        return least_actions(self.families), self._most_actions()[0]
+
     def _check_sizes(self) -> None:
         if self.low > self.high:
             raise UsageError(
                 f"actions {self.low}-{self.high} is an empty range", f"write {self.high}-{self.low}"
             )
-        most, kind = self._most_actions()
-        least = least_actions(self.families)
+        kind, (least, most) = self._most_actions()[1], self.bounds
         if self.low < least or self.high > most:
             hint = f"{kind} has between {least} and {most} actions"
             raise UsageError(f"actions {self.low}-{self.high} is out of range", hint)

@@ -3,7 +3,7 @@
 As JSON a detail is
 
     {"id", "run", "topic", "seed", "verdict", "error" | null, "step" | null, "explanation", "chance" | null,
-     "seconds", "tokens", "usd" | null, "ended", "answer", "replay",
+     "seconds" | null, "tokens", "usd" | null, "ended", "answer", "replay",
      "actions":     [{"id", "name", "tool"}],
      "request":     [{"text", "sentence": number | null}],         the whole request, in pieces
      "sentences":   [{"text", "constraints": [number, …]}],

@@ -53,6 +53,7 @@ function partsOf(place) {
     counts.replaceChildren(...Object.entries(verdicts).filter(([, count]) => count).map(([verdict, count]) =>
       el("span", { class: `badge ${verdict}` }, `${verdict} ${grouped(count)}`)), success);
     place.querySelector(".resume").hidden = finished || live;
+    place.querySelector(".stop")?.toggleAttribute("hidden", finished || !live);
     announce(`${name}: ${far}. ${success}`, finished);
   }
 

@@ -8,24 +8,25 @@ const HEADLINES = {
   act: "a call that should not have been made", lost: "something was never done", parameter: "a wrong value",
   timeout: "no end in time",
 };
+const TITLES = { did: "What the agent did", again: "See it happen again" };
 const BREACHES = { before: "the wrong order", adjacent: "the wrong order", place: "the wrong order", time: "the wrong time" };
 
 /**
  * Shows a detail (its form is in report/web/detail.py) in the place of all that is in `root`.
  *
  * Sentences, constraints, calls and arrows that belong together light up together: under the pointer, with the
- * focus, and for good by a click or Enter.
+ * focus, and for good by a click or Enter. `titles` are for calls that no agent of a run has made.
  */
-export function showCase(root, detail) {
+export function showCase(root, detail, titles = TITLES) {
   const ties = new Ties();
   const tie = (element, constraints) => ties.add(element, constraints);
   const parts = [
     verdictOf(detail),
     el("div", { class: "sides" },
       el("section", { class: "asked" }, el("h3", {}, "What was asked"), requestOf(detail, tie), constraintsOf(detail, tie)),
-      el("section", { class: "done" }, el("h3", {}, "What the agent did"), showPlan(detail, tie), nearestOf(detail), answerOf(detail))),
+      el("section", { class: "done" }, el("h3", {}, titles.did), showPlan(detail, tie), nearestOf(detail), answerOf(detail))),
     causeOf(detail),
-    el("section", { class: "again" }, el("h3", {}, "See it happen again"), command(detail.replay)),
+    el("section", { class: "again" }, el("h3", {}, titles.again), command(detail.replay)),
     factsOf(detail),
   ];
   root.replaceChildren(...parts.filter(Boolean));
@@ -159,7 +160,7 @@ function factsOf(detail) {
   const facts = [
     ["case", detail.id], ["topic", detail.topic], ["seed", String(detail.seed)],
     ["chance", detail.chance === null ? null : `${percent(detail.chance)} of all orders are right`],
-    ["took", inSeconds(detail.seconds)],
+    ["took", detail.seconds === null ? null : inSeconds(detail.seconds)],
     ["tokens", detail.tokens ? grouped(detail.tokens) : null],
     ["cost", detail.usd ? `${inDollars(detail.usd)} USD` : null],
   ];

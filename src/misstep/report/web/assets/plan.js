@@ -32,7 +32,7 @@ export function showPlan(detail, tie) {
   }
   const rest = detail.left_out - hidden(detail);
   if (rest > 0) list.append(gap(rest));
-  if (!detail.calls.length) list.append(el("li", { class: "gap" }, "The agent called no tool."));
+  if (!detail.calls.length) list.append(el("li", { class: "gap" }, "No tool was called."));
   for (const ghost of missing(detail)) {
     list.append(ghost.row);
     rows.push(ghost.row);
@@ -149,7 +149,7 @@ function axisOf([dawn, dusk]) {
   const axis = el("div", { class: "axis", "aria-hidden": "true" });
   const step = dusk - dawn > 8 * HOUR ? 2 * HOUR : HOUR;
   for (let time = Math.ceil(dawn / step) * step; time <= dusk; time += step) {
-    const tick = el("span", {}, clock(time));
+    const tick = el("span", time === dusk ? { class: "end" } : {}, clock(time));
     tick.style.left = `${(100 * (time - dawn)) / (dusk - dawn)}%`;
     axis.append(tick);
   }

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ AGENTS = "docs/agents.md"
 FAMILIES = "docs/families.md"
 UNDERSTANDING = "docs/understanding.md"
 TOOLS = "docs/tools.md"
+SERVING = "docs/serve.md"
 
 
 def examples(page: str) -> list[tuple[str, str]]:
@@ -83,6 +85,26 @@ def test_examples_of_tools(tmp_path: Path) -> None:
     write_files(TOOLS, tmp_path)
     with ScriptedServer(two_roads()) as server:
         follow(TOOLS, tmp_path, OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY="sk-test")
+
+
+def test_examples_of_serving(tmp_path: Path) -> None:
+    """What has an end is run to its end; a server is started, has its say, and is stopped."""
+    for command, shown in examples(SERVING):
+        words = [sys.executable, "-m", *shlex.split(command)]
+        if " serve" not in command:
+            result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+            assert matches(shown, result.stdout), result.stderr
+            continue
+        with subprocess.Popen(
+            [*words, "--port", "0"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        ) as server:
+            assert server.stderr
+            said = "".join(server.stderr.readline() for _ in shown.splitlines())
+            server.send_signal(signal.SIGINT)
+        assert server.returncode == 0
+        said = re.sub(r":\d+/", ":7357/", said)
+        said = re.sub(r"//[^/]+(:7357/\?token=)[\w-]+", r"//HOST\1TOKEN", said)
+        assert said == shown
 
 
 def write_files(page: str, folder: Path) -> None:

@@ -78,17 +78,24 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         *(f"misstep/report/web/assets/{name}" for name in frontend.FILES),
         "misstep/report/web/assets/echarts-LICENSE.txt",
         "misstep/report/web/assets/echarts-NOTICE.txt",
-        "misstep/web/data/labelling.css",
-        "misstep/web/data/playground.css",
-        "misstep/web/data/playground.js",
-        "misstep/web/data/start.css",
-        "misstep/web/data/tools.js",
-        "misstep/web/data/web.css",
+        *(
+            f"misstep/web/data/{name}.{kind}"
+            for kind, names in (
+                ("css", ("labelling", "playground", "start", "web")),
+                ("js", ("follow", "one", "playground", "run", "tools")),
+            )
+            for name in names
+        ),
+        "misstep/web/templates/case.html",
+        "misstep/web/templates/compare.html",
         "misstep/web/templates/complaint.html",
         "misstep/web/templates/done.html",
         "misstep/web/templates/item.html",
+        "misstep/web/templates/label.html",
         "misstep/web/templates/layout.html",
         "misstep/web/templates/playground.html",
+        "misstep/web/templates/run.html",
+        "misstep/web/templates/runs.html",
         "misstep/web/templates/start.html",
         "misstep/web/templates/waiting.html",
         "misstep/workshop/sandbox/data/destruction.toml",

@@ -14,9 +14,8 @@ def test_a_port_that_is_taken(misstep: Command) -> None:
         port = taken.getsockname()[1]
         printed = misstep("serve", "--port", str(port))
     assert (printed.code, printed.out) == (2, "")
-    assert printed.err == (
-        f"--port  can't listen on 127.0.0.1:{port}: Address already in use\n  port 0 takes any that is free\n"
-    )
+    assert printed.err.startswith(f"--port  can't listen on 127.0.0.1:{port}: Address already in use")
+    assert printed.err.endswith("\n  port 0 takes any that is free\n")
 
 
 @pytest.mark.parametrize(

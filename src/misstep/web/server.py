@@ -57,8 +57,8 @@ def _serve(
         server = uvicorn.Server(uvicorn.Config(None, **QUIET))
         app = make(lambda: bool(server.should_exit))
         server.config.app = Guard(Access(app, token), None) if token else Guard(app)
-        ready(_address(host, listener.getsockname()[1], token))
-        with suppress(KeyboardInterrupt):
+        with suppress(KeyboardInterrupt):  # which may come as soon as anything was said
+            ready(_address(host, listener.getsockname()[1], token))
             server.run(sockets=[listener])
 
 

@@ -37,3 +37,8 @@ def test_its_input_is_spared(misstep: Command, case: str) -> None:
 def test_errors(misstep: Command, case: str, arguments: list[str], words: str) -> None:
     result = misstep("mcp", "serve", *arguments)
     assert (result.code, words in result.err) == (2, True), result.err
+
+
+def test_an_empty_host_is_not_everywhere(misstep: Command, case: str) -> None:
+    result = misstep("mcp", "serve", case, "--cases", "cases.jsonl", "--http", "--host", "")
+    assert (result.code, "--host  can't be empty" in result.err) == (2, True), result.err

@@ -74,6 +74,16 @@ def test_runs_are_listed_the_newest_first(settings: Settings, kinds: dict[Verb, 
     assert page.text.count("<b>unfinished</b>") == 5  # those on tools were never closed
 
 
+def test_looking_into_failures_has_no_rate(settings: Settings, kinds: dict[Verb, str]) -> None:
+    """How often changed cases pass says nothing about the agent."""
+    with browser(settings) as client:
+        rows = client.get("/").text.split("<tr")
+    told = {verb: next(row for row in rows if f"/runs/{run}" in row) for verb, run in kinds.items()}
+    rated = {verb for verb, row in told.items() if " % to " in row}
+    assert (rated & {"dissect", "shrink"}, rated >= {"test", "capability", "fuzz", "files"}) == (set(), True)
+    assert "failed" in told["dissect"]
+
+
 def test_a_long_list_is_told_in_pages(fresh: Settings) -> None:
     for _ in range(51):
         keep_outcomes(fresh, [])

@@ -31,6 +31,8 @@ def is_loopback(host: str) -> bool:
 
 def listen(host: str, port: int, where: str = "") -> socket.socket:
     """A socket that clients can connect to; port 0 takes a free one. `where` is how the port was named."""
+    if not host:  # by which sockets mean everywhere
+        raise UsageError("can't be empty", "expected a name or an address, such as 127.0.0.1", where="--host")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1024)

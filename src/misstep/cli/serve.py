@@ -10,7 +10,7 @@ from misstep.adapters.hosting import LOOPBACK, is_loopback
 from misstep.cli.numbers import PORT
 from misstep.cli.options import settings_options
 from misstep.core.settings import Settings
-from misstep.errors import MissingExtra, UsageError
+from misstep.errors import MissingExtra
 
 if TYPE_CHECKING:
     from misstep.web.server import Address
@@ -37,8 +37,6 @@ def serve(settings: Settings, host: str, port: int, opening: bool) -> int:
     Only this machine can see the pages. With another --host, so can whoever has the printed address, which
     holds a token.
     """
-    if not host:
-        raise UsageError("can't be empty", "expected a name or an address, such as 127.0.0.1", where="--host")
     try:
         from misstep.web.server import serve_site
     except ImportError as error:

@@ -20,6 +20,10 @@ Verb = Literal[
 
 ON_TOOLS: tuple[Verb, ...] = ("fuzz", "consistency", "crosstalk", "fix")  # which are about tools
 BENCHMARKS: tuple[Verb, ...] = ("files", "forge")
+INQUIRIES: tuple[Verb, ...] = (
+    "dissect",
+    "shrink",
+)  # whose cases are of their own making: no rate of theirs means anything
 # What runs are made of that are not of cases.
 UNITS: dict[Verb, str] = {
     "fuzz": "tools",

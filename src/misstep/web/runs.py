@@ -14,7 +14,7 @@ from misstep.api.casebook import case_detail, case_index, place_case
 from misstep.api.findings import gather
 from misstep.api.labelling import can_be_labelled
 from misstep.api.runs import Overview, find_run, look_over, view_run
-from misstep.core.purpose import BENCHMARKS, ON_TOOLS, UNITS
+from misstep.core.purpose import BENCHMARKS, INQUIRIES, ON_TOOLS, UNITS
 from misstep.core.settings import Settings
 from misstep.core.verdict import JUDGEMENTS
 from misstep.errors import NoStoreYet, UsageError
@@ -195,7 +195,7 @@ def _row(each: Overview) -> dict[str, Any]:
     name, *more = subject_lines(run.settings, run.purpose)
     started = datetime.fromtimestamp(run.started).astimezone()
     low, high = summary.interval
-    judged = summary.passed + summary.failed
+    judged = summary.passed + summary.failed if run.purpose.verb not in INQUIRIES else 0
     planned = run.purpose.verb not in (*ON_TOOLS, *BENCHMARKS)
     counts = {verdict: getattr(summary, verdict) for verdict in JUDGEMENTS}
     return {
@@ -211,5 +211,5 @@ def _row(each: Overview) -> dict[str, Any]:
         "counts": {verdict: count for verdict, count in counts.items() if count},
         "rate": percent(summary.success) if judged else "–",
         "interval": f"{percent(low)} to {percent(high)}" if judged else "",
-        "chance": percent(summary.chance) if planned and summary.chance is not None else "",
+        "chance": percent(summary.chance) if judged and planned and summary.chance is not None else "",
     }

@@ -21,7 +21,7 @@ from misstep.core.crosstalk import GroupReport
 from misstep.core.event import Unit
 from misstep.core.finding import ToolReport
 from misstep.core.fixing import FixReport
-from misstep.core.purpose import BENCHMARKS, ON_TOOLS, UNITS, Verb
+from misstep.core.purpose import BENCHMARKS, INQUIRIES, ON_TOOLS, UNITS, Verb
 from misstep.core.remark import LintReport
 from misstep.core.settings import Settings
 from misstep.core.statement import Entries, Entry, Statement
@@ -34,7 +34,6 @@ from misstep.store.runs import Run, Store
 
 T = TypeVar("T", ToolReport, ConsistencyReport, GroupReport, FixReport, TaskReport)
 _UNITS: dict[str, Unit] = {"tools": "tool", "groups": "group", "tasks": "task"}
-_INQUIRIES: tuple[Verb, ...] = ("dissect", "shrink")  # whose cases are of their own making
 
 
 def state(settings: Settings, name: str, held: Held | None = None, passed: bool | None = None) -> Statement:
@@ -54,7 +53,7 @@ def state(settings: Settings, name: str, held: Held | None = None, passed: bool 
         counts=counts,
         entries=entries,
         families=_families(run.purpose.verb),
-        summary=None if run.purpose.verb in _INQUIRIES else view.summary,
+        summary=None if run.purpose.verb in INQUIRIES else view.summary,
         unfinished=_unfinished(view),
         held=held,
         passed=passed,
@@ -82,7 +81,7 @@ def state_lint(report: LintReport, specs: Sequence[str], passed: bool, seconds: 
 
 def _entries(settings: Settings, view: RunView, place: str) -> tuple[Entries, dict[Judgement, int]]:
     run = view.run
-    if run.purpose.verb in (*ON_TOOLS, *BENCHMARKS, *_INQUIRIES):
+    if run.purpose.verb in (*ON_TOOLS, *BENCHMARKS, *INQUIRIES):
         known = [masked(entry) for entry in _few(settings, run, place)]
         return _of(known), _count(known)
 

@@ -1,7 +1,7 @@
 # All a fresh machine needs is Python 3.11 or newer and make; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench constraints environments postgresql bubblewrap browser clean
+.PHONY: help demo test lint compiled bench reference screenshots constraints environments postgresql bubblewrap browser clean
 
 # The first interpreter that is new enough; PYTHON=… overrides it.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -110,19 +110,31 @@ lint: .venv/.installed-test
 	$(BIN)/mypy --package benchmarks
 	$(BIN)/lint-imports --no-cache
 
+# Many processes are started, in sandboxes that keep nothing, and workers would all rewrite the same tests at once, so that
+# all of it is compiled before. What can't be collected is told when the tests are run.
+compiled: .venv/.installed-test
+	@$(BIN)/python -m compileall -q src tests
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --collect-only >/dev/null 2>&1 || true
+
 # Environments are made while the code is installed and looked at; packages of the system come one by one.
 # Tests wait for processes and servers a third of their time, so there are three workers for two processors. Each
-# begins with neighbours, which share what is slow to start, until it has to take some from the others. Many processes
-# are started, in sandboxes that keep nothing, so that the code is compiled before.
+# begins with neighbours, which share what is slow to start, until it has to take some from the others.
 test:
-	@$(MAKE) --no-print-directory -j2 lint environments
+	@$(MAKE) --no-print-directory -j3 lint compiled environments
 	@$(MAKE) --no-print-directory postgresql bubblewrap browser
-	@$(BIN)/python -m compileall -q src
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # What misstep is measured against may be missing; the results say so.
 bench: .venv/.installed-test .venv-inspect/.installed .venv-tools/.installed bubblewrap browser
 	$(BIN)/python -m benchmarks
+
+# What the documentation has of the code, after a change of commands, settings, kinds or public names.
+reference: .venv/.installed-test
+	$(BIN)/python -m tests.reference
+
+# The pictures of the documentation, after a change of what people see. Look at each one.
+screenshots: .venv/.installed-test browser
+	$(BIN)/python -m tests.browser.screenshots
 
 # After a change of dependencies: resolve anew in an empty environment and pin the result.
 constraints:

@@ -1,5 +1,6 @@
 """What all rooms need: places for stores, of every kind that misstep works with."""
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -15,6 +16,15 @@ from tests.processes import children
 # How long anything takes says nothing about it on a machine that has other things to do.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+# What is loaded stays: to look through it for garbage again and again would be a sixth of the collection's time.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.enable()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

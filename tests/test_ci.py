@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.test_docs import write_files
+from tests.documents.pages import write_files
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
-PAGE = "docs/ci.md"
+PAGE = "docs/how-to/ci.md"
 COMMAND = "plan test --agent agent.py:agent --count 12 --seed 1 --display none"
 
 
@@ -170,12 +170,3 @@ def test_lines_of_the_snippets(job: Job, name: str) -> None:
         assert [report] == list(job.work.glob(junit))
     else:
         assert (job.work / "summary.md").read_text().startswith("### misstep plan test")
-
-
-def test_lines_of_shell_on_the_page(job: Job) -> None:
-    text = (ROOT / PAGE).read_text()
-    lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
-    assert lines
-    for line in lines:
-        result = job.run(line)
-        assert result.returncode in (0, 1), f"{line}\n{result.stderr}"

@@ -29,8 +29,17 @@ def main() -> None:
         # The reader of our output has gone; keep the interpreter from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
+    _forget_interrupts()
     _leave_threads_behind(code)
     sys.exit(code)
+
+
+def _forget_interrupts() -> None:
+    """Python ends as interrupted if the last text that was executed was, however well that was handled.
+
+    Agents execute texts as well; this one ends quietly.
+    """
+    exec("")
 
 
 def _leave_threads_behind(code: int) -> None:

@@ -451,6 +451,16 @@ def test_every_role_has_its_price(tmp_path: Path) -> None:
     assert listed.run.summary.usd == pytest.approx(cost, abs=1e-6)
 
 
+def test_what_one_role_costs_is_not_known(tmp_path: Path) -> None:
+    """Then nobody knows what the run costs."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[openai]\n"x" = [1.0, 4.0]\n')
+    run(tmp_path, two_roads(), model="openai/x", model_roles={"judge": "openai/y"}, prices=str(prices))
+    (listed,) = list_runs(settings_in(tmp_path, ""))[0]
+    assert listed.run.summary is not None
+    assert (listed.run.summary.usd, listed.run.summary.tokens.output > 0) == (None, True)
+
+
 @pytest.mark.parametrize("means", ["greybox", "whitebox"])
 def test_a_model_is_asked_outright(tmp_path: Path, means: str) -> None:
     wanted = {"requests": ["from Paris to Lyon?", "from Paris, France to Lyon, France?"]}
@@ -483,6 +493,7 @@ def test_words_of_the_user_reach_the_models(tmp_path: Path) -> None:
         check_consistency(settings, [f"{tmp_path}/roads.py:road"])
         said = {stage_of(prompt): prompt for prompt in prompts(server)}
     assert "Everybody lives in France." in said["templates"]
+    assert "Everybody lives in France." in said["infills"]
     assert "Mine: " in said["majority"]
 
 
@@ -522,6 +533,27 @@ def test_a_sandbox_holds_the_tool(tmp_path: Path) -> None:
     (tmp_path / "wild.py").write_text(source)
     run(tmp_path, two_roads(), "wild.py:road", sandbox="auto", variants=2)
     assert not os.path.exists(outside)
+
+
+COUNTING = """
+import pathlib
+calls = []
+
+def road(start: str, end: str) -> str:
+    '''How far it is by road from one city to another.'''
+    calls.append(start)
+    with pathlib.Path("seen.txt").open("a") as seen:
+        seen.write("x")
+    return f"call {len(calls)}, {pathlib.Path('seen.txt').stat().st_size} on the disk"
+"""
+
+
+def test_every_request_finds_the_tool_as_it_was_at_the_start(tmp_path: Path) -> None:
+    """Else requests would differ by what those before them have left."""
+    (tmp_path / "counting.py").write_text(COUNTING)
+    (one,) = run(tmp_path, two_roads(), "counting.py:road").sets
+    assert [bucket.value for bucket in one.buckets.outputs] == ["call 1, 1 on the disk"]
+    assert (one.verdict, len(one.buckets.inputs)) == ("passed", 4)
 
 
 def test_settings_are_checked() -> None:

@@ -283,6 +283,13 @@ def test_an_agent_can_neither_end_the_process_nor_interrupt_it(tmp_path: Path, k
     assert (len(tried), {*tried.values()}) == (5, {3})
 
 
+def test_what_an_agent_executes_last_does_not_decide_how_we_end(tmp_path: Path) -> None:
+    """Python remembers that a text was interrupted while it was executed, and would end by SIGINT for it."""
+    (tmp_path / "agent.py").write_text("def agent(request, tools):\n    exec('raise KeyboardInterrupt')\n")
+    summary = finish(["--agent", "agent.py:agent", "--count", "1", *QUIET], tmp_path)
+    assert (summary["cases"], summary["errored"]) == (1, 1)
+
+
 def fill_the_disk() -> None:
     """No file may grow beyond this, and whoever tries is told so like on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -1,5 +1,6 @@
 """Sets of requests put to an agent: what they show, and what they never do."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -102,13 +103,24 @@ def test_a_judge_who_contradicts_himself(roads: Process) -> None:
     assert found.evidence is None
 
 
+async def two_requests(described: Described, models: Models, trials: Trials) -> PromptSet:
+    return await examine_set(Draft(TEMPLATE, {}, STIFF[:2]), described, models, trials, FOUR)
+
+
+def test_what_the_tool_would_answer_to_each_request_comes_from_its_documentation(roads: Process) -> None:
+    """The expectation is what most of these answers agree on."""
+    answers = {STIFF[0]: "About 465 km.", STIFF[1]: "Some 290 miles."}
+    emulate = {"emulate": lambda prompt: {"answer": answers[fenced_in(prompt)[1]]}}
+    _, prompts = perform(roads, plays({**GOOD, **emulate}, as_said), two_requests)
+    told = [fenced_in(prompt) for prompt in prompts if stage_of(prompt) == "emulate"]
+    assert [request for _, request in told] == list(STIFF[:2])
+    assert all(["How far it is by road from one city to another." in documented for documented, _ in told])
+    (agreed,) = [fenced_in(prompt) for prompt in prompts if stage_of(prompt) == "majority"]
+    assert json.loads(agreed[0]) == list(answers.values())
+
+
 def test_the_judge_sees_the_expectations_in_both_orders(roads: Process) -> None:
-    draft = Draft(TEMPLATE, {}, STIFF[:2])
-
-    async def work(described: Described, models: Models, trials: Trials) -> PromptSet:
-        return await examine_set(draft, described, models, trials, FOUR)
-
-    _, prompts = perform(roads, plays(GOOD, as_said), work)
+    _, prompts = perform(roads, plays(GOOD, as_said), two_requests)
     first, second, _ = [fenced_in(prompt) for prompt in prompts if stage_of(prompt) == "judge"]
     assert first == [STIFF[0], "939 km", "939 km", "It is approximately 465 km."]
     assert second == [STIFF[0], "939 km", "It is approximately 465 km.", "939 km"]

@@ -62,6 +62,7 @@ def test_a_model_that_will_not_make_sets(roads: Process, stage: Stage, why: str)
     (draft,), prompts = make(roads, {**GOOD, stage: always(REFUSAL)})
     assert draft.why.startswith(why)
     assert "There is no JSON object" in draft.why
+    assert draft.why.endswith(f"; it said: {REFUSAL}")
     assert Counter(map(stage_of, prompts))[stage] == 3
     found, asked = examine(roads, plays({}), draft=draft)
     assert (found.verdict, found.why, found.template, asked) == (

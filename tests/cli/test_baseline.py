@@ -70,9 +70,11 @@ def test_a_significant_regression_fails(misstep: Command, tmp_path: Path) -> Non
     assert told["p"] < 0.05
     assert told["interval"][1] < 0
     assert len(told["lost"]) > len(told["won"])
-    for path in (tmp_path / "out").iterdir():
-        if path.suffix != ".html":
-            assert f"worse than baseline {first}" in path.read_text(), path
+    written = sorted((tmp_path / "out").iterdir())
+    assert [path.suffix for path in written] == [".html", ".json", ".md", ".xml"]
+    for path in written:
+        assert f"orse than baseline {first}" in path.read_text(), path
+        assert f"report: out/{path.name}\n" in worse.err
     compared = json.loads(misstep("compare", first, latest(misstep), "--json").out)
     assert compared["lost"] == told["lost"]
     assert compared["pairing"]["p"] == told["p"]

@@ -74,6 +74,15 @@ def test_other_commands_say_that_a_run_is_none_of_theirs(misstep: Command) -> No
         assert (printed.code, printed.out) == (2, "")
         assert f"run {run} is from bench files, which has no cases to plan for" in printed.err
         assert f"misstep show {run} shows it" in printed.err
+    shown = misstep("show", run, "--by", "topic")
+    assert (shown.code, shown.out) == (2, "")
+    assert f"run {run} is from bench files, which has no cases to plan for" in shown.err
+    assert f"misstep show {run} shows it" in shown.err
+    for form in ("sft", "dpo"):
+        printed = misstep("export", run, "--format", form, "--out", "examples.jsonl")
+        assert (printed.code, printed.out, os.path.exists("examples.jsonl")) == (2, "", False)
+        assert f"run {run} is from bench files, which has no cases to plan for" in printed.err
+        assert "--format csv or parquet writes it as a table" in printed.err
 
 
 def test_two_runs_are_compared_task_by_task(misstep: Command) -> None:

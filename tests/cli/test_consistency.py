@@ -167,6 +167,7 @@ def test_a_stopped_run_is_shown_and_goes_on(misstep: Command, server: ScriptedSe
     assert "stopped before its end" in printed.out
     assert "the budget is used up: 5 of 5 calls" in printed.err
     shown = misstep("show", "last")
+    assert "unfinished: 0 of 1 tools\n" in shown.out
     assert "go on with:  misstep tool consistency --resume" in shown.out
     wrong = misstep("tool", "consistency", "--resume", "last", "--variants", "3", "--agent", "react")
     told = "--agent and --variants can't go with --resume\n  leave them out\n"

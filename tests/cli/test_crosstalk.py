@@ -63,10 +63,12 @@ def test_a_gate_that_lets_some_through(folder: Path, misstep: Command, server: S
 
 
 def test_a_model_that_cannot_group_is_no_dead_end(folder: Path, misstep: Command) -> None:
-    with ScriptedServer(plays({**GOOD, "groups": always({"groups": []})}, eager)) as server:
+    with ScriptedServer(plays({**GOOD, "groups": always("\x1b[2J\u202eI'd rather not.")}, eager)) as server:
         printed = crosstalk(misstep, server)
     assert printed.code == 2
     assert printed.err.startswith("the tools could not be grouped: openai/x gave no usable answer in 3 tries")
+    assert not {"\x1b", "\u202e"} & set(printed.err)
+    assert "I'd rather not." in printed.err
     assert "in a new run: --groups FILE\n  go on with: misstep tool crosstalk --resume" in printed.err
     assert "see what was found" not in printed.err
 

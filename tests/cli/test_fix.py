@@ -10,7 +10,7 @@ from misstep.api.findings import gather
 from misstep.core.settings import Settings
 from misstep.report.page import run_page
 from tests.asking.roads import SOURCE, as_said
-from tests.asking.scripted_roles import always
+from tests.asking.scripted_roles import always, fenced_in
 from tests.asking.two_roads import two_roads
 from tests.cli.conftest import Command
 from tests.scripted import Call, ScriptedServer, calling
@@ -69,6 +69,7 @@ def test_answers_that_a_judge_finds_right_count(
     assert printed.code == 0
     (one,) = json.loads(printed.out)["tools"]
     assert (one["tool"], one["validation"]["judged"]) == ("road", 4)  # a whole set
+    assert json.loads(printed.out)["usd"] is None  # nobody has said what this model costs
     assert [one[when]["passed"] for when in ("before", "after")] == [1, 4]
     page = run_page(gather(Settings(), "last"))
     assert "<h2>road</h2>" in page
@@ -76,6 +77,28 @@ def test_answers_that_a_judge_finds_right_count(
     assert BETTER["description"] in page
     anew = (tmp_path / "roads.py").read_text()
     assert anew == SOURCE.replace("How far it is by road from one city to another.", BETTER["description"])
+
+
+def test_whoever_explores_without_end_is_stopped_after_five_rounds(tmp_path: Path, misstep: Command) -> None:
+    """Each time the model says something else altogether; the words that it has come to by then are tried."""
+    thoughts = [BETTER["description"], *["abcdefghijklm"[at] * 40 for at in range(13)]]
+
+    def observe(prompt: str) -> object:
+        seen = len(json.loads(fenced_in(prompt)[1]))
+        return {"description": thoughts[(seen - 5) % len(thoughts)], "parameters": {}}
+
+    stages = {
+        "fix-explore": always({"reason": "to see", "arguments": {"start": "Paris", "end": "Lyon"}}),
+        "fix-observed": observe,
+    }
+    (tmp_path / "roads.py").write_text(SOURCE)
+    with Travelling(**stages).server as server:
+        asked(misstep, server)
+        more = ("--from", "last", "--strategy", "explore", "--candidates", "1", "--json")
+        printed = misstep(*given(server, "fix", *more))
+    (candidate,) = json.loads(printed.out)["tools"][0]["candidates"]
+    assert candidate["tried"] == ['road({"start": "Paris", "end": "Lyon"}) → 939 km'] * 5
+    assert (candidate["description"], candidate["validation"]["rate"]) == (BETTER["description"], 1.0)
 
 
 def test_other_words_are_told_to_the_agent(tmp_path: Path, misstep: Command, server: ScriptedServer) -> None:

@@ -139,7 +139,10 @@ def test_a_run_that_was_stopped_shows_no_result(source: Path, misstep: Command) 
         assert stopped.code == 3
         assert "stopped before its end: nothing is proved yet" in stopped.out
         assert "what changes" not in stopped.out
+        assert " \n" not in stopped.out
         assert WORDS not in stopped.out
+        assert "unfinished: 0 of 1 tools\n" in misstep("show", "last").out
+        assert json.loads(misstep("runs", "--json").out)["runs"][0]["done"] == 0
         source.write_text(SOURCE.replace("465 km", "466 km"))
         before = len(server.model_requests)
         printed = resumed(misstep, "--write", "--budget-calls", "99")

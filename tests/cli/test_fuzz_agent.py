@@ -1,7 +1,6 @@
 """`misstep tool fuzz --agent` as it is typed."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,7 @@ import pytest
 from tests.asking.bills import GOOD, REQUEST, SOURCE, agent
 from tests.asking.scripted_roles import always, fenced_in, plays
 from tests.cli.conftest import Command
-from tests.cli.shopper import shopper
 from tests.scripted import ScriptedServer, calling
-from tests.test_docs import ROOT, matches, write_files
 
 SHORT = ("--calls-per-tool", "30", "--display", "none", "--jobs", "1", "--max-steps", "5")
 PLAN = agent(
@@ -148,20 +145,6 @@ def test_a_baseline_is_reported_like_the_fuzzer(misstep: Command, model: tuple[s
     assert (tool["calls"], tool["through_agent"]["method"]) == (0, "greybox")
     labels: dict[str, Any] = json.loads(misstep("label", "last", "--json").out)
     assert (labels["items"], labels["discovered"]) == (1, 1)
-
-
-def test_the_example_of_the_documentation_is_true(
-    tmp_path: Path, misstep: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_files("docs/tools.md", tmp_path)
-    page = (ROOT / "docs/tools.md").read_text()
-    (example,) = re.findall(r"```text\n\$ misstep (tool fuzz \S+ --agent .*?)\n(.*?)```", page, re.DOTALL)
-    with ScriptedServer(shopper()) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        printed = misstep(*example[0].split())
-    assert printed.code == 1
-    assert matches(example[1], "\n".join(line.rstrip() for line in printed.out.splitlines()))
 
 
 def test_what_could_not_be_judged_is_not_called_sound(tmp_path: Path, misstep: Command) -> None:

@@ -81,6 +81,7 @@ def test_rates_and_agreement_are_summed_up(person: Person) -> None:
     assert "ann and bob" in printed.out
     assert "same label  4 of 9: 44.4 %" in printed.out
     assert "differ on" in printed.out
+    assert " \n" not in printed.out
     report = person.report()
     assert (report["items"], report["discovered"]) == (9, 6)
     ann = report["opinions"][0]  # type: ignore[index]

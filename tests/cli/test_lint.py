@@ -46,9 +46,9 @@ def folder(tmp_path: Path) -> Path:
 def test_remarks_are_shown(folder: Path, misstep: Command) -> None:
     printed = misstep("tool", "lint", "mine.py:tools", *SHORT)
     assert printed.code == 1
-    lines = "\n".join(line.rstrip() for line in printed.out.splitlines())
-    assert lines.startswith(SHOWN)
-    assert lines.endswith("2 tools, 1 remark, 1 without")
+    assert printed.out.startswith(SHOWN)
+    closing = "2 tools, 1 remark, 1 without\n\nwhat breaks them: misstep tool fuzz mine.py:tools\n"
+    assert printed.out.endswith(closing)
     assert not list(folder.glob("*.db"))
 
 

@@ -197,7 +197,8 @@ def test_tools_that_answer_for_others(misstep: Command, tmp_path: Path) -> None:
     reports = Reports(tmp_path / "out")
     assert reports.verdicts == {"passed": 2, "Failure": 1}
     assert [result["ruleId"] for result in reports.sarif["results"]] == ["tool/crosstalk"]
-    assert "clock: failed" in reports.page
+    assert "Tools that were not meant" in reports.page
+    assert '<b class="bad">search_web, read_file</b>' in reports.page
     assert reports.events[-1]["type"] == "run_finished"
 
 
@@ -216,7 +217,10 @@ def test_descriptions_that_were_mended(misstep: Command, tmp_path: Path) -> None
     assert reports.verdicts == {"passed": 1}
     assert reports.sarif["results"] == []
     assert reports.summary == json.loads(misstep("show", "last", "--json").out)
-    assert "road: passed" in reports.page
+    assert ">road</h2>" in reports.page
+    assert "<summary>Candidate 1</summary>" in reports.page
+    run = json.loads(misstep("runs", "--json").out)["runs"][0]["run"]
+    assert f"misstep tool fix --resume {run} --write</pre>" in reports.page
 
 
 def test_an_agent_that_says_the_worst(misstep: Command, tmp_path: Path) -> None:

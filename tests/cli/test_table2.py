@@ -7,10 +7,10 @@ from pathlib import Path
 
 from tests.api.benchmarking.contests import by_the_book
 from tests.cli.conftest import Command
+from tests.documents.pages import ROOT
 from tests.scripted import Call, Script, ScriptedServer
-from tests.test_docs import ROOT
 
-PAGE = ROOT / "docs/benchmarks.md"
+PAGE = ROOT / "docs/reference/benchmarks.md"
 BETTER = "Missing folders on the way are made, so that no call has to make them."
 WORDS = f'[tools.move]\ndescription = "Move or rename a file or a folder. {BETTER}"\n'
 FEW = (

@@ -66,8 +66,23 @@ def test_what_is_wrong_is_said(misstep: Command, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(CODE)
     missing = misstep("tool", "list", "mine.py:nothing")
     assert (missing.code, missing.out) == (2, "")
-    assert missing.err == "mine.py  there is no 'nothing' here\n"
+    assert missing.err == "mine.py  there is no 'nothing' here\n  there is: Weather, weather, odd, tools\n"
     assert misstep("tool", "list").code == 2
+
+
+PROXY = """
+class Proxy:
+    def __getattribute__(self, name):
+        raise RuntimeError("not now")
+
+lazy = Proxy()
+"""
+
+
+def test_an_object_that_nobody_can_look_at_is_no_obstacle(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(PROXY)
+    missing = misstep("tool", "list", "mine.py:nothing")
+    assert missing.err == "mine.py  there is no 'nothing' here\n  there is: Proxy\n"
 
 
 def test_whatever_code_does_when_it_is_loaded_stays_where_it_is(misstep: Command, tmp_path: Path) -> None:

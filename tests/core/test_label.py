@@ -35,6 +35,11 @@ def test_discoveries_are_drawn_among_half_as_many_that_passed(
     assert len(set(chosen)) == len(chosen)
 
 
+def test_ten_of_each_tool_are_drawn_as_in_the_paper() -> None:
+    chosen = draw_items(items("a", 30, 0) + items("b", 4, 0), 7)
+    assert [[item.tool for item in chosen].count(tool) for tool in "ab"] == [10, 4]
+
+
 def test_the_draw_depends_on_the_seed_alone() -> None:
     known = items("a", 40, 40) + items("b", 40, 40)
     mixed = random.Random(0).sample(known, len(known))

@@ -137,10 +137,11 @@ def test_an_endpoint_that_refuses_is_told_of_once(misstep: Command, status: int)
     assert len(outcomes(STORE)) == 200
 
 
-def test_an_endpoint_that_is_not_there(misstep: Command) -> None:
-    result = misstep(
-        "plan", "test", "--agent", "sim:perfect", "--count", "3", "--otlp", "http://127.0.0.1:9", *QUIET
-    )
+@pytest.mark.parametrize("display", ["plain", "none"])
+def test_an_endpoint_that_is_not_there(misstep: Command, display: str) -> None:
+    """That is said even where nothing is said about progress."""
+    sent = ("--otlp", "http://127.0.0.1:9", "--display", display)
+    result = misstep("plan", "test", "--agent", "sim:perfect", "--count", "3", *sent)
     assert result.code == 0
     assert (
         "traces can't be sent to http://127.0.0.1:9/v1/traces: [Errno 111] Connection refused" in result.err

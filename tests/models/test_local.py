@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -365,6 +366,35 @@ def test_waiting_for_others_is_told_but_writing_is_not() -> None:
         asyncio.run(main())
     finally:
         lanes.close()
+
+
+def test_a_conversation_goes_on_where_it_was_read() -> None:
+    lanes, weights = Lanes(2), locate_weights()
+    tales = ["A fox went out on a chilly night. " * 3, "Once there were three bears in a wood. " * 3]
+
+    async def write(*pieces: str) -> Usage:
+        work = Work((DOCUMENT, *pieces), max_tokens=1)
+        return (await lanes.write(work, weights, Counter(), print)).usage
+
+    async def main() -> None:
+        for _ in range(10):
+            await write("One.")
+        assert open_lanes() == before + 1  # one after the other needs no second lane
+        await asyncio.gather(*(write(tale) for tale in tales))
+        assert open_lanes() == before + 2
+        for tale in [*tales, *tales, tales[1], tales[1], tales[0]]:
+            usage = await write(tale, "And so on.")
+            assert usage.cached > usage.input - 10
+
+    before = open_lanes()
+    try:
+        asyncio.run(main())
+    finally:
+        lanes.close()
+
+
+def open_lanes() -> int:
+    return sum(thread.name == "embedded model" for thread in threading.enumerate())
 
 
 def test_the_loop_goes_on_while_the_model_writes() -> None:

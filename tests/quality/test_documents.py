@@ -26,7 +26,7 @@ ALL_WRONG = tuple(label.tool for label in LABELS if label.fault == "ill")  # ali
 IDS = [f"{label.tool}-{label.what.replace(' ', '-')}" for label in LABELS]
 
 COLUMNS = ("runtime", "consistency", "judge", "lint")
-PAGE = Path(__file__).parents[2] / "docs" / "quality.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "what-is-found.md"
 
 Side = Literal["faulty", "repaired"]
 

@@ -13,7 +13,6 @@ from tests.cli.conftest import Command, misstep
 from tests.quality.planted_documents.domain import PURPOSES
 from tests.quality.reader_model import ReaderModel
 from tests.scripted import Call, ScriptedServer, calling
-from tests.test_docs import ROOT, matches
 
 __all__ = ["misstep"]
 
@@ -273,17 +272,3 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_end(tool: Path, misstep: Com
     assert (one["chosen"], one["after"]["passed"]) == (2, 4)
     assert RIGHT in tool.read_text(encoding="utf-8")
     assert len(server.model_requests) - before == 2 * (3 * 4 + 2 * 4 - 7)  # nothing was asked for twice
-
-
-def test_the_example_of_the_documentation_is_true(
-    tool: Path, misstep: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = (ROOT / "docs/tools.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```text\n\$ misstep (tool fix .*?)\n(.*?)```", page, re.DOTALL)
-    with serving(HELPFUL).server as server:
-        fuzzed(misstep, server)
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        printed = misstep(*example[0].split(), *SHORT)
-    assert printed.code == 0
-    assert matches(example[1], "\n".join(line.rstrip() for line in printed.out.splitlines())), printed.out

@@ -1,7 +1,9 @@
 """Files that are written over: whose they are, how they may be used, what else they are called."""
 
+import errno
 import os
 import stat
+import struct
 import subprocess
 import sys
 from functools import partial
@@ -51,6 +53,70 @@ def test_other_names_of_a_file_have_the_new_text_too(path: Path) -> None:
     assert path.read_text() == "short"
     assert path.stat().st_nlink == 2
     assert sorted(os.listdir(path.parent)) == ["other.py", "tools.py"]
+
+
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="extended attributes are Linux's")
+
+
+def mark(path: Path, name: str, value: bytes) -> None:
+    try:
+        os.setxattr(path, name, value)
+    except OSError as error:
+        if error.errno != errno.ENOTSUP:
+            raise
+        pytest.skip(f"this file system has no {name}")
+
+
+def attributes(path: Path) -> dict[str, bytes]:
+    return {name: os.getxattr(path, name) for name in os.listxattr(path)}
+
+
+@ON_LINUX
+def test_a_file_keeps_its_extended_attributes(path: Path) -> None:
+    mark(path, "user.origin", b"by hand")
+    mark(path, "user.empty", b"")
+    before = attributes(path)
+    write_text(str(path), NEW)
+    assert (attributes(path), path.read_text()) == (before, NEW)
+
+
+@ON_LINUX
+def test_a_file_keeps_who_else_may_read_it(path: Path) -> None:
+    """Another may read the file by an access list. New files of its folder would be shared more widely."""
+    mark(path, "system.posix_acl_access", access_list(READ))
+    mark(path.parent, "system.posix_acl_default", access_list(READ | 2))
+    before = attributes(path), path.stat().st_mode
+    write_text(str(path), NEW)
+    assert (attributes(path), path.stat().st_mode) == before
+    os.removexattr(path, "system.posix_acl_access")
+    write_text(str(path), "again")
+    assert attributes(path) == {}
+
+
+READ = 4
+
+
+def access_list(others: int) -> bytes:
+    """What one more user may do, beside the owner, the group and everybody, as the kernel wants it."""
+    nobody = 0xFFFFFFFF
+    entries = [(1, 6, nobody), (2, others, 1234), (4, 4, nobody), (16, 6, nobody), (32, 0, nobody)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+@ON_LINUX
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root sets what others can't")
+def test_attributes_that_a_new_file_could_not_be_given_stay_where_they_are(path: Path) -> None:
+    """Nobody but root may set them, so that the old file has to be written over."""
+    set_free(path)
+    mark(path, "security.misstep", b"kept")
+    before = path.stat().st_ino
+    os.chown(path, 65_534, 65_533)
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert (path.read_text(), path.stat().st_ino) == ("new", before)
+    assert attributes(path) == {"security.misstep": b"kept"}
 
 
 LIMITED = """
@@ -105,13 +171,18 @@ write_text(sys.argv[1], "new")
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
-def test_who_may_write_a_file_of_another_leaves_it_to_them(path: Path) -> None:
-    """Nobody but root can give a new file to another, so that the old one has to be written over."""
+def set_free(path: Path) -> None:
+    """Let everybody write a file, and come to it."""
     path.parent.chmod(0o777)
     for folder in path.parent.parents:
         folder.chmod(folder.stat().st_mode | 0o011)
     path.chmod(0o666)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
+def test_who_may_write_a_file_of_another_leaves_it_to_them(path: Path) -> None:
+    """Nobody but root can give a new file to another, so that the old one has to be written over."""
+    set_free(path)
     done = subprocess.run(
         [sys.executable, "-c", AS_NOBODY, str(path)], capture_output=True, text=True, check=False
     )

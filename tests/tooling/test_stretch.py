@@ -3,6 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 
 import pytest
@@ -44,6 +45,7 @@ class Bench:
                 yield Reaction("returned", text=text, edges=(len(text) % 7, len(text) // 10))
 
 
+@cache
 def calls_of(at_a_time: int, stretches: int) -> list[Invocation]:
     bench, fuzzer = Bench(at_a_time), Fuzzer([TOOL], 3)
 

@@ -69,7 +69,7 @@ def test_runs_are_listed_the_newest_first(settings: Settings, kinds: dict[Verb, 
     with Store(settings.store) as store:
         assert order == [run.id for run in store.list_runs()]
     assert set(kinds.values()) <= set(order)
-    assert "tool crosstalk" in page.text
+    assert "sim:greedy · crosstalk" in page.text
     assert f"dissect of {kinds['test']}" in page.text
     assert page.text.count("<b>unfinished</b>") == 5  # those on tools were never closed
 

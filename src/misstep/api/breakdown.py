@@ -4,6 +4,7 @@ from collections import Counter
 from typing import assert_never
 
 from misstep.api.comparison import SIGNIFICANT
+from misstep.api.planned import find_planned
 from misstep.core.breakdown import Breakdown, Facet, Portion
 from misstep.core.case import Case, families_of
 from misstep.core.settings import Settings
@@ -19,7 +20,7 @@ def break_down(settings: Settings, run: str, facet: Facet) -> Breakdown:
     """
     tally = _Tally(facet)
     with Store(settings.store) as store:
-        found = store.find_run(run)
+        found = find_planned(store, run)
         if found.purpose.run:
             raise UsageError(
                 f"the cases of run {found.id} are variants of a few, and no sample of anything",

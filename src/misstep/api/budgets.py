@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from misstep.api.costs import is_theirs
 from misstep.api.models import name_model, price_agent
 from misstep.core.settings import Settings
 from misstep.core.spending import AGENT, Spent
@@ -59,8 +60,7 @@ def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
 
 def hides_tokens(tally: Tally, settings: Settings) -> bool:
     """Whether an agent that is not ours has done something without a token to show for it."""
-    theirs = ":" in settings.agent and not settings.agent.startswith("sim:")
-    return theirs and not tally.usage.output
+    return is_theirs(settings) and not tally.usage.output
 
 
 def refuse_hidden_tokens(tally: Tally, settings: Settings) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from misstep.adapters.paradigms.prompts import load_template
+from misstep.api.planned import find_planned
 from misstep.core.export import Exported, LeftOut, Training
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
@@ -20,6 +21,8 @@ from misstep.planning.training.solutions import solve
 from misstep.store.runs import Run, Store
 
 _SAME_WORDS = ("tools", "responses", "assistant")  # agents whose instructions are those of `tools`
+
+OTHERWISE = "--format csv or parquet writes it as a table"
 
 
 class Export:
@@ -37,7 +40,7 @@ class Export:
 
     def examples(self) -> Iterator[Example]:
         with Store(self._settings.store) as store:
-            run = store.find_run(self._name)
+            run = find_planned(store, self._name, OTHERWISE)
             self._name = run.id
             verdicts = store.tally(run.id).verdicts
             self._left_out["errored"] = verdicts["errored"]

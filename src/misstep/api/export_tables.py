@@ -4,19 +4,15 @@ from collections.abc import Iterator
 
 import msgspec
 
-from misstep.api.models import model_name, name_model, price_agent
+from misstep.api.costs import price_of
+from misstep.api.models import model_name
 from misstep.core.benchmark import TaskReport
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.crosstalk import GroupReport
 from misstep.core.fixing import FixReport
 from misstep.core.purpose import BENCHMARKS
-from misstep.core.settings import Settings
-from misstep.core.spending import AGENT
-from misstep.core.transcript import Usage
-from misstep.errors import UsageError
 from misstep.interop.tables import rows
-from misstep.interop.tables.rows import Price, Row, Subject
-from misstep.models.prices import find_price
+from misstep.interop.tables.rows import Row, Subject
 from misstep.store.runs import Store
 
 
@@ -51,20 +47,3 @@ def table_of(store: Store, name: str) -> Table:
         tasks = store.tool_documents(run.id, TaskReport)
         return Table(run.id, rows.TaskRow, (rows.task_row(subject, each) for each in tasks))
     return Table(run.id, rows.CaseRow, (rows.case_row(subject, each) for each in store.outcomes(run.id)))
-
-
-def price_of(settings: Settings) -> Price:
-    """What tokens cost by the prices of now; None where they, or their price, are not known."""
-    theirs = ":" in settings.agent and not settings.agent.startswith("sim:")
-
-    def cost(role: str, usage: Usage) -> float | None:
-        if role == AGENT and theirs and not usage.output:
-            return None
-        try:
-            model = name_model(settings, role)
-            price = price_agent(settings) if role == AGENT else model and find_price(model, settings.prices)
-        except UsageError:
-            return None  # the list of prices has gone since
-        return price.of(usage) if price else None
-
-    return cost

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from misstep.api.capability import capability_of
+from misstep.api.planned import find_planned
 from misstep.core.case import MOST_ACTIONS
 from misstep.core.dice import Dice
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import UNITS
-from misstep.core.settings import BUDGETS, Settings, store_flag
+from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
 
@@ -42,11 +42,7 @@ def settings_for(settings: Settings, run: Run) -> Settings:
 
 def find_subject(store: Store, name: str) -> Run:
     """The run that is named; in the place of a dissection, the run whose failures it looks into."""
-    run = store.find_run(name)
-    if run.purpose.verb in UNITS:
-        message = f"run {run.id} is from {run.purpose.command}, which has no cases to plan for"
-        shown = f"misstep show {run.id}{store_flag(store.location)} shows it"
-        raise UsageError(message, "name a run of misstep plan test or plan capability", shown)
+    run = find_planned(store, name)
     return store.find_run(run.purpose.run) if run.purpose.verb == "dissect" else run
 
 

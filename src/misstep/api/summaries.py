@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from misstep.api.budgets import hides_tokens, pricing
+from misstep.api.budgets import hides_tokens
+from misstep.api.costs import cost_of
 from misstep.api.models import model_name, price_agent
 from misstep.core.benchmark import TaskReport
 from misstep.core.consistency import ConsistencyReport
@@ -83,14 +84,9 @@ def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent,
         chance=None,
         calls=spent.calls,
         tokens=sum(spent.usage.values(), Usage()),
-        usd=None if unpriced else round(_priced(run.settings, spent), 6),
+        usd=None if unpriced else cost_of(run.settings, spent.usage),
         seconds=round(spent.seconds, 3),
     )
-
-
-def _priced(settings: Settings, spent: Spent) -> float:
-    price = pricing(settings)
-    return sum(price(role, usage) for role, usage in spent.usage.items())
 
 
 def _cost(tally: Tally, settings: Settings) -> float | None:

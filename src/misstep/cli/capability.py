@@ -7,7 +7,7 @@ from misstep.api import capability as api
 from misstep.cli.closing import close_run
 from misstep.cli.groups import AGENTS, CURVE, LIMITS, RUNNING, SYNTHESIS
 from misstep.cli.options import settings_options
-from misstep.cli.output import announce, hint, print_json, to_report
+from misstep.cli.output import announce, hint, point_to_page, print_json, to_report
 from misstep.cli.watching import watched
 from misstep.core.capability import Capability
 from misstep.core.settings import BUDGETS, Settings, Span
@@ -81,3 +81,5 @@ def show_capability(console: Console, measured: Capability, others: list[Capabil
         hint(console, f"{counted(unjudged, 'case')} could not be judged: misstep show {measured.run}{place}")
     if sum(measured.errors.values()):
         hint(console, f"why it fails: misstep plan dissect {measured.run}{place}")
+    else:
+        point_to_page(console, measured.run, place)

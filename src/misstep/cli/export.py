@@ -21,6 +21,7 @@ _REASONS = {
     "faultless": "out of time with nothing wrong so far",
 }
 _BINARY = ("inspect", "parquet")
+_UNITS = {"csv": "row", "parquet": "row", "inspect": "sample", "otlp": "trace"}
 
 
 @click.command("export")
@@ -59,7 +60,7 @@ def export(settings: Settings, run: str, form: Format, passed_too: bool) -> int:
     if form == "sft" or form == "dpo":
         return _report(settings, *_examples(settings, run, form, passed_too))
     written = _written(settings, run, form)
-    return _report(settings, written, [f"{counted(written.rows, 'row')} of run {written.run}"])
+    return _report(settings, written, [f"{counted(written.rows, _UNITS[form])} of run {written.run}"])
 
 
 def _examples(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from misstep.api import labelling as api
 from misstep.api.labelling import Labelling
@@ -17,6 +18,7 @@ from misstep.core.settings import Settings
 from misstep.errors import MissingExtra, UsageError
 from misstep.report.items import QUESTION, is_cut, item_view
 from misstep.report.labels import label_in_words, labels_view
+from misstep.report.layout import Trimmed
 from misstep.report.terminal import counted
 from misstep.store.location import way_to
 
@@ -84,7 +86,7 @@ def go_through(
     """Show items and take labels, until none is left or somebody has had enough."""
     place = 0 if again else labelling.find_open()
     if place is not None:
-        console.print(QUESTION, style="dim", highlight=False)
+        console.print(Trimmed(Text(QUESTION, style="dim")))
     while place is not None and place < len(labelling.items):
         _show(labelling, console, place)
         key = _ask(labelling, console, place, read_key)

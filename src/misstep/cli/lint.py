@@ -9,7 +9,7 @@ from misstep.api.linting import lint_tools
 from misstep.api.statements.stating import state_lint
 from misstep.cli.gate import exit_code
 from misstep.cli.options import settings_options
-from misstep.cli.output import print_json_text, to_report
+from misstep.cli.output import hint, print_json_text, quoted, to_report
 from misstep.cli.reports import add_step_summary, check_reports, write_reports
 from misstep.core.remark import LintReport
 from misstep.core.settings import Settings
@@ -62,10 +62,16 @@ def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
     if settings.json:
         print_json_text(lint_as_json(report))
     elif not to_report(settings):
-        Console().print(lint_view(report))
+        console = Console()
+        console.print(lint_view(report))
+        hint(console, f"what breaks {_them(report)}: misstep tool fuzz {' '.join(map(quoted, specs))}")
     for note in report.notes:
         click.echo(plain(note), err=True)
     return code
+
+
+def _them(report: LintReport) -> str:
+    return "it" if len(report.tools) == 1 else "them"
 
 
 def _exit_code(report: LintReport, settings: Settings) -> int:

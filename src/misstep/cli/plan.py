@@ -62,7 +62,7 @@ def synth(settings: Settings) -> int:
     if settings.json:
         print_json(summary)
     else:
-        _say(_census_lines(summary))
+        _say([*_census_lines(summary), *_put_to_use(settings)])
     return 0
 
 
@@ -170,6 +170,13 @@ def _census_lines(summary: SuiteSummary) -> list[str]:
         f"longest chain {hard['chain']:.1f} on average, {hard['reading']:.1f} pairs to swap against the text",
         f"{used} of the grammar's {grammar} skeletons used (a sub-sentence each, groups not expanded)",
     ]
+
+
+def _put_to_use(settings: Settings) -> list[str]:
+    """What to type next, where the cases are in a file."""
+    if to_stdout(settings):
+        return []
+    return [f"try them: misstep plan test --agent AGENT --cases {quoted(settings.out)}"]
 
 
 def _check_lines(summary: Summary) -> list[str]:

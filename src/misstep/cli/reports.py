@@ -16,6 +16,7 @@ from misstep.core.settings import Report, Settings
 from misstep.core.statement import Statement
 from misstep.errors import StoreError, UsageError
 from misstep.report.ndjson import NdjsonReport
+from misstep.report.text import plain
 from misstep.store.files import opened
 
 ENDINGS: dict[Report, str] = {
@@ -67,11 +68,13 @@ def _make_folder(path: str) -> None:
         raise StoreError("the report can't be written", reason, where=path) from error
 
 
-def write_reports(settings: Settings, statement: Statement, summed: Summed) -> list[str]:
-    """Write all reports but the one that is written as a run goes; the paths of their files."""
-    kinds = [kind for kind in settings.report if kind != "ndjson"]
-    paths = [write_report(settings, kind, statement, summed) for kind in kinds]
-    return [path for path in paths if path != "-"]
+def write_reports(settings: Settings, statement: Statement, summed: Summed) -> None:
+    """Write all reports but the one that is written as a run goes, and say where they are."""
+    for kind in settings.report:
+        if kind != "ndjson":
+            path = write_report(settings, kind, statement, summed)
+            if path != "-":
+                print(f"report: {plain(path)}", file=sys.stderr)
 
 
 def write_report(settings: Settings, kind: Report, statement: Statement, summed: Summed) -> str:
@@ -108,14 +111,14 @@ def _pieces(settings: Settings, kind: Report, statement: Statement, summed: Summ
 
 
 def _page(settings: Settings, statement: Statement) -> str:
-    if statement.command in ("tool lint", "tool crosstalk", "tool fix"):
+    if not statement.run:
         from misstep.report.outline import outline
 
         return outline(statement)
     from misstep.api.findings import gather
     from misstep.report.page import run_page
 
-    return run_page(gather(settings, statement.run))
+    return run_page(msgspec.structs.replace(gather(settings, statement.run), held=statement.held))
 
 
 def _events(settings: Settings, statement: Statement) -> Iterator[str]:

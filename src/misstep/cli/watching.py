@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 from misstep.api.tracing import traced
 from misstep.cli.closing import close_run
-from misstep.cli.display import make_display
+from misstep.cli.display import Display, NoDisplay, make_display
 from misstep.cli.output import ours_alone
 from misstep.cli.reports import make_reports
 from misstep.core.event import Event, Listener, Notice, RunStarted
 from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, MisstepError, StoreError
+from misstep.report.text import plain_lines
 
 R = TypeVar("R")
 
@@ -35,13 +36,20 @@ def watched(settings: Settings) -> Iterator[list[Listener]]:
             ours_alone() as screen,
             make_display(settings, screen) as display,
             make_reports(settings, screen.stdout) as reports,
-            traced(settings, lambda text: display(Notice(text))) as tracers,
+            traced(settings, _complaining(display, screen)) as tracers,
         ):
             yield [started, display, *reports, *tracers]
     except BudgetExceeded:
         if started.run:
             close_run(settings, started.run, None)
         raise
+
+
+def _complaining(display: Display, screen: TextIO) -> Callable[[str], None]:
+    """How to say that something else than the run goes wrong: also where nobody wants to see progress."""
+    if isinstance(display, NoDisplay):
+        return lambda text: print(plain_lines(text), file=screen, flush=True)
+    return lambda text: display(Notice(text))
 
 
 def followed(

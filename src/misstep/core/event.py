@@ -101,6 +101,8 @@ class Spending(msgspec.Struct, frozen=True, tag="spending"):
 
 
 class RunFinished(msgspec.Struct, frozen=True, tag="run_finished"):
+    """The run has come to its end."""
+
     run: str
     summary: Summary
 

@@ -7,12 +7,13 @@ from misstep.core.forms import Complaint, Form, find_copied
 from misstep.core.model import Assistant, Chat, LanguageModel, Late, Message, Unusable, User
 from misstep.core.spending import UNCOUNTED, Account
 from misstep.core.transcript import Usage
-from misstep.core.words import cut
+from misstep.core.words import cut, tidy
 from misstep.engine.deadline import Deadline
 
 TRIES = 3
 REPEATED = 20_000  # characters of a bad answer that a model is shown again
 SHOWN = 500  # characters of what was wrong with it
+QUOTED = 200  # characters of the last such answer that people are shown
 
 T = TypeVar("T")
 
@@ -54,7 +55,7 @@ class Desk:
         Raises `Unusable` if there is nothing of use, and `Late`.
         """
         messages: list[Message] = [User(question)]
-        wrong, rest = "", None
+        text, wrong, rest = "", "", None
         for _ in range(TRIES):
             text = await self._reply(messages, form.schema)
             found = find_copied(question, text) or form.read(text)
@@ -67,6 +68,7 @@ class Desk:
         raise Unusable(
             f"{self._model.name} gave no usable answer in {TRIES} tries",
             f"the last time: {cut(wrong, SHOWN)}",
+            f"it said: {cut(' '.join(tidy(text).split()), QUOTED) or '(nothing)'}",
         )
 
     async def _reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> str:

@@ -38,7 +38,7 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
             for group in report.groups
             if group.activating
         ]
-    parts += [Text(line, style="dim") for line in ("", *remarks(report))]
+    parts += [Text(line, style="dim") for line in ("", *remarks(report), *_shelters(report))]
     return Trimmed(Group(*parts))
 
 
@@ -196,7 +196,7 @@ def _requests(group: GroupReport, most: int) -> RenderableType:
 
 
 def remarks(report: CrosstalkReport) -> list[str]:
-    """What could not be judged, and why, then what kept the tools from doing harm."""
+    """What could not be judged, and why."""
     told = list[str]()
     for group in report.groups:
         reasons = [group.why] if group.why else []
@@ -206,8 +206,13 @@ def remarks(report: CrosstalkReport) -> list[str]:
         if reasons:
             said = "; ".join(plain(reason, LONGEST_REASON) for reason in dict.fromkeys(reasons))
             told.append(f"{_name(group.name)}: {said}")
+    return told
+
+
+def _shelters(report: CrosstalkReport) -> list[str]:
+    """What kept the tools from doing harm."""
     shelters = sorted({group.sandbox for group in report.groups if group.sandbox})
-    return [*told, *[f"sandbox: {plain(words)}" for words in shelters]]
+    return [f"sandbox: {plain(words)}" for words in shelters]
 
 
 def _name(name: str) -> str:

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.fixing import ORIGINAL, Candidate, FixReport, FixRun, Part, Standing
-from misstep.report.layout import bare_table, section
+from misstep.report.layout import Trimmed, bare_table, section
 from misstep.report.statistics import interval
 from misstep.report.terminal import counted, percent
 from misstep.report.text import plain, plain_lines
@@ -26,7 +26,8 @@ def fix_view(run: FixRun, diffs: Mapping[str, str], most: int = 20) -> Renderabl
     tokens = sum(u.input + u.output for report in run.tools for u in report.usage.values())
     money = f", {run.usd:.4f} USD" if run.usd else ""
     calls = counted(sum(report.calls for report in run.tools), "call")
-    return Group(*parts, Text(f"\n{calls}; {tokens:,} tokens{money}; {run.seconds:,.1f} s", style="dim"))
+    spent = Text(f"\n{calls}; {tokens:,} tokens{money}; {run.seconds:,.1f} s", style="dim")
+    return Trimmed(Group(*parts, spent))
 
 
 def _tool(report: FixReport, diff: str, most: int) -> RenderableType:

@@ -8,6 +8,7 @@ from rich.text import Text
 from misstep.core.label import Item
 from misstep.core.trial import Trial, Use
 from misstep.report.call import written
+from misstep.report.layout import Trimmed
 from misstep.report.text import few_lines
 from misstep.report.trial import read_arguments
 
@@ -50,7 +51,7 @@ def item_view(item: Item, place: int, of: int, whole: bool = False) -> Renderabl
     several = len(item.trials) > 1
     for number, trial in enumerate(item.trials, 1):
         parts += _trial_view(shown(trial, *limits), f" {number}" if several else "")
-    return Group(*parts)
+    return Trimmed(Group(*parts))
 
 
 def _trial_view(trial: Shown, number: str) -> list[RenderableType]:

@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.label import Agreement, LabelReport, Opinion, Rate, Score
-from misstep.report.layout import bare_table, section
+from misstep.report.layout import Trimmed, bare_table, section
 from misstep.report.statistics import interval
 from misstep.report.terminal import counted, percent
 from misstep.report.text import plain
@@ -23,7 +23,7 @@ def labels_view(report: LabelReport) -> RenderableType:
     parts += [section(_heading(opinion), _scores(opinion)) for opinion in report.opinions]
     parts += [section(_pair(agreement), _agreement(agreement)) for agreement in report.agreements]
     parts.append(Text(f"\n{TERMS}" if report.opinions else "nobody has labelled any yet", style="dim"))
-    return Group(*parts)
+    return Trimmed(Group(*parts))
 
 
 def rate_in_words(rate: Rate) -> str:

@@ -6,7 +6,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from misstep.core.remark import LintedTool, LintReport, Remark
-from misstep.report.layout import section
+from misstep.report.layout import Trimmed, section
 from misstep.report.terminal import counted
 from misstep.report.text import plain
 
@@ -22,7 +22,7 @@ def lint_view(report: LintReport) -> RenderableType:
     closing = f"{counted(len(report.tools), 'tool')}, {counted(len(report.remarks), 'remark')}"
     if quiet and report.remarks:
         closing += f", {quiet} without"
-    return Group(*parts, Text(f"\n{closing}", style="bold" if report.remarks else "green"))
+    return Trimmed(Group(*parts, Text(f"\n{closing}", style="bold" if report.remarks else "green")))
 
 
 def _tool_view(tool: LintedTool) -> RenderableType:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from misstep.core.finding import Richness
 from misstep.core.methods import MethodComparison, MethodResult
-from misstep.report.layout import bare_table, section
+from misstep.report.layout import Trimmed, bare_table, section
 from misstep.report.terminal import counted, percent
 from misstep.report.text import plain
 
@@ -55,7 +55,7 @@ def methods_view(comparison: MethodComparison) -> RenderableType:
         parts.append(section("errors at run time", _runtime_table(comparison.runtime, paper.runtime)))
     if comparison.correctness:
         parts.append(section("wrong answers", _answers_table(comparison.correctness, paper.correctness)))
-    return Group(*parts, *[Text(line, style="dim") for line in _notes(comparison)])
+    return Trimmed(Group(*parts, *[Text(line, style="dim") for line in _notes(comparison)]))
 
 
 def methods_as_json(comparison: MethodComparison) -> dict[str, object]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from misstep.core.baseline import Held
 from misstep.core.benchmark import BenchmarkReport
 from misstep.core.breakdown import Breakdown
 from misstep.core.capability import Capability
@@ -32,7 +33,8 @@ TITLE = 120
 
 class Findings(msgspec.Struct, frozen=True):
     """What is known about a run. `cases` are those that can be looked into; `place` is what has to be added
-    to a command so that it finds the store. `run` says how it was set up."""
+    to a command so that it finds the store. `run` says how it was set up, `held` how it stands against its
+    baseline."""
 
     summary: Summary
     cases: Book | None = None
@@ -47,6 +49,7 @@ class Findings(msgspec.Struct, frozen=True):
     tasks: BenchmarkReport | None = None
     groups: CrosstalkReport | None = None
     fixes: FixRun | None = None
+    held: Held | None = None
 
 
 def run_page(findings: Findings) -> str:
@@ -94,11 +97,13 @@ def run_parts(findings: Findings) -> Iterator[Markup]:
     if run:
         with_tools = run.purpose.verb in (*ON_TOOLS, *BENCHMARKS)
         yield about(run, _shelters(findings), summary) if with_tools else in_one_line(run)
+    if findings.held:
+        yield sections.baseline(findings.held)
     if findings.groups:
         yield from noise(findings.groups)
         return
     if findings.fixes:
-        yield from wordings(findings.fixes)
+        yield from wordings(findings.fixes, findings.place)
         return
     if findings.tools:
         yield from defects(findings.tools, findings.place)

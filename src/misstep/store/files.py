@@ -1,5 +1,6 @@
 """Files that are written whole or not at all."""
 
+import errno
 import os
 import shutil
 import stat
@@ -60,14 +61,15 @@ def _why_not(path: Path) -> str:
 
 @contextmanager
 def _whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file under another name until it is complete; it keeps owner and rights of the one it replaces."""
+    """A file under another name until it is complete; it keeps owner, rights and extended attributes of
+    the one that it replaces."""
     with _beside(path) as (file, partial):
         yield file
         _to_disk(file)
         if not path.exists():
             os.chmod(partial, 0o666 & ~_umask())
             os.replace(partial, path)
-        elif path.stat().st_nlink == 1 and _is_given(partial, path.stat()):
+        elif path.stat().st_nlink == 1 and _is_given(partial, path.stat()) and _is_marked(partial, path):
             os.replace(partial, path)
         else:
             _write_over(path, partial)
@@ -97,9 +99,35 @@ def _is_given(file: str, like: os.stat_result) -> bool:
     return True
 
 
+def _is_marked(file: str, like: Path) -> bool:
+    """Whether the file could be given the extended attributes of another, access lists among them."""
+    if sys.platform != "linux":
+        return True
+    own, wanted = _attributes(file), _attributes(like)
+    try:
+        for name in own.keys() - wanted.keys():
+            os.removexattr(file, name)
+        for name, value in wanted.items():
+            if own.get(name) != value:
+                os.setxattr(file, name, value)
+    except OSError:
+        return False
+    return True
+
+
+def _attributes(path: str | Path) -> dict[str, bytes]:
+    """None where the file system has no such thing."""
+    try:
+        return {name: os.getxattr(path, name) for name in os.listxattr(path)}
+    except OSError as error:
+        if error.errno != errno.ENOTSUP:
+            raise
+        return {}
+
+
 def _write_over(path: Path, complete: str) -> None:
-    """Write what is complete into a file that can't be replaced: it has other names, or an owner who would be
-    lost. What it held lies beside it meanwhile, and is put back if anything breaks."""
+    """Write what is complete into a file that can't be replaced: it has other names, or an owner or
+    attributes that would be lost. What it held lies beside it meanwhile, and is put back if that breaks."""
     with _beside(path) as (file, before):
         with open(path, "rb") as old:
             shutil.copyfileobj(old, file)

@@ -62,6 +62,18 @@ def select_judgements(run: int) -> sa.Select[Any]:
     return sa.select(outcomes.c.fingerprint, outcomes.c.verdict).where(outcomes.c.run == run, judged)
 
 
+class _Ending(msgspec.Struct):
+    """What all reports on tools have in common."""
+
+    ended: str = ""
+
+
+def count_stopped(connection: sa.Connection, run: int) -> int:
+    """How many of a run's reports on tools were cut short: they are kept, but there is more to do."""
+    documents = connection.scalars(sa.select(tool_reports.c.document).where(tool_reports.c.run == run))
+    return sum(msgspec.json.decode(each, type=_Ending).ended == "stopped" for each in documents)
+
+
 class Dearest(msgspec.Struct, frozen=True):
     """The most of each thing, not all of it in the same case."""
 

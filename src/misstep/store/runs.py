@@ -12,7 +12,7 @@ from misstep.core.case import Case
 from misstep.core.finding import ToolReport
 from misstep.core.label import Label
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import TESTING, Purpose
+from misstep.core.purpose import ON_TOOLS, TESTING, Purpose
 from misstep.core.settings import Settings, decode_settings, encode_settings
 from misstep.core.spending import Spent
 from misstep.core.summary import Summary, Tally
@@ -36,7 +36,8 @@ _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # nothing that is mistaken for som
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A stored run; it has a summary once it has finished. `done` of its `total` cases have outcomes.
+    """A stored run; it has a summary once it has finished. `done` of its `total` cases have outcomes, or
+    so many of its tools a report that was not cut short.
 
     The total is 0 where the campaign decides on the way how many cases there are.
     """
@@ -271,7 +272,8 @@ class Store:
 
     def _select_runs(self, condition: sa.ColumnElement[bool]) -> list[Run]:
         with self._transactions.reading() as connection:
-            return [_run_from(row) for row in connection.execute(queries.select_runs(condition))]
+            found = connection.execute(queries.select_runs(condition)).all()
+            return [_run_from(row, connection) for row in found]
 
     def _page(self, run: str, verdict: Judgement | None, after: int) -> list[tuple[int, bytes]]:
         with self._about(run) as (connection, number):
@@ -298,9 +300,11 @@ class Store:
         return UsageError(f"there is no run '{name}'", "misstep runs lists them", where=self.location)
 
 
-def _run_from(row: sa.Row[Any]) -> Run:
+def _run_from(row: sa.Row[Any], connection: sa.Connection) -> Run:
     summary = msgspec.json.decode(row.summary, type=Summary) if row.summary else None
-    done = summary.cases if summary else row.done or 0
     settings = decode_settings(row.settings)
     purpose = msgspec.json.decode(row.purpose, type=Purpose) if row.purpose else TESTING
+    done = summary.cases if summary else row.done or 0
+    if not summary and purpose.verb in ON_TOOLS:
+        done -= queries.count_stopped(connection, row.number)
     return Run(row.id, row.started, row.total, done, settings, summary, row.digest or b"", purpose)

@@ -185,6 +185,10 @@ def _in_short(each: Overview) -> str:
     return f"run {each.run.id}: {', '.join(subject_lines(each.run.settings, each.run.purpose))}"
 
 
+def _sizes(run: Run) -> str:
+    return f"{run.settings.actions} actions" if not run.settings.cases else "cases from a file"
+
+
 def _row(each: Overview) -> dict[str, Any]:
     """What the list says about a run."""
     run, summary = each.run, each.summary
@@ -198,8 +202,7 @@ def _row(each: Overview) -> dict[str, Any]:
         "id": run.id,
         "path": run_path(run.id),
         "name": plain(name),
-        "more": more if run.purpose.verb != "test" else [*more, f"{run.settings.actions} actions"],
-        "command": run.purpose.command,
+        "more": more if run.purpose.verb != "test" else [run.purpose.command, *more, _sizes(run)],
         "started": started,
         "done": summary.cases,
         "total": run.total,

@@ -22,6 +22,7 @@ from misstep.core.event import Event, RunFinished, RunStarted, Spending, TaskJud
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import BudgetExceeded, UsageError
+from misstep.report.benchmark import spent_in_words
 from tests.api.benchmarking.contests import by_the_book, first_tasks, model, run, settings_in, verdicts
 from tests.scripted import Call, Script, calling
 from tests.workshop.trying import needs_bubblewrap
@@ -105,6 +106,20 @@ def test_a_model_behind_a_server_does_some_right_and_some_wrong(tmp_path: Path) 
     assert find_task(settings, "last", wrong.name[:6])[1] == wrong
     with pytest.raises(UsageError, match="'zz' is no task of run"):
         find_task(settings, "last", "zz")
+
+
+def test_what_a_run_has_cost_is_told_where_it_is_known(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[openai]\n"x" = [1.0, 4.0]\n')
+    priced = run(tmp_path, script=model(), count=1, model="openai/x", prices=str(prices))
+    used = priced.usage["agent"]
+    assert priced.usd == pytest.approx((used.input + 4 * used.output) / 10**6, abs=1e-6)
+    assert priced.usd > 0
+    assert f"{priced.usd:.4f} USD" in spent_in_words(priced)
+    unknown = run(tmp_path, script=model(), count=1)
+    assert (unknown.usd, unknown.usage["agent"].output > 0) == (None, True)
+    assert "USD" not in spent_in_words(unknown)
+    assert run(tmp_path, count=1).usd == 0, "nobody has been asked"
 
 
 def test_several_at_a_time_come_to_the_same(tmp_path: Path) -> None:

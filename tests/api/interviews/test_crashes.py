@@ -26,6 +26,8 @@ def test_a_crash_that_a_natural_request_leads_to(
     (passage,) = told.journey.passages
     assert (passage.fate, passage.finding, passage.documented) == ("reached", finding.id, True)
     assert [use.judged.error for use in passage.trials[0].uses] == ["ZeroDivisionError"]
+    assert passage.rehearsal is not None
+    assert [use.result for use in passage.rehearsal.uses] == ["Done."], "no tool is called to see that"
     assert (told.journey.calls, told.journey.unique_errors, told.journey.calls_per_error) == (1, 1, 1.0)
     assert set(told.journey.usage) == {"agent", "generator"}
     assert told.tool.ended == "calls"

@@ -8,7 +8,7 @@ from misstep.benchmarks.files.kinds import KINDS
 from misstep.benchmarks.files.suite import public_tasks
 from misstep.benchmarks.files.tools import TOOLS
 
-PAGE = (Path(__file__).parents[3] / "docs/benchmarks.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs/reference/benchmarks.md").read_text()
 
 
 def test_the_table_of_kinds_is_complete() -> None:

@@ -13,6 +13,7 @@ from misstep.core.constraint import Before, Constraint, StandIn
 from misstep.core.transcript import Transcript
 from misstep.planning.judging.encoding import Encoding
 from misstep.planning.judging.explanation import check
+from misstep.planning.judging.smtlib import Script, negation
 from misstep.planning.language.reader import Reading, Relation, read
 from misstep.planning.simulated.planners import simulated_agent
 from tests.engine.conftest import record
@@ -105,9 +106,11 @@ def _news(asked: Case, given: Case) -> list[Constraint]:
 
 def _is_implied(case: Case, constraint: Constraint) -> bool:
     """Whether no complete plan that meets the constraints of the case breaks this one."""
+    script = Script()
+    encoding = Encoding(script, case)
+    script.require(*encoding.basics(), *encoding.complete())
+    script.require(*[encoding.demand(known) for known in case.constraints])
+    script.require(negation(encoding.demand(constraint)))
     solver = z3.Solver()
-    encoding = Encoding(z3, case)
-    solver.add(*encoding.basics(), *encoding.complete())
-    solver.add(*[encoding.demand(known) for known in case.constraints])
-    solver.add(z3.Not(encoding.demand(constraint)))
+    solver.from_string(script.text())
     return bool(solver.check() == z3.unsat)

@@ -37,6 +37,13 @@ def test_a_template_that_leaves_something_out(tmp_path: Path) -> None:
         Prompts(str(tmp_path))
 
 
+def test_what_is_known_of_the_place_may_be_left_out(tmp_path: Path) -> None:
+    own = "{{tools}} {{template}} {{used}} {{count}}"
+    (tmp_path / "infills.txt").write_text(own)
+    told = {place: place for place in PLACES["infills"]}
+    assert Prompts(str(tmp_path)).fill("infills", **told) == "tools template used count"
+
+
 def test_a_template_of_no_stage(tmp_path: Path) -> None:
     (tmp_path / "juge.txt").write_text("")
     with pytest.raises(UsageError) as caught:

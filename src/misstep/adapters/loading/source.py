@@ -13,7 +13,10 @@ from types import ModuleType
 from typing import Any
 
 from misstep.core.secrets import Redactor, secrets_in
+from misstep.core.words import cut
 from misstep.errors import MisstepError, UsageError, did_you_mean
+
+MOST_NAMED = 200  # characters of names
 
 
 def load_object(location: str) -> Any:
@@ -25,10 +28,24 @@ def load_object(location: str) -> Any:
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
-            names = [known for known in vars(module) if not known.startswith("_")]
-            raise UsageError(f"there is no '{name}' here", did_you_mean(name, names), where=source)
+            raise UsageError(f"there is no '{name}' here", _meant(name, module), where=source)
         value = getattr(value, part)
     return value
+
+
+def _meant(name: str, module: ModuleType) -> str:
+    """A name that is like it, or else all that a module has of its own."""
+    known = {each: value for each, value in vars(module).items() if not each.startswith("_")}
+    told = [each for each, value in known.items() if _is_of(value, module)]
+    return did_you_mean(name, known) or (f"there is: {cut(', '.join(told), MOST_NAMED)}" if told else "")
+
+
+def _is_of(value: Any, module: ModuleType) -> bool:
+    """Whether something is of a module's own making, as far as it says."""
+    try:
+        return not isinstance(value, ModuleType) and getattr(value, "__module__", "") in ("", module.__name__)
+    except Exception:  # of an object that is not what it seems
+        return False
 
 
 def _load_file(source: str) -> ModuleType:

@@ -12,7 +12,7 @@ from misstep.api.benchmarking.arena import Discipline
 from misstep.api.benchmarking.attempting import Attempts
 from misstep.api.benchmarking.disciplines import find_discipline, kinds_of
 from misstep.api.benchmarking.stands import Stands
-from misstep.api.budgets import pricing
+from misstep.api.costs import cost_of
 from misstep.api.models import refuse_blind_budget, refuse_secrets
 from misstep.api.places import lasting_places
 from misstep.api.resumption import take_up
@@ -101,8 +101,7 @@ def _refuse_early(settings: Settings) -> None:
 
 def _view(store: Store, run: Run) -> BenchmarkReport:
     tasks = sorted(store.tool_documents(run.id, TaskReport), key=lambda report: report.place)
-    spent, price = store.spent(run.id), pricing(run.settings)
-    usd = sum(price(role, usage) for role, usage in spent.usage.items())
+    spent = store.spent(run.id)
     benchmark = benchmark_of(run)
     return BenchmarkReport(
         run.id,
@@ -111,7 +110,7 @@ def _view(store: Store, run: Run) -> BenchmarkReport:
         tuple(tasks),
         dict(spent.usage),
         spent.seconds,
-        usd,
+        cost_of(run.settings, spent.usage),
         kinds_of(benchmark),
         run.total,
     )

@@ -9,8 +9,8 @@ from msgspec import structs
 
 from misstep.api.benchmarking.agents import check_contestant
 from misstep.api.benchmarking.arena import Discipline
-from misstep.api.budgets import pricing
 from misstep.api.company import Company, refuse_missing
+from misstep.api.costs import cost_of
 from misstep.api.fixing.mending import Mender, without_secrets
 from misstep.api.fixing.preparing import Knowledge, discipline_of, prepared
 from misstep.api.fixing.scoring import OnRequests, OnTasks, Scorer
@@ -150,8 +150,8 @@ def _view(store: Store, run: Run) -> FixRun:
         raise UsageError(f"run {run.id} is not from tool fix, but from {run.purpose.command}")
     kept = map(without_secrets, store.tool_documents(run.id, FixReport))
     reports = sorted(kept, key=lambda report: report.place)
-    spent, price = store.spent(run.id), pricing(run.settings)
-    usd = sum(price(role, usage) for role, usage in spent.usage.items())
+    spent = store.spent(run.id)
+    usd = cost_of(run.settings, spent.usage)
     wordings = parse_descriptions(run.purpose.descriptions, run.settings.descriptions)
     return FixRun(run.id, run.purpose.tools, run.purpose.run, tuple(reports), spent.seconds, usd, wordings)
 

@@ -14,6 +14,7 @@ from typing import Any
 from misstep.core.agent import Meter
 from misstep.core.model import ModelError
 from misstep.models.local.engine import Engine, Stopped, Work, Written
+from misstep.models.local.memory import Memory
 
 MOST_LANES = 4  # each takes a core and some 200 MB
 STEP = 0.1  # seconds of waiting told at a time
@@ -35,19 +36,17 @@ class _Job:
         self.started: asyncio.Future[None] = self._loop.create_future()
         self.done: asyncio.Future[Written] = self._loop.create_future()
 
-    def run(self, engine: Engine) -> None:
+    def run(self, engine: Engine) -> Written | Exception:
         self.taken = time.monotonic()
         self._post(_settle, self.started, None)
         try:
-            written = engine.write(self.work, self.unwanted.is_set)
+            return engine.write(self.work, self.unwanted.is_set)
         except Exception as error:
-            self.fail(error)
-        else:
-            self._post(_settle, self.done, written)
+            return error
 
-    def fail(self, error: Exception) -> None:
+    def end(self, outcome: Written | Exception) -> None:
         self._post(_settle, self.started, None)
-        self._post(_settle, self.done, error)
+        self._post(_settle, self.done, outcome)
 
     def tell(self, line: str) -> None:
         self._post(self._tell, line)
@@ -71,11 +70,20 @@ def _settle(future: "asyncio.Future[Any]", outcome: Any) -> None:
         future.set_result(outcome)
 
 
+class _Lane:
+    """One engine's place in the queue: what it has read, and the job that it is to take."""
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+        self.job: _Job | None = None
+
+
 class Lanes:
     """Engines that work side by side, each in a thread of its own, on requests from any event loop.
 
     There are as many as requests have been under way at once, at most one per core. The weights are mapped
-    into memory, so that all of them share one copy.
+    into memory, so that all of them share one copy. Of those that are free, the one takes a job that has read
+    most of it before.
     """
 
     def __init__(self, most: int) -> None:
@@ -87,6 +95,7 @@ class Lanes:
         self._changed = threading.Condition()
         self._waiting = deque[_Job]()
         self._running = set[_Job]()
+        self._free = list[_Lane]()
         self._threads = list[threading.Thread]()
         self._loading = threading.Lock()
         self._loaded = False
@@ -121,7 +130,7 @@ class Lanes:
             self._waiting.append(job)
             if len(self._waiting) + len(self._running) > len(self._threads) < self._most:
                 self._open_lane(job)
-            self._changed.notify()
+            self._assign()
 
     def _drop(self, job: _Job) -> None:
         job.drop()
@@ -144,10 +153,12 @@ class Lanes:
         except Exception as error:
             self._give_up(error)
             return
-        while job := self._next():
-            job.run(engine)
-            with self._changed:
-                self._running.discard(job)
+        lane = _Lane()
+        self._free_up(lane)
+        while job := self._next(lane):
+            outcome = job.run(engine)
+            self._free_up(lane)  # before anybody hears of it: the next turn belongs in this lane
+            job.end(outcome)
         engine.close()
 
     def _load(self, job: _Job) -> Engine:
@@ -162,23 +173,38 @@ class Lanes:
             job.tell(f"ready after {time.monotonic() - began:.1f} s")
             return engine
 
-    def _next(self) -> _Job | None:
-        """The job that has waited longest; None when it is time to end."""
+    def _free_up(self, lane: _Lane) -> None:
         with self._changed:
-            while not self._waiting and not self._refusal:
+            if lane.job:
+                self._running.discard(lane.job)
+            lane.job = None
+            self._free.append(lane)
+            self._assign()
+
+    def _next(self, lane: _Lane) -> _Job | None:
+        """The job that this lane is to take; None when it is time to end."""
+        with self._changed:
+            while lane.job is None and not self._refusal:
                 self._changed.wait()
-            if self._refusal:
-                return None
+            return lane.job
+
+    def _assign(self) -> None:
+        """Lanes for the jobs that have waited longest, as long as there are any."""
+        while self._waiting and self._free:
             job = self._waiting.popleft()
+            known = [lane.memory.overlap(job.work.prompt) for lane in self._free]
+            lane = self._free.pop(known.index(max(known)))
+            lane.memory.keep(job.work.prompt)
+            lane.job = job
             self._running.add(job)
-            return job
+            self._changed.notify_all()
 
     def _give_up(self, error: Exception) -> None:
         """Close a lane that doesn't open; without any other, nobody is left to wait for."""
         with self._changed:
             self._threads.remove(threading.current_thread())
             while self._waiting and not self._threads:
-                self._waiting.pop().fail(error)
+                self._waiting.pop().end(error)
 
     def close(self) -> None:
         """Stop everything and free the weights, before the interpreter goes away under the threads' feet."""
@@ -187,7 +213,7 @@ class Lanes:
             for job in self._running:
                 job.unwanted.set()
             while self._waiting:
-                self._waiting.pop().fail(Stopped())
+                self._waiting.pop().end(Stopped())
             self._changed.notify_all()
             threads = tuple(self._threads)
         for thread in threads:

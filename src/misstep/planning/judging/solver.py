@@ -9,6 +9,7 @@ from misstep.core.case import Case, plain_order
 from misstep.core.constraint import Before
 from misstep.errors import MissingExtra, MisstepError
 from misstep.planning.judging.encoding import Encoding
+from misstep.planning.judging.smtlib import Script, Term, different, implied
 from misstep.planning.world.history import History
 
 Answer = Literal["yes", "no", "unknown"]
@@ -80,22 +81,29 @@ def _encode(case: Case, plan: Plan | None = None, complete: bool = False) -> tup
     solver = z3.Solver()
     solver.set("core.minimize", True)
     solver.set("rlimit", MOST_WORK)
-    labels = [z3.Bool(f"c{index}") for index in range(len(case.constraints))]
+    names = [f"c{index}" for index in range(len(case.constraints))]
+    solver.from_string(_script(case, names, plan, complete).text())
+    return solver, [z3.Bool(name) for name in names]
+
+
+def _script(case: Case, names: Sequence[str], plan: Plan | None, complete: bool) -> Script:
+    script = Script()
+    labels = [script.truth(name) for name in names]
     order = plain_order(case)
     if order is not None and (plan is None or _is_whole(case, plan)):
-        _add_order(solver, labels, case, order, plan or ())
-        return solver, labels
-    encoding = Encoding(z3, case, plan.deeds if isinstance(plan, History) else ())
-    solver.add(*encoding.basics())
+        _add_order(script, labels, case, order, plan or ())
+        return script
+    encoding = Encoding(script, case, plan.deeds if isinstance(plan, History) else ())
+    script.require(*encoding.basics())
     if isinstance(plan, History):
-        solver.add(*encoding.follow(plan))
+        script.require(*encoding.follow(plan))
     elif plan is not None:
-        solver.add(*encoding.follow_order(plan))
+        script.require(*encoding.follow_order(plan))
     if complete or plan is None:
-        solver.add(*encoding.complete())
+        script.require(*encoding.complete())
     for label, constraint in zip(labels, case.constraints, strict=True):
-        solver.add(z3.Implies(label, encoding.demand(constraint)))
-    return solver, labels
+        script.require(implied(label, encoding.demand(constraint)))
+    return script
 
 
 def _is_whole(case: Case, plan: Plan) -> bool:
@@ -103,16 +111,15 @@ def _is_whole(case: Case, plan: Plan) -> bool:
     return len(plan.deeds if isinstance(plan, History) else plan) == len(case.actions)
 
 
-def _add_order(solver: Any, labels: list[Any], case: Case, order: Sequence[Before], plan: Plan) -> None:
+def _add_order(script: Script, labels: list[Term], case: Case, order: Sequence[Before], plan: Plan) -> None:
     """A place for each action, all different: enough where every action is carried out and order is all."""
-    z3 = _z3()
     plan = [deed.action for deed in plan.deeds] if isinstance(plan, History) else plan
-    places = {action.id: z3.Int(f"a{number}") for number, action in enumerate(case.actions)}
-    solver.add(z3.Distinct(*places.values()))
+    places = {action.id: script.number(f"a{number}") for number, action in enumerate(case.actions)}
+    script.require(different(*places.values()))
     for place, action in enumerate(plan):
-        solver.add(places[action] == place)
+        script.require(places[action] == place)
     for label, constraint in zip(labels, order, strict=True):
-        solver.add(z3.Implies(label, places[constraint.first] < places[constraint.then]))
+        script.require(implied(label, places[constraint.first] < places[constraint.then]))
 
 
 def _core(solver: Any, labels: list[Any]) -> tuple[int, ...]:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
+from misstep.core.baseline import Held
 from misstep.core.breakdown import Breakdown
 from misstep.core.capability import Capability
 from misstep.core.diagnosis import CAUSES, Dissection
 from misstep.core.summary import Summary
 from misstep.core.verdict import JUDGEMENTS, ErrorKind
+from misstep.report.baseline import held_in_words
 from misstep.report.breakdown import PLURALS, finding
 from misstep.report.curve import how_far, whole_percent
 from misstep.report.diagnosis import cause_shares
@@ -44,6 +46,13 @@ def success(summary: Summary, unit: str = "case") -> Markup:
         _scale(summary.success, summary.interval, summary.chance),
         element("p", f"{words}{chance}."),
     )
+
+
+def baseline(held: Held) -> Markup:
+    """How the run stands against an earlier one."""
+    told = held_in_words(held)
+    said = f"{told[0].upper()}{told[1:]}."
+    return element("p", element("b", text(said), class_="bad") if held.regressed else text(said))
 
 
 def _scale(rate: float, interval: tuple[float, float], chance: float | None) -> Markup:

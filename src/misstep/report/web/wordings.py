@@ -12,8 +12,11 @@ from misstep.report.web.tables import Row, grid, pairs
 MOST = 4_000  # characters of a text
 
 
-def wordings(run: FixRun) -> Iterator[Markup]:
+def wordings(run: FixRun, place: str) -> Iterator[Markup]:
     """For each tool how well its candidates did, what came of it, the words before and after."""
+    if run.better:
+        yield element("p", "To put what is better in place:")
+        yield element("pre", text(f"misstep tool fix --resume {run.run}{place} --write"), class_="command")
     for report in run.tools:
         yield section(report.tool, element("p", text(f"{outcome_in_words(report)}.")), *_tool(report))
 

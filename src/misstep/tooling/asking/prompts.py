@@ -34,13 +34,13 @@ Stage: TypeAlias = Literal[
     "fix-observed",
 ]
 
-# What each stage tells, all of which a template has to make use of.
+# What each stage tells. A template has to make use of all but what is optional.
 PLACES: dict[Stage, tuple[str, ...]] = {
     "exactly": ("calls",),
     "natural": ("tools", "calls", "error", "count"),
     "request": ("tools", "calls", "error", "count"),
     "templates": ("tools", "context", "used", "count"),
-    "infills": ("tools", "template", "used", "count"),
+    "infills": ("tools", "context", "template", "used", "count"),
     "humanise": ("tools", "requests", "count"),
     "emulate": ("tools", "request"),
     "majority": ("answers",),
@@ -62,6 +62,8 @@ PLACES: dict[Stage, tuple[str, ...]] = {
     "fix-observed": ("tools", "tried", "used", "count"),
 }
 
+OPTIONAL: dict[Stage, tuple[str, ...]] = {"infills": ("context",)}
+
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
@@ -73,7 +75,8 @@ class Prompts:
         self._templates: dict[Stage, Template] = {}
         for stage in STAGES:
             text, where = own.get(stage, (_shipped(stage), f"{stage}.txt"))
-            self._templates[stage] = check_template(text, where, PLACES[stage], PLACES[stage])
+            needed = [place for place in PLACES[stage] if place not in OPTIONAL.get(stage, ())]
+            self._templates[stage] = check_template(text, where, PLACES[stage], needed)
 
     def fill(self, stage: Stage, **places: str) -> str:
         return self._templates[stage].fill(**places)

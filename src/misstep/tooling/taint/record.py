@@ -31,7 +31,7 @@ class Origin(NamedTuple):
         """The origin of something made out of this; None where that is too far away to be of use."""
         if len(self.via) >= LONGEST_WAY or self.record.closed:
             return None
-        return Origin(self.record, self.path, (*self.via, (name, as_json(list(operands)))))
+        return Origin(self.record, self.path, (*self.via, (name, _as_list(operands))))
 
     def below(self, part: str | int) -> "Origin | None":
         """The origin of an item or a property."""
@@ -58,16 +58,15 @@ class Record:
     def note(self, origin: Origin, operation: str, operand: Any, outcome: bool | None) -> None:
         if self.closed or len(self._noted) >= MOST:
             return
-        observation = Observation(origin.path, operation, as_json(operand), outcome, origin.via)
-        if observation not in self._noted and self._has_room(operation):
-            self._noted[observation] = None
-
-    def _has_room(self, operation: str) -> bool:
-        """Whether the code at work has not been heard often enough: a loop must not drown the rest."""
         frame = calling()
         place = (frame.f_code.co_filename, frame.f_lineno, operation) if frame else (operation,)
-        self._places[place] = count = self._places.get(place, 0) + 1
-        return count <= MOST_AT_ONE_PLACE
+        heard = self._places.get(place, 0)
+        if heard >= MOST_AT_ONE_PLACE:  # a loop must not drown the rest
+            return
+        observation = Observation(origin.path, operation, as_json(operand), outcome, origin.via)
+        if observation not in self._noted:
+            self._noted[observation] = None
+            self._places[place] = heard + 1
 
 
 def calling() -> FrameType | None:
@@ -81,6 +80,13 @@ def calling() -> FrameType | None:
 def as_json(value: Any) -> str:
     """A JSON text for an operand, whatever it is; what is long is cut, what is no JSON becomes null."""
     return json.dumps(_bounded(value, 3))
+
+
+def _as_list(operands: tuple[Any, ...]) -> str:
+    """The operands as a JSON list; numbers, as every step through a text has them, without a detour."""
+    if all([type(operand) is int and -LARGEST < operand < LARGEST for operand in operands]):
+        return str(list(operands))
+    return as_json(list(operands))
 
 
 def _bounded(value: Any, depth: int) -> Any:

@@ -149,7 +149,7 @@ function axisOf([dawn, dusk]) {
   const axis = el("div", { class: "axis", "aria-hidden": "true" });
   const step = dusk - dawn > 8 * HOUR ? 2 * HOUR : HOUR;
   for (let time = Math.ceil(dawn / step) * step; time <= dusk; time += step) {
-    const tick = el("span", {}, clock(time));
+    const tick = el("span", time === dusk ? { class: "end" } : {}, clock(time));
     tick.style.left = `${(100 * (time - dawn)) / (dusk - dawn)}%`;
     axis.append(tick);
   }

@@ -77,10 +77,15 @@ async def _templates(
         "templates",
         templates_form(count, used),
         tools=documentation_of([tool]),
-        context=fenced(approach.context or "(nothing)"),
+        context=_known(approach),
         used=listed(used),
         count=str(count),
     )
+
+
+def _known(approach: Approach) -> str:
+    """What is known about where the tool is used."""
+    return fenced(approach.context or "(nothing)")
 
 
 async def _draft(
@@ -93,6 +98,7 @@ async def _draft(
             "infills",
             infills_form(template, approach.variants, used),
             tools=documentation_of([tool]),
+            context=_known(approach),
             template=fenced(template),
             used=listed(used),
             count=str(approach.variants),

@@ -1,0 +1,1 @@
+"""Documents: what they show is what happens."""

@@ -1,0 +1,46 @@
+"""What no test of documents carries out, each with its reason. Whatever is not on this list is carried out."""
+
+OTHERS, NEIGHBOURS = "docs/how-to/other-agents.md", "docs/reference/neighbours.md"
+BENCHMARKS, FORGE = "docs/reference/benchmarks.md", "docs/reference/forge.md"
+TABLE_2 = "misstep bench files --agent react --model openai/gpt-4o --tools langchain"
+SOLVER = "--model anthropic/claude-sonnet-4-0 --solver my_agent.py"
+
+UNRUN = {
+    (OTHERS, "python -m venv .venv-crewai"): "CrewAI has a pinned environment: tests/adapters/test_crewai.py",
+    (
+        OTHERS,
+        "misstep plan test --agent crew.py:make_agent --python .venv-crewai/bin/python",
+    ): "the same, tests/conformance/subject_crewai.py",
+    (
+        OTHERS,
+        "misstep plan test --agent 'mcp:my-client --mcp-config {config} --prompt {request}'",
+    ): "a client of the reader's own: tests/adapters/test_mcp_agent.py has one",
+    (
+        "docs/how-to/local-model.md",
+        "misstep plan test --agent tools --model ollama/llama3 --count 50",
+    ): "needs Ollama; the line below it is the same on an address that a script serves",
+    (BENCHMARKS, TABLE_2): "234 tasks, and LangChain's tools: tests/cli/test_table2.py",
+    (BENCHMARKS, f"{TABLE_2} --descriptions words.toml"): "the same",
+    (BENCHMARKS, "misstep compare RUN RUN"): "the same",
+    (
+        FORGE,
+        "misstep bench forge --agent tools --model openai/gpt-4o",
+    ): "a model that can do it: tests/cli/test_bench_forge.py does tasks with one that has a script",
+    (
+        FORGE,
+        "misstep bench forge --agent react --model openai/gpt-4o --tools langchain",
+    ): "needs LangChain's toolkit: tests/third_party/test_bench_tools.py",
+    (
+        NEIGHBOURS,
+        "misstep export last --format inspect --out logs/run.eval",
+    ): "Inspect has a pinned environment: tests/interop/test_inspect.py",
+    (NEIGHBOURS, "inspect view --log-dir logs"): "the same, and it stays until it is stopped",
+    (
+        NEIGHBOURS,
+        "inspect eval misstep/planning -T actions=3-5 -T count=20 --model openai/gpt-4o",
+    ): "Inspect has a pinned environment: tests/interop/test_inspect.py",
+    (
+        NEIGHBOURS,
+        f"inspect eval misstep/planning -T family=order,time -T distractors=2 {SOLVER}",
+    ): "the same",
+}

@@ -120,11 +120,12 @@ class Desk:
         )
         assert server.stdout
         with server.stdout as lines:
-            said = ""
+            said, asked = "", False
             for line in lines:
                 said += line
-                if ADDRESS.search(said) and server.poll() is None:
+                if ADDRESS.search(said) and not asked:
                     server.send_signal(signal.SIGINT)
+                    asked = True
         code = server.wait()
         if anywhere:
             said = re.sub(r":\d+/", f":{USUAL_PORT}/", said)

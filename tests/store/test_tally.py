@@ -49,3 +49,39 @@ def test_no_claim_of_a_server_is_too_large_to_be_summed_up(store: Store) -> None
             seat.keep([msgspec.structs.replace(sample, transcript=transcript)], Spent())
     assert store.tally(run).usage.input == 3 * 2**40
     assert [found.transcript.usage.input for found in store.outcomes(run)] == list(claims)
+
+
+def test_what_has_come_since_adds_up_to_all(store: Store) -> None:
+    """However it came, with outcomes of another run in between."""
+    dice = random.Random(7)
+    run, other = new_run(store), new_run(store)
+    expected, found, place = Tally(), Tally(), 0
+    with store.sit(run, 0.0) as seat, store.sit(other, 0.0) as beside:
+        for start in (0, 10, 20, 30):
+            arrived = [random_outcome(dice, number) for number in range(start, start + dice.randrange(1, 10))]
+            for each in arrived:
+                expected.add(each)
+            seat.keep(arrived, Spent())
+            beside.keep([outcome(start)], Spent())
+            news, place = store.tally_since(run, place)
+            found += news
+            nothing, same = store.tally_since(run, place)
+            assert_same(nothing, Tally())
+            assert same == place
+    assert_same(found, expected)
+    assert_same(found, store.tally(run))
+
+
+def test_neighbours_by_verdict_and_arrival(store: Store) -> None:
+    run, verdicts = new_run(store), ("passed", "failed", "passed", "failed")
+    arrived = [outcome(number, verdict) for number, verdict in enumerate(verdicts)]
+    with store.sit(run, 0.0) as seat:
+        seat.keep(arrived, Spent())
+    names = [each.case.id for each in arrived]
+    order = [names[place] for place in (1, 3, 0, 2)]
+    for place, name in enumerate(order):
+        before, behind = [None, *order, None][place], [None, *order, None][place + 2]
+        assert store.neighbours(run, name, ("failed", "inconclusive", "errored", "passed")) == (
+            before,
+            behind,
+        )

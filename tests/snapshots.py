@@ -12,7 +12,7 @@ def scrub(text: str, *places: Path) -> str:
     for place in places:
         text = text.replace(str(place), "FOLDER")
     text = re.sub(
-        r"\b(run |show |replay |resume |dissect |shrink |compare |of )[a-hjkmnp-tv-z][2-9a-hjkmnp-tv-z]{5}\b",
+        r"\b(run |show |replay |resume |dissect |shrink |compare |report |of )[a-hjkmnp-tv-z][2-9a-hjkmnp-tv-z]{5}\b",
         r"\1RUNID1",
         text,
     )

@@ -319,7 +319,7 @@ def test_two_cases_with_the_same_words_at_once(by_address: bool) -> None:
             (name, turn, 0) for turn, name in enumerate(TOOLS, 1)
         ]
     assert (cleaner.most, cleaner.closed, proxy.unattributed) == (2 if by_address else 1, True, 0)
-    assert [each.waited > 0 for each in recorders] == [False, not by_address]
+    assert sorted(each.waited > 0 for each in recorders) == [False, not by_address]  # whichever came second
 
 
 def test_threads_know_the_address_of_their_case() -> None:

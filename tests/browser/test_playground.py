@@ -199,6 +199,23 @@ def test_sliders_make_problems(visit: Visit, address: str) -> None:
     trouble.wait_for(state="hidden")
 
 
+def test_a_late_answer_says_nothing_about_what_is_wrong_now(visit: Visit, address: str) -> None:
+    page = enter(visit(), address)
+    held = list[Any]()
+    page.route("**/problem", lambda route: held.append(route))
+    with page.expect_request("**/problem"):
+        page.get_by_label("time", exact=False).first.check()
+    for name in ("order", "time"):
+        page.locator(f"[value={name}]").uncheck()
+    trouble = page.get_by_role("alert")
+    trouble.wait_for()
+    for route in held:
+        with page.expect_response("**/problem"):
+            route.continue_()
+    page.evaluate("() => new Promise((done) => setTimeout(done, 300))")  # for the page to hear of it
+    assert trouble.inner_text() == "Choose at least one thing that the problem is about."
+
+
 def test_an_address_is_followed_whatever_was_there_before(visit: Visit, address: str) -> None:
     page = enter(visit(), address, state_of(TIMED))
     assert page.get_by_label("Actions").get_attribute("max") == "10"

@@ -27,7 +27,7 @@ class Game {
   async open(wish, step) {
     const asked = ++this.asked;
     $("desk").setAttribute("aria-busy", "true");
-    const problem = await ask(form.dataset.problem, wish);
+    const problem = await this.ask(form.dataset.problem, wish);
     if (asked !== this.asked) return;
     $("desk").removeAttribute("aria-busy");
     if (!problem) return;
@@ -76,7 +76,7 @@ class Game {
     return this.next(async (problem) => {
       if (this.over || this.calls.length >= problem.most_calls) return;
       const calls = [...this.calls, { tool, arguments: values }];
-      const answer = await ask(form.dataset.play, { wish: problem.wish, calls });
+      const answer = await this.ask(form.dataset.play, { wish: problem.wish, calls });
       if (!answer || this.problem !== problem) return;
       this.calls = calls;
       $("log").append(entryOf(calls.length, calls.at(-1), answer.results.at(-1)));
@@ -107,7 +107,7 @@ class Game {
   /** Ask for the verdict on whoever has done it, and show it. */
   judge(by) {
     return this.next(async (problem) => {
-      const detail = this.verdicts.get(by) ?? (await ask(form.dataset.verdict, { wish: problem.wish, by, calls: by === "you" ? this.calls : [] }));
+      const detail = this.verdicts.get(by) ?? (await this.ask(form.dataset.verdict, { wish: problem.wish, by, calls: by === "you" ? this.calls : [] }));
       if (!detail || this.problem !== problem) return;
       this.verdicts.set(by, detail);
       this.over ||= by === "you";
@@ -117,6 +117,25 @@ class Game {
       $("case").focus({ preventScroll: true });
       $("verdict").scrollIntoView({ block: "start" });
     });
+  }
+
+  /**
+   * What the server says to this; what it has against it is told, and then there is nothing. Nothing is said about
+   * what somebody wished for earlier.
+   */
+  async ask(address, body) {
+    const { asked } = this;
+    const saying = (problem) => (asked === this.asked ? tell(problem) : null);
+    let problem = "The server does not answer. Is misstep serve still running?";
+    try {
+      const answer = await fetch(address, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+      const told = await answer.json();
+      if (answer.ok) return saying("") ?? told;
+      problem = told.message;
+    } catch {
+      // nobody there, or no answer of ours
+    }
+    return saying(problem);
   }
 
   next(step) {
@@ -141,20 +160,6 @@ class Game {
       button.setAttribute("aria-pressed", String(button.dataset.by === shown));
     }
   }
-}
-
-/** What the server says to this; what it has against it is told, and then there is nothing. */
-async function ask(address, body) {
-  let problem = "The server does not answer. Is misstep serve still running?";
-  try {
-    const answer = await fetch(address, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-    const told = await answer.json();
-    if (answer.ok) return tell("") ?? told;
-    problem = told.message;
-  } catch {
-    // nobody there, or no answer of ours
-  }
-  return tell(problem);
 }
 
 /** What is wrong, until something is right again. */

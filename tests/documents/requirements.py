@@ -29,7 +29,7 @@ def complaint_about(command: str) -> str | None:
 def unknown(requirement: str) -> str:
     """A requirement that nobody here has heard of."""
     name, extras = re.fullmatch(r"([\w.-]+)(?:\[([\w,-]+)\])?(?:[=<>].*)?", requirement).groups()  # type: ignore[union-attr]
-    if name == "misstep":
+    if name in ("misstep", "."):  # by its name, or from a clone
         return ", ".join({*(extras or "").split(",")} - {"", *PROJECT["optional-dependencies"]})
     return "" if plain(name) in known() else name
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,7 +88,7 @@ class Launcher:
     def __exit__(self, *_: object) -> None:
         launches = self._launches.values()
         if self._elsewhere and all(launch.ended.is_set() for launch in launches):
-            os.rmdir(self._elsewhere)  # else it is the folder of somebody who goes on
+            shutil.rmtree(self._elsewhere, ignore_errors=True)  # else somebody who goes on is in it
         for launch in launches:
             launch.close()
 

@@ -43,7 +43,7 @@ class LocalModel:
         self._tell = on_load or _say_nothing
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
-        prompt = chat_prompt(request)
+        prompt = chat_prompt(request, taught=False)
         if request.form is not None and not request.tools:
             written = await self._write(prompt, meter, grammar=form_grammar(request.form), most=FORM_TOKENS)
             return Reply(written.text, usage=written.usage)

@@ -1,4 +1,9 @@
-"""Writes a conversation the way the model has learnt to read one, tools included."""
+"""Writes a conversation the way the model has learnt to read one, tools included.
+
+As it was published the model knows nothing of tools: it is told how to use them, and shown an example. With our
+adapter it has learnt that, and reads the tools behind the request: so each of them is read in the light of what
+was asked.
+"""
 
 import json
 import re
@@ -63,9 +68,9 @@ def plain(text: str) -> list[str]:
     return _INSIDE_A_CONTROL.split(storable(text))
 
 
-def chat_prompt(chat: Chat) -> Pieces:
-    """The conversation, up to where the model's next turn begins."""
-    turns = [*_how_to(chat), *_turns(chat)]
+def chat_prompt(chat: Chat, taught: bool) -> Pieces:
+    """The conversation, up to where the model's next turn begins; `taught` is whether it has our adapter."""
+    turns = _after_the_request(chat) if taught else [*_how_to(chat), *_turns(chat)]
     return (*[piece for role, text in turns for piece in _turn(role, text)], BEGIN, "assistant\n")
 
 
@@ -90,11 +95,29 @@ def _how_to(chat: Chat) -> list[tuple[str, str]]:
 
 def _turns(chat: Chat) -> Iterator[tuple[str, str]]:
     """Roles and texts. What the system says comes first and together, with the tools at its end."""
-    system = [message.text for message in chat.messages if isinstance(message, System)]
+    system = _instructions(chat)
     if chat.tools:
         system.append(_describe(chat.tools))
     if system:
         yield "system", "\n\n".join(system)
+    yield from _spoken_turns(chat)
+
+
+def _after_the_request(chat: Chat) -> list[tuple[str, str]]:
+    """The same with a turn of its own for the tools, before the first thing that the assistant said."""
+    turns = [*_spoken_turns(chat)]
+    if chat.tools:
+        said = [place for place, (role, _) in enumerate(turns) if role == "assistant"]
+        turns.insert(min(said, default=len(turns)), ("system", _describe(chat.tools)))
+    system = _instructions(chat)
+    return [("system", "\n\n".join(system)), *turns] if system else turns
+
+
+def _instructions(chat: Chat) -> list[str]:
+    return [message.text for message in chat.messages if isinstance(message, System)]
+
+
+def _spoken_turns(chat: Chat) -> Iterator[tuple[str, str]]:
     for message in chat.messages:
         if not isinstance(message, System):
             yield _spoken(message, bool(chat.tools))

@@ -265,7 +265,7 @@ def test_turns_are_written_in_the_form_in_which_they_were_spoken(controls: list[
         ),
         (PAINT, BAKE),
     )
-    text = "".join([piece if isinstance(piece, str) else controls[piece] for piece in chat_prompt(chat)])
+    text = "".join([piece if isinstance(piece, str) else controls[piece] for piece in chat_prompt(chat, taught=False)])
     *_, conversation = text.partition('{"answer": "All is done."}<|im_end|>\n')
     properties = json.dumps(PAINT.parameters)
     assert conversation == (
@@ -296,8 +296,8 @@ def test_nobody_breaks_out_of_a_turn(controls: list[str]) -> None:
     turns = (System(hostile), User(hostile), Assistant(hostile), ToolResult("1", hostile))
     tame = (System("a"), User("b"), Assistant("c"), ToolResult("1", "d"))
     tool = Tool(f"x{hostile}", hostile, {"properties": {hostile: {}}})
-    pieces = chat_prompt(Chat(turns, (tool,)))
-    calm = chat_prompt(Chat(tame, (BAKE,)))
+    pieces = chat_prompt(Chat(turns, (tool,)), taught=False)
+    calm = chat_prompt(Chat(tame, (BAKE,)), taught=False)
     assert [piece for piece in pieces if isinstance(piece, int)] == [p for p in calm if isinstance(p, int)]
     assert not any(token in piece for piece in pieces if isinstance(piece, str) for token in controls)
 

@@ -265,7 +265,9 @@ def test_turns_are_written_in_the_form_in_which_they_were_spoken(controls: list[
         ),
         (PAINT, BAKE),
     )
-    text = "".join([piece if isinstance(piece, str) else controls[piece] for piece in chat_prompt(chat, taught=False)])
+    text = "".join(
+        [piece if isinstance(piece, str) else controls[piece] for piece in chat_prompt(chat, taught=False)]
+    )
     *_, conversation = text.partition('{"answer": "All is done."}<|im_end|>\n')
     properties = json.dumps(PAINT.parameters)
     assert conversation == (

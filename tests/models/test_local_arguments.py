@@ -39,7 +39,9 @@ def engine() -> Iterator[Engine]:
 
 def prompt_with(*schemas: dict[str, Any]) -> str:
     tools = tuple(Tool(f"tool_{number}", "Do it.", schema) for number, schema in enumerate(schemas))
-    return "".join(piece for piece in chat_prompt(Chat((User("Go."),), tools), taught=False) if isinstance(piece, str))
+    return "".join(
+        piece for piece in chat_prompt(Chat((User("Go."),), tools), taught=False) if isinstance(piece, str)
+    )
 
 
 @pytest.mark.parametrize(

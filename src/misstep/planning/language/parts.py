@@ -1,19 +1,21 @@
 """Which topics, phrases and structures a model may be trained on, and which are kept back.
 
-Only what was never seen in training shows whether a model has learnt to plan or has learnt our words by heart. So
-a part of each is kept back, always the same: every fifth topic, every fourth phrase in each list of the lexicon,
-and a fifth of the shapes of ordering sentences about three actions or more. Of other sentences there are few
-shapes, which nobody could do without.
+Only what was never seen in training shows whether a model has learnt to plan or knows our words by heart. So
+a part of each is kept back, always the same: every fifth topic, every fourth phrase in each list of words and
+whatever phrases contain it, and a fifth of the shapes of ordering sentences about three actions or more. Of
+other sentences there are few shapes, which nobody could do without.
 """
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from misstep.core.parts import ASPECTS, Portion
+from misstep.errors import UsageError
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.topics import load_topics
 
@@ -21,7 +23,7 @@ Side: TypeAlias = Literal["seen", "unseen"]
 
 TOPICS, PHRASES, SHAPES = 5, 4, 5  # one in so many is kept back
 LEAST_ACTIONS = 3  # of a structure that can be kept back
-_NAMED_BY = ("one", "text", "some", "noun")  # fields that tell the entries of a list apart
+_FORMS = ("one", "many", "text", "some", "noun")  # fields of an entry that hold its words
 
 _ACTION = re.compile(r"\ba[1-9][0-9]?\b")
 _CLOCK = re.compile(r"[0-2][0-9]:[0-5][0-9]")
@@ -40,6 +42,19 @@ class Part(msgspec.Struct, frozen=True):
     topics: Side | None = None
     words: Side | None = None
     structures: Side | None = None
+
+
+def part_of(portions: Sequence[Portion]) -> Part:
+    """The part that was asked for: `train`, or what is to be unseen, the rest then being seen."""
+    if not portions:
+        return Part()
+    if "train" in portions and len(set(portions)) > 1:
+        others = ", ".join([portion for portion in portions if portion != "train"])
+        raise UsageError(
+            f"part train can't go with {others}",
+            f"take train, which is what a model may be trained on, or {others}, which it then has not seen",
+        )
+    return Part(**{aspect: "unseen" if aspect in portions else "seen" for aspect in ASPECTS})
 
 
 @cache
@@ -86,20 +101,22 @@ def _is_kept_back(shape: str) -> bool:
 
 @cache
 def _unseen_phrases() -> frozenset[str]:
-    lists = _lists(msgspec.to_builtins(load_lexicon()))
-    return frozenset([phrase for phrases in lists for phrase in phrases[PHRASES - 1 :: PHRASES]])
+    lists = list(_lists(msgspec.to_builtins(load_lexicon())))
+    chosen = [entry for entries in lists for entry in entries[PHRASES - 1 :: PHRASES]]
+    words = "|".join([re.escape(form) for forms in chosen for form in forms])
+    said = re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+    return frozenset([entry[0] for entries in lists for entry in entries if any(map(said.search, entry))])
 
 
-def _lists(part: Any) -> Iterator[list[str]]:
-    """The lists of phrases in a lexicon, wherever they are."""
+def _lists(part: Any) -> Iterator[list[tuple[str, ...]]]:
+    """The lists of phrases in a lexicon, wherever they are, each phrase in all its forms."""
     if isinstance(part, dict):
         for inner in part.values():
             yield from _lists(inner)
     elif isinstance(part, Iterable) and not isinstance(part, str):
-        yield [_name(entry) for entry in part]
+        yield [(entry,) if isinstance(entry, str) else _forms(entry) for entry in part]
 
 
-def _name(entry: Any) -> str:
-    if isinstance(entry, str):
-        return entry
-    return next(str(entry[field]) for field in _NAMED_BY if field in entry)
+def _forms(entry: dict[str, Any]) -> tuple[str, ...]:
+    """What the entry is known by comes first."""
+    return tuple([entry[field] for field in _FORMS if field in entry])

@@ -48,8 +48,8 @@ class Phrases(Protocol):
 class Words:
     """Draws phrases so that none comes twice in a paragraph while another of its kind is left.
 
-    Verbs that end alike ("must take place", "is to take place") sound like the same one. With a `side` they come
-    from that one alone.
+    Verbs that end alike ("must take place", "is to take place") sound like the same one. With a `side` they
+    come from that one alone.
     """
 
     def __init__(self, dice: Dice, side: Side | None = None) -> None:

@@ -41,7 +41,8 @@ class Recipe(msgspec.Struct, frozen=True):
     `sentences` is the most there may be (0: one fewer than there are actions), `iterations` how often a
     sentence is tried, `redundancy` the rate of sentences that repeat what is implied, `group` the most
     actions in one place of a clause, `relative` the rate of relative clauses. `attempts` is how often the
-    agent may begin in a timed problem, `words` the side of the lexicon that findings and values are taken from.
+    agent may begin in a timed problem, `words` the side of the lexicon that findings and values are taken
+    from.
     """
 
     sentences: int = 0

@@ -39,7 +39,8 @@ class Suite(msgspec.Struct, frozen=True):
     """Which cases to make: their seed, sizes, families, topics (none: all), wording and recipe.
 
     `distractors` is how many tools nobody needs. `tools` are the user's own, if actions are to be theirs.
-    `difficulty` is what every case has to meet, `part` where its topic, its phrases and its structure come from.
+    `difficulty` is what every case has to meet, `part` where its topic, its phrases and its structure come
+    from.
     """
 
     seed: int
@@ -70,8 +71,8 @@ class Suite(msgspec.Struct, frozen=True):
             self._check_tools()
         self._check_sizes()
         self._check_sentences()
-        self._check_part()
         _check_names(self.topics, load_topics(), "topic")
+        self._check_part()
         _check_names((self.request,), load_requests().templates, "request template")
 
     @property
@@ -125,10 +126,30 @@ class Suite(msgspec.Struct, frozen=True):
             )
 
     def _check_part(self) -> None:
-        if self.part.structures == "unseen" and ("order" not in self.families or self.low < LEAST_ACTIONS):
+        if self.part.structures == "unseen":
+            self._check_structures()
+        side = self.part.topics
+        if self.tools and side == "unseen":
+            raise UsageError("tools of your own have no topic", "leave topics out of part")
+        offered = topics_of(side) if side else self.topics
+        for topic in self.topics:
+            if topic not in offered:
+                other = "seen" if side == "unseen" else "unseen"
+                raise UsageError(
+                    f"topic {topic} is {other} in training, but part asks for {side} topics",
+                    f"leave topic out, or take one of {', '.join(offered)}",
+                )
+
+    def _check_structures(self) -> None:
+        if "order" not in self.families or self.low < LEAST_ACTIONS:
             raise UsageError(
                 "there are no unseen structures to these problems",
                 f"take the family order, and {LEAST_ACTIONS} actions or more",
+            )
+        if self.exhaustive:
+            raise UsageError(
+                "some of all the orders take no sentence that could be unseen",
+                "leave exhaustive out, or structures out of part",
             )
 
     def _check_exhaustive(self) -> None:

@@ -97,6 +97,7 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path, name: str) 
         "on": "ray",
         "report": "ndjson",
         "method": "pdoctor",
+        "part": "topics, words",
         "confidence": "0.9",
         "checks": "judge",
         "memory": "2048",

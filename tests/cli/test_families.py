@@ -166,6 +166,13 @@ def test_arguments_of_one_s_own_tools_are_judged(misstep: Command, tmp_path: Pat
         ("tools-few", ("--tools", "mine.py:tools", "--actions", "5")),
         ("tools-timed", ("--tools", "mine.py:tools", "--timed")),
         ("tools-topic", ("--tools", "mine.py:tools", "--topic", "baker")),
+        ("part", ("--part", "trian")),
+        ("part-train", ("--part", "train,words")),
+        ("part-topic", ("--part", "train", "--topic", "baker")),
+        ("part-unseen-topic", ("--part", "topics", "--topic", "brewer")),
+        ("part-tools", ("--part", "topics", "--tools", "mine.py:tools", "--actions", "3")),
+        ("part-structures", ("--part", "structures", "--family", "data,choice")),
+        ("part-exhaustive", ("--part", "structures", "--exhaustive")),
     ],
 )
 def test_usage_errors(misstep: Command, tmp_path: Path, name: str, arguments: tuple[str, ...]) -> None:

@@ -12,6 +12,7 @@ from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.planning.admission.wall import admit
 from misstep.planning.difficulty import parse_bounds
+from misstep.planning.language.parts import part_of
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.store.lines import read_lines
@@ -42,6 +43,7 @@ def suite_of(settings: Settings) -> Suite:
         distractors=settings.distractors,
         tools=_own_tools(settings.tools),
         difficulty=parse_bounds(settings.difficulty),
+        part=part_of(settings.part),
     )
     suite.validate()
     return suite

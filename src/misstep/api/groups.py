@@ -13,6 +13,7 @@ SYNTHESIS = (
     "count",
     "seed",
     "topics",
+    "part",
     "sentences",
     "iterations",
     "redundancy",

@@ -53,6 +53,7 @@ _METAVARS = {
     "only": "TOOL",
     "otlp": "URL",
     "out": "FILE",
+    "part": "PART",
     "plans": "FILE",
     "prices": "FILE",
     "prompt": "FILE",

@@ -10,6 +10,7 @@ from msgspec import Meta
 from misstep.core.consistency import CHECKS, Check
 from misstep.core.constraint import FAMILIES, Family
 from misstep.core.fixing import STRATEGIES, Strategy
+from misstep.core.parts import ASPECTS, Portion
 from misstep.core.settings.span import Span
 from misstep.core.spending import Budget
 
@@ -179,6 +180,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     group: Annotated[Positive, _doc("Most actions that share a place in a clause.")] = 3
     relative: Annotated[Share, _doc("Rate of relative clauses.")] = 0.2
     topics: Annotated[tuple[str, ...], _doc("A topic to draw from; may be repeated (default: all).")] = ()
+    part: Annotated[
+        tuple[Portion, ...],
+        _doc(
+            f"What models may learn from (train), or what is kept back: {', '.join(ASPECTS)} (default: all)."
+        ),
+    ] = ()
     request: Annotated[str, _doc("The template of the request around the problem.")] = "role-play"
     exhaustive: Annotated[bool, _doc("Cover every partial order, each shape once.")] = False
     cases: Annotated[str, _doc("A file of cases to use instead of synthesising them.")] = ""

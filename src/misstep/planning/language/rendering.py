@@ -6,6 +6,7 @@ from functools import cache
 from misstep.core.dice import Dice
 from misstep.planning.language.figures import listed
 from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.language.parts import Side
 from misstep.planning.language.remarks import Direction, TimedRelative
 from misstep.planning.language.syntax import (
     Clause,
@@ -19,9 +20,11 @@ from misstep.planning.language.syntax import (
 from misstep.planning.language.wording import Option, Phrases, Wording, Words, text_options, verb_options
 
 
-def render(paragraph: Paragraph, names: Sequence[str], dice: Dice) -> tuple[str, ...]:
+def render(
+    paragraph: Paragraph, names: Sequence[str], dice: Dice, side: Side | None = None
+) -> tuple[str, ...]:
     """The sentences of a paragraph; `names` are the activities, by action number."""
-    return write(paragraph, names, Words(dice))
+    return write(paragraph, names, Words(dice, side))
 
 
 def write(paragraph: Paragraph, names: Sequence[str], words: Phrases) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import msgspec
 from misstep.core.dice import Dice
 from misstep.planning.language.figures import clock, euros, in_words, listed
 from misstep.planning.language.lexicon import Linker, Verb, load_lexicon
+from misstep.planning.language.parts import Side, is_of
 from misstep.planning.language.remarks import (
     Alternative,
     Conditional,
@@ -47,14 +48,18 @@ class Phrases(Protocol):
 class Words:
     """Draws phrases so that none comes twice in a paragraph while another of its kind is left.
 
-    Verbs that end alike ("must take place", "is to take place") sound like the same one.
+    Verbs that end alike ("must take place", "is to take place") sound like the same one. With a `side` they
+    come from that one alone.
     """
 
-    def __init__(self, dice: Dice) -> None:
+    def __init__(self, dice: Dice, side: Side | None = None) -> None:
         self._dice = dice
+        self._side: Side | None = side
         self._used: set[str] = set()
 
     def draw(self, options: tuple[Option, ...]) -> Option:
+        if self._side:
+            options = _options_of(options, self._side)
         option = self._dice.pick(options)
         if not self._used.isdisjoint(option.sounds):
             fresh = [other for other in options if self._used.isdisjoint(other.sounds)]
@@ -62,6 +67,11 @@ class Words:
             option = self._dice.pick(fresh or options)
         self._used.update(option.sounds)
         return option
+
+
+@lru_cache(maxsize=256)
+def _options_of(options: tuple[Option, ...], side: Side) -> tuple[Option, ...]:
+    return tuple([option for option in options if is_of(option.one, side)])
 
 
 @lru_cache(maxsize=64)

@@ -9,6 +9,7 @@ import msgspec
 from misstep.core.case import CASE_VERSION, Action, Case, Planned, World
 from misstep.core.constraint import Before, Constraint, Repeat
 from misstep.core.dice import Dice
+from misstep.planning.language.parts import Side
 from misstep.planning.language.rendering import render
 from misstep.planning.language.requests import describe, tool_name, write_request, write_rules
 from misstep.planning.language.semantics import relations
@@ -24,12 +25,16 @@ from misstep.planning.synthesis.rehearsal import name_tools
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """Where a problem is set: the wording of the request, a job, tools for all actions and some for none."""
+    """Where a problem is set: the wording of the request, a job, tools for all actions and some for none.
+
+    `words` is the side of the lexicon that phrases are taken from.
+    """
 
     request: str
     topic: Topic
     actions: tuple[Action, ...]
     distractors: tuple[Action, ...] = ()
+    words: Side | None = None
 
 
 @cache  # topics offer a thousand names
@@ -59,7 +64,7 @@ class Proof(msgspec.Struct, frozen=True):
 
 def compose_order(seed: int, setting: Setting, draft: Draft, dice: Dice) -> Case:
     """A case about nothing but order."""
-    sentences = render(draft.paragraph, [action.name for action in setting.actions], dice)
+    sentences = render(draft.paragraph, [action.name for action in setting.actions], dice, setting.words)
     constraints: tuple[Constraint, ...] = tuple(
         [
             Before(IDS[first], IDS[then], number)
@@ -85,9 +90,9 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
     """A case of any families."""
     plot, names = problem.plot, [action.name for action in setting.actions]
     paragraph = tuple(plot.sentences)
-    sentences = render(paragraph, names, dice)
+    sentences = render(paragraph, names, dice, setting.words)
     announcements = {
-        IDS[announcement.voice]: render((Sentence((announcement.clause,)),), names, dice)[0]
+        IDS[announcement.voice]: render((Sentence((announcement.clause,)),), names, dice, setting.words)[0]
         for announcement in plot.announcements
     }
     world = msgspec.structs.replace(

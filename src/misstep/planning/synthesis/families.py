@@ -70,7 +70,7 @@ def add_conditional(plot: Plot) -> bool:
     branches = plot.draw(2 if plot.dice.chance(0.4) else 1, bound)
     if branches is None:
         return False
-    finding = plot.dice.pick(load_lexicon().conditions.findings).some
+    finding = plot.dice.pick(plot.phrases([finding.some for finding in load_lexicon().conditions.findings]))
     plot.say(Conditional(asks, finding, branches[0], *branches[1:]), asks, *branches)
     plot.sure |= 1 << asks
     for branch in branches:
@@ -117,7 +117,8 @@ def add_data(plot: Plot) -> bool:
         return False
     giver, taker = drawn
     said = [part for sentence in plot.sentences for part in sentence.parts if isinstance(part, Passing)]
-    value = plot.dice.pick(load_lexicon().data.values)
+    values = {value.noun: value for value in load_lexicon().data.values}
+    value = values[plot.dice.pick(plot.phrases(list(values)))]
     taken = any(part.taker == taker and part.value == value.noun for part in said)
     if taken or any({part.giver, part.taker} == {giver, taker} for part in said):
         return False

@@ -8,6 +8,7 @@ import msgspec
 
 from misstep.core.dice import Dice
 from misstep.planning.language.clarity import joined
+from misstep.planning.language.parts import Side
 from misstep.planning.language.remarks import Direction
 from misstep.planning.language.syntax import (
     DIRECTIONS,
@@ -40,7 +41,8 @@ class Recipe(msgspec.Struct, frozen=True):
     `sentences` is the most there may be (0: one fewer than there are actions), `iterations` how often a
     sentence is tried, `redundancy` the rate of sentences that repeat what is implied, `group` the most
     actions in one place of a clause, `relative` the rate of relative clauses. `attempts` is how often the
-    agent may begin in a timed problem.
+    agent may begin in a timed problem, `words` the side of the lexicon that findings and values are taken
+    from.
     """
 
     sentences: int = 0
@@ -49,6 +51,7 @@ class Recipe(msgspec.Struct, frozen=True):
     group: int = 3
     relative: float = 0.2
     attempts: int = 3
+    words: Side | None = None
 
 
 class Draft(msgspec.Struct, frozen=True):

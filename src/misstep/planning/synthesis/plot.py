@@ -7,6 +7,7 @@ import msgspec
 from misstep.core.case import World
 from misstep.core.constraint import Before, Constraint
 from misstep.core.dice import Dice
+from misstep.planning.language.parts import is_of
 from misstep.planning.language.remarks import Giving, Remark
 from misstep.planning.language.semantics import constraints_of
 from misstep.planning.language.syntax import MANY, Clause, Group, Sentence
@@ -60,6 +61,11 @@ class Plot:
         """Add a sentence that speaks of these actions."""
         self.sentences.append(Sentence((remark,)))
         self.mention(actions)
+
+    def phrases(self, all_of_a_kind: list[str]) -> list[str]:
+        """Those that may be used."""
+        side = self.recipe.words
+        return [phrase for phrase in all_of_a_kind if is_of(phrase, side)] if side else all_of_a_kind
 
     def mention(self, actions: Sequence[int]) -> None:
         for action in actions:

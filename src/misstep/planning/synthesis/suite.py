@@ -12,6 +12,7 @@ from misstep.core.constraint import FAMILIES, Family
 from misstep.core.dice import Dice, case_seed, derive_seed
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.difficulty import Bound, measure
+from misstep.planning.language.parts import LEAST_ACTIONS, Part, structure_of, topics_of
 from misstep.planning.language.requests import load_requests
 from misstep.planning.language.topics import Topic, load_topics
 from misstep.planning.synthesis.composition import Setting, action_for, compose_order, compose_problem
@@ -38,7 +39,8 @@ class Suite(msgspec.Struct, frozen=True):
     """Which cases to make: their seed, sizes, families, topics (none: all), wording and recipe.
 
     `distractors` is how many tools nobody needs. `tools` are the user's own, if actions are to be theirs.
-    `difficulty` is what every case has to meet.
+    `difficulty` is what every case has to meet, `part` where its topic, its phrases and its structure come
+    from.
     """
 
     seed: int
@@ -52,6 +54,7 @@ class Suite(msgspec.Struct, frozen=True):
     distractors: int = 0
     tools: tuple[Tool, ...] = ()
     difficulty: tuple[Bound, ...] = ()
+    part: Part = Part()
 
     @property
     def is_plain(self) -> bool:
@@ -69,7 +72,12 @@ class Suite(msgspec.Struct, frozen=True):
         self._check_sizes()
         self._check_sentences()
         _check_names(self.topics, load_topics(), "topic")
+        self._check_part()
         _check_names((self.request,), load_requests().templates, "request template")
+
+    @property
+    def offered_topics(self) -> tuple[str, ...]:
+        return self.topics or (topics_of(self.part.topics) if self.part.topics else _topic_names())
 
     def orders(self) -> int:
         """How many different orders an exhaustive suite has to cover."""
@@ -117,6 +125,33 @@ class Suite(msgspec.Struct, frozen=True):
                 f"they take at least {least}: allow more sentences",
             )
 
+    def _check_part(self) -> None:
+        if self.part.structures == "unseen":
+            self._check_structures()
+        side = self.part.topics
+        if self.tools and side == "unseen":
+            raise UsageError("tools of your own have no topic", "leave topics out of part")
+        offered = topics_of(side) if side else self.topics
+        for topic in self.topics:
+            if topic not in offered:
+                other = "seen" if side == "unseen" else "unseen"
+                raise UsageError(
+                    f"topic {topic} is {other} in training, but part asks for {side} topics",
+                    f"leave topic out, or take one of {', '.join(offered)}",
+                )
+
+    def _check_structures(self) -> None:
+        if "order" not in self.families or self.low < LEAST_ACTIONS:
+            raise UsageError(
+                "there are no unseen structures to these problems",
+                f"take the family order, and {LEAST_ACTIONS} actions or more",
+            )
+        if self.exhaustive:
+            raise UsageError(
+                "some of all the orders take no sentence that could be unseen",
+                "leave exhaustive out, or structures out of part",
+            )
+
     def _check_exhaustive(self) -> None:
         if self.families != ("order",) or self.tools or self.difficulty:
             raise UsageError(
@@ -146,16 +181,26 @@ def make_case(suite: Suite, index: int) -> Case:
     first = seed = case_seed(suite.seed, index)
     for attempt in range(TRIES):
         case = _make(suite, index, seed)
-        if not suite.difficulty or _is_hard_enough(suite, case):
+        if _is_wanted(suite, case):
             return case
         seed = derive_seed(first, "again", attempt)
+    if suite.difficulty:
+        raise UsageError(
+            f"none of {TRIES:,} cases has the difficulty asked for",
+            "ask for less, or for more actions or other families",
+        )
     raise UsageError(
-        f"none of {TRIES:,} cases has the difficulty asked for",
-        "ask for less, or for more actions or other families",
+        f"none of {TRIES:,} cases has structures of the part asked for",
+        "ask for other actions or families, or for another part",
     )
 
 
-def _is_hard_enough(suite: Suite, case: Case) -> bool:
+def _is_wanted(suite: Suite, case: Case) -> bool:
+    structures = suite.part.structures
+    if structures and structure_of(case.skeleton) != structures:
+        return False
+    if not suite.difficulty:
+        return True
     difficulty = measure(case)
     return all(bound.admits(difficulty) for bound in suite.difficulty)
 
@@ -173,7 +218,8 @@ def _make(suite: Suite, index: int, seed: int) -> Case:
         for number, action in enumerate(setting.actions)
         if tools and (arguments := _make_up(tools[action.tool], dice))
     }
-    problem = draft_problem(size, suite.families, suite.recipe, dice, given)
+    recipe = msgspec.structs.replace(suite.recipe, words=suite.part.words)
+    problem = draft_problem(size, suite.families, recipe, dice, given)
     return compose_problem(seed, setting, problem, dice)
 
 
@@ -203,12 +249,12 @@ def _setting(suite: Suite, size: int, dice: Dice) -> Setting:
             Action(action_id, f"{tool.name} call", tool.name, tool.description, tool.parameters)
             for action_id, tool in zip(_ids(suite, size), drawn, strict=True)
         ]
-        return Setting(suite.request, ASSISTANT, tuple(own[:size]), tuple(own[size:]))
-    topic = load_topics()[dice.pick(suite.topics or _topic_names())]
+        return Setting(suite.request, ASSISTANT, tuple(own[:size]), tuple(own[size:]), suite.part.words)
+    topic = load_topics()[dice.pick(suite.offered_topics)]
     names = dice.sample(topic.activities, size + suite.distractors)
     named = zip(_ids(suite, size), names, strict=True)
     actions = [action_for(action_id, name, suite.is_plain) for action_id, name in named]
-    return Setting(suite.request, topic, tuple(actions[:size]), tuple(actions[size:]))
+    return Setting(suite.request, topic, tuple(actions[:size]), tuple(actions[size:]), suite.part.words)
 
 
 def _ids(suite: Suite, size: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Examples to train a model on, made from what an agent did with a case.
+"""Examples to train a model on, made from a case alone or from what an agent did with it.
 
 Each holds the conversation that our own `tools` agent would have had: its instructions, the request, one call
 in a turn with the result that the mock tools really give, and a short answer at the end. `misstep` says where
@@ -9,23 +9,32 @@ from typing import TypeAlias
 
 import msgspec
 
-from misstep.core.case import Case
+from misstep.core.case import Case, families_of
+from misstep.core.constraint import Family
 from misstep.core.outcome import Outcome
 from misstep.core.transcript import Call
 from misstep.core.verdict import ErrorKind
 from misstep.planning.judging.breaches import View
 from misstep.planning.judging.check import Parallel, replay
 from misstep.planning.training.chat import Message, Offered, System, User, converse, offer
+from misstep.planning.training.solutions import solve_case
 from misstep.planning.world.mock import MockWorld
 
 CLOSING = "Everything has been carried out."
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """The case that an example was made from, and how the agent failed; null where it did not."""
+    """The case that an example was made from, with the number of its actions, and how the agent failed.
+
+    `kind` is null where it did not, or where there was none. `part` is what the case was drawn from, as the
+    setting of that name says it.
+    """
 
     case: str
-    kind: ErrorKind | None
+    families: tuple[Family, ...]
+    actions: int
+    part: tuple[str, ...] = ()
+    kind: ErrorKind | None = None
 
 
 class Demonstration(msgspec.Struct, frozen=True):
@@ -49,10 +58,17 @@ class Preference(msgspec.Struct, frozen=True):
 Example: TypeAlias = Demonstration | Preference
 
 
+def demonstrate_case(case: Case, instructions: str, part: tuple[str, ...] = ()) -> Demonstration | None:
+    """How the case goes right by its canonical plan; None where none is known."""
+    calls = solve_case(case)
+    if calls is None:
+        return None
+    return _demonstration(case, calls, instructions, _origin(case, part))
+
+
 def demonstrate(outcome: Outcome, calls: tuple[Call, ...], instructions: str) -> Demonstration:
     """How the case goes right with these calls."""
-    messages = (*_opening(outcome.case, instructions), *converse(calls, CLOSING))
-    return Demonstration(messages, offer(MockWorld(outcome.case).tools), _origin(outcome))
+    return _demonstration(outcome.case, calls, instructions, _origin(outcome.case, (), outcome.verdict.error))
 
 
 def prefer(outcome: Outcome, calls: tuple[Call, ...], instructions: str) -> Preference:
@@ -64,7 +80,7 @@ def prefer(outcome: Outcome, calls: tuple[Call, ...], instructions: str) -> Pref
         converse(calls, CLOSING),
         converse(transcript.calls, answer),
         offer(MockWorld(outcome.case).tools),
-        _origin(outcome),
+        _origin(outcome.case, (), outcome.verdict.error),
     )
 
 
@@ -83,5 +99,10 @@ def _opening(case: Case, instructions: str) -> tuple[Message, ...]:
     return System(instructions), User(case.query)
 
 
-def _origin(outcome: Outcome) -> Origin:
-    return Origin(outcome.case.id, outcome.verdict.error)
+def _demonstration(case: Case, calls: tuple[Call, ...], instructions: str, origin: Origin) -> Demonstration:
+    messages = (*_opening(case, instructions), *converse(calls, CLOSING))
+    return Demonstration(messages, offer(MockWorld(case).tools), origin)
+
+
+def _origin(case: Case, part: tuple[str, ...], kind: ErrorKind | None = None) -> Origin:
+    return Origin(case.id, tuple(families_of(case)), len(case.actions), part, kind)

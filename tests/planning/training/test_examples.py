@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from misstep.core.case import CASE_VERSION, Action, Case, World, plain_order
+from misstep.core.case import CASE_VERSION, Action, Case, World, families_of, plain_order
 from misstep.core.constraint import FAMILIES, Adjacent, Before, Choice, Given, Repeat, StandIn
 from misstep.core.outcome import Outcome
 from misstep.core.transcript import Call, Transcript
@@ -156,7 +156,13 @@ def test_a_passed_case_keeps_the_agent_s_own_calls() -> None:
     assert outcome.verdict.verdict == "passed"
     example = written(demonstrate(outcome, solve(outcome) or (), INSTRUCTIONS))
     assert [call.tool for call in read_calls(example["messages"])] == ["a3", "a2"]
-    assert example["misstep"] == {"case": "x", "kind": None}
+    assert example["misstep"] == {
+        "case": "x",
+        "families": ["choice"],
+        "actions": 3,
+        "part": [],
+        "kind": None,
+    }
 
 
 def test_a_wrong_example_is_our_own_bug() -> None:
@@ -181,7 +187,10 @@ def test_the_conversation_has_openai_s_shape() -> None:
             tool.name for tool in MockWorld(outcome.case).tools
         ]
         assert all(tool["type"] == "function" and tool["function"]["parameters"] for tool in example["tools"])
-        assert example["misstep"] == {"case": outcome.case.id, "kind": outcome.verdict.error}
+        origin = example["misstep"]
+        assert (origin["case"], origin["kind"]) == (outcome.case.id, outcome.verdict.error)
+        assert origin["actions"] == len(outcome.case.actions)
+        assert (origin["families"], origin["part"]) == (families_of(outcome.case), [])
 
 
 def test_what_is_rejected_is_what_the_agent_did() -> None:

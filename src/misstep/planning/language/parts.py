@@ -1,0 +1,122 @@
+"""Which topics, phrases and structures a model may be trained on, and which are kept back.
+
+Only what was never seen in training shows whether a model has learnt to plan or knows our words by heart. So
+a part of each is kept back, always the same: every fifth topic, every fourth phrase in each list of words and
+whatever phrases contain it, and a fifth of the shapes of ordering sentences about three actions or more. Of
+other sentences there are few shapes, which nobody could do without.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from misstep.core.parts import ASPECTS, Portion
+from misstep.errors import UsageError
+from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.language.topics import load_topics
+
+Side: TypeAlias = Literal["seen", "unseen"]
+
+TOPICS, PHRASES, SHAPES = 5, 4, 5  # one in so many is kept back
+LEAST_ACTIONS = 3  # of a structure that can be kept back
+_FORMS = ("one", "many", "text", "some", "noun")  # fields of an entry that hold its words
+
+_ACTION = re.compile(r"\ba[1-9][0-9]?\b")
+_CLOCK = re.compile(r"[0-2][0-9]:[0-5][0-9]")
+_VALUE = re.compile(r"(?<=GIVES )\S+")
+_ARGUMENTS = re.compile(r"(?<=GIVEN )\S+")
+_NUMBER = re.compile(r"\b[0-9]+\b")
+_SENTENCE = re.compile(r"(?<=\.) ")
+
+
+class Part(msgspec.Struct, frozen=True):
+    """From which side topics, phrases and structures are taken; None: from both.
+
+    A request is of the unseen structures if one of its sentences is.
+    """
+
+    topics: Side | None = None
+    words: Side | None = None
+    structures: Side | None = None
+
+
+def part_of(portions: Sequence[Portion]) -> Part:
+    """The part that was asked for: `train`, or what is to be unseen, the rest then being seen."""
+    if not portions:
+        return Part()
+    if "train" in portions and len(set(portions)) > 1:
+        others = ", ".join([portion for portion in portions if portion != "train"])
+        raise UsageError(
+            f"part train can't go with {others}",
+            f"take train, which is what a model may be trained on, or {others}, which it then has not seen",
+        )
+    return Part(**{aspect: "unseen" if aspect in portions else "seen" for aspect in ASPECTS})
+
+
+@cache
+def topics_of(side: Side) -> tuple[str, ...]:
+    names = list(load_topics())
+    return tuple(
+        [name for number, name in enumerate(names, 1) if (number % TOPICS == 0) == (side == "unseen")]
+    )
+
+
+def is_of(phrase: str, side: Side) -> bool:
+    return (phrase in _unseen_phrases()) == (side == "unseen")
+
+
+def structure_of(skeleton: str) -> Side:
+    """Where a request belongs by its sentences."""
+    return "unseen" if any(map(_is_kept_back, shapes_of(skeleton))) else "seen"
+
+
+def shapes_of(skeleton: str) -> list[str]:
+    """The sentences of a skeleton, whatever actions, times, numbers and values they are about."""
+    return [_shape(sentence) for sentence in _SENTENCE.split(skeleton)]
+
+
+def _shape(sentence: str) -> str:
+    numbers = dict[str, str]()
+    text = _ACTION.sub(lambda found: numbers.setdefault(found[0], f"a{len(numbers) + 1}"), sentence)
+    for pattern, name in (
+        (_VALUE, "VALUE"),
+        (_ARGUMENTS, "ARGUMENTS"),
+        (_CLOCK, "CLOCK"),
+        (_NUMBER, "NUMBER"),
+    ):
+        text = pattern.sub(name, text)
+    return text
+
+
+@cache
+def _is_kept_back(shape: str) -> bool:
+    if "VP" not in shape or f"a{LEAST_ACTIONS}" not in shape:
+        return False
+    return hashlib.blake2b(shape.encode(), digest_size=1).digest()[0] % SHAPES == 0
+
+
+@cache
+def _unseen_phrases() -> frozenset[str]:
+    lists = list(_lists(msgspec.to_builtins(load_lexicon())))
+    chosen = [entry for entries in lists for entry in entries[PHRASES - 1 :: PHRASES]]
+    words = "|".join([re.escape(form) for forms in chosen for form in forms])
+    said = re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+    return frozenset([entry[0] for entries in lists for entry in entries if any(map(said.search, entry))])
+
+
+def _lists(part: Any) -> Iterator[list[tuple[str, ...]]]:
+    """The lists of phrases in a lexicon, wherever they are, each phrase in all its forms."""
+    if isinstance(part, dict):
+        for inner in part.values():
+            yield from _lists(inner)
+    elif isinstance(part, Iterable) and not isinstance(part, str):
+        yield [(entry,) if isinstance(entry, str) else _forms(entry) for entry in part]
+
+
+def _forms(entry: dict[str, Any]) -> tuple[str, ...]:
+    """What the entry is known by comes first."""
+    return tuple([entry[field] for field in _FORMS if field in entry])

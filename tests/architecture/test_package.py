@@ -44,7 +44,7 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
     data = {
         name
         for name in names
-        if name.endswith((".css", ".html", ".js", ".toml", ".txt", "py.typed")) and ".dist-info/" not in name
+        if not name.endswith(".py") and ".dist-info/" not in name
     }
     domains = (ROOT / "src/misstep/benchmarks/files/data/domains").glob("*.toml")
     assert data == {
@@ -61,6 +61,8 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/benchmarks/forge/data/tasks.toml",
         "misstep/models/data/prices.toml",
         "misstep/models/data/providers.toml",
+        "misstep/models/local/data/README.md",
+        "misstep/models/local/data/planner.gguf",
         "misstep/planning/language/data/lexicon.toml",
         "misstep/planning/language/data/requests.toml",
         "misstep/planning/language/data/topics.toml",

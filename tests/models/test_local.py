@@ -201,6 +201,13 @@ def test_every_schema_makes_a_grammar(engine: Engine, schema: dict[str, Any]) ->
         assert written.text.startswith((call_head("x"), answer_head()))
 
 
+def test_an_answer_comes_to_its_end(engine: Engine) -> None:
+    endless = f'{answer_head()}"The bell rings: ding dong ding dong ding dong'
+    written = engine.write(Work((DOCUMENT, endless), (), reply_grammar([]), 200), never)
+    assert written.whole
+    assert LONGEST - 10 < len(json.loads(written.text)["answer"]) <= LONGEST
+
+
 class _Named(msgspec.Struct):
     name: str
 
@@ -379,7 +386,7 @@ def test_cancelled_requests_make_room() -> None:
 
 def test_waiting_for_others_is_told_but_writing_is_not() -> None:
     lanes, files = Lanes(1), Files(locate_weights())
-    work = Work((DOCUMENT, "Once upon a time"), max_tokens=40)
+    work = Work((DOCUMENT, "Once upon a time"), max_tokens=15)
 
     async def write() -> float:
         meter = Counter()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from misstep.core.case import Case, Planned, World, plain_order
-from misstep.core.constraint import Given
+from misstep.core.constraint import Given, StandIn
 from misstep.core.outcome import Outcome
 from misstep.core.transcript import Call, Transcript
 from misstep.errors import InternalError
@@ -38,6 +38,13 @@ def solve(outcome: Outcome) -> tuple[Call, ...] | None:
 def solve_case(case: Case) -> tuple[Call, ...] | None:
     """The same for a case that nobody has worked on: the canonical plan."""
     return _carry_out(case, _canonical(case))
+
+
+def is_foreseeable(case: Case) -> bool:
+    """Whether all calls of a plan are known before the first one: no result tells anything that matters."""
+    return case.world == _NOTHING_HIDDEN and not any(
+        isinstance(constraint, StandIn) for constraint in case.constraints
+    )
 
 
 def _carry_out(case: Case, planned: Sequence[Planned] | None) -> tuple[Call, ...] | None:

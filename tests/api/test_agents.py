@@ -77,6 +77,15 @@ def test_react_by_completion() -> None:
         assert {request.path for request in server.model_requests} == {"/v1/completions"}
 
 
+def test_what_all_react_conversations_begin_with_is_how_to_and_examples() -> None:
+    with ScriptedServer() as server:
+        misstep.run_agent(settings(server, agent="react"))
+        prompts = {request.body["messages"][0]["content"] for request in server.model_requests}
+    assert len(prompts) == 6
+    (beginning,) = {prompt.rpartition("Now it is your turn.")[0] for prompt in prompts}
+    assert beginning.count("Final Answer:") == 3  # the form, two examples
+
+
 def test_one_call_at_a_time() -> None:
     with ScriptedServer(Script(behaviour="parallel")) as server:
         misstep.run_agent(settings(server, agent_args={"parallel": "false"}))

@@ -36,8 +36,9 @@ def offer(tool: Json) -> Offer:
 
 
 def listed_in(prompt: str) -> list[Offer]:
-    """The tools in lines such as `- name: what it does. Arguments: {…}` before the first question."""
-    lines = LINE.finditer(prompt.partition("Question:")[0])
+    """The tools in lines such as `- name: what it does. Arguments: {…}` before the last question."""
+    before, question, all_of_it = prompt.rpartition("Question:")
+    lines = LINE.finditer(before if question else all_of_it)
     return [
         Offer(line["name"], line["description"], json.loads(line["schema"]) if line["schema"] else None)
         for line in lines

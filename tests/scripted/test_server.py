@@ -131,11 +131,11 @@ def test_what_is_offered_is_seen(talk: Conversation) -> None:
 
 
 def test_schemas_in_words_are_seen() -> None:
-    prompt = '- mop: Mop it. Arguments: {"properties": {"room": {}}}\n- dust: Dust it.\nQuestion: Clean?\n- sweep: no'
-    assert listed_in(prompt) == [
-        Offer("mop", "Mop it.", {"properties": {"room": {}}}),
-        Offer("dust", "Dust it.", None),
-    ]
+    tools = '- mop: Mop it. Arguments: {"properties": {"room": {}}}\n- dust: Dust it.\n'
+    seen = [Offer("mop", "Mop it.", {"properties": {"room": {}}}), Offer("dust", "Dust it.", None)]
+    assert listed_in(f"{tools}Question: Clean?\n- sweep: no") == seen
+    assert listed_in(f"Question: an example\n{tools}Question: Clean?\n- sweep: no") == seen
+    assert listed_in(tools) == seen
 
 
 def rotated(request: str, tools: list[str]) -> list[str]:

@@ -1,8 +1,8 @@
 """Writes a conversation the way the model has learnt to read one, tools included.
 
-As it was published the model knows nothing of tools: it is told how to use them, and shown an example. With our
-adapter it has learnt that, and reads the tools behind the request: so each of them is read in the light of what
-was asked.
+As it was published the model knows nothing of tools: it is told how to use them, and shown an example. With
+our adapter it has learnt that, and reads the tools behind the request: so each of them is read in the light
+of what was asked.
 """
 
 import json

@@ -1,0 +1,1 @@
+"""How the adapter of the embedded model was trained: see README.md."""

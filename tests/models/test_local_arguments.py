@@ -9,7 +9,7 @@ import pytest
 
 from misstep.core.agent import Tool
 from misstep.core.model import Chat, User
-from misstep.models.local.engine import Engine, Work
+from misstep.models.local.engine import Engine, Files, Work
 from misstep.models.local.grammar import call_head, reply_grammar
 from misstep.models.local.patterns import pattern_rule
 from misstep.models.local.template import DOCUMENT, chat_prompt
@@ -32,7 +32,7 @@ FREE = {"type": "object", "additionalProperties": STRING}
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    opened = Engine(locate_weights())
+    opened = Engine(Files(locate_weights()))
     yield opened
     opened.close()
 

@@ -22,12 +22,31 @@ from misstep.models.providers import ModelName, check_base_url, find_endpoint, l
         ("ollama/llama3:8b", "ollama", "llama3:8b"),
         ("ollama:llama3:8b", "ollama", "llama3:8b"),
         ("openrouter/meta-llama/llama-3", "openrouter", "meta-llama/llama-3"),
-        ("local", "local", ""),
-        ("local/smollm2", "local", "smollm2"),
+        *((text, "local", "smollm2-135m-planner") for text in ("local", "local/", "local:")),
+        ("local/smollm2-135m-planner", "local", "smollm2-135m-planner"),
+        ("local-base", "local", "smollm2-135m"),
+        ("local/smollm2-135m", "local", "smollm2-135m"),
+        ("local:smollm2-135m", "local", "smollm2-135m"),
     ],
 )
 def test_names(text: str, provider: str, model: str) -> None:
-    assert parse_model(text) == ModelName(provider, model)
+    name = parse_model(text)
+    assert name == parse_model(str(name)) == ModelName(provider, model)
+
+
+@pytest.mark.parametrize("text", ["local", "local-base"])
+def test_embedded_models_are_on_no_server(text: str) -> None:
+    assert parse_model(text, "http://127.0.0.1:1/v1").provider == "local"
+
+
+def test_an_embedded_model_that_there_is_not() -> None:
+    with pytest.raises(UsageError, match="no embedded model 'smollm2'") as caught:
+        parse_model("local/smollm2")
+    assert "local is local/smollm2-135m-planner, local-base is local/smollm2-135m" in str(caught.value.hints)
+    assert caught.value.hints[-1] == "Did you mean 'smollm2-135m'?"
+    with pytest.raises(UsageError, match="no embedded model 'x'") as caught:
+        parse_model("local/x")
+    assert "Did you mean" not in str(caught.value.hints)
 
 
 def test_a_server_of_one_s_own_may_call_its_models_anything() -> None:
@@ -45,6 +64,9 @@ def test_unknown_providers(text: str) -> None:
 def test_a_missing_key_is_said_at_once() -> None:
     with pytest.raises(UsageError, match="OPENAI_API_KEY is not set"):
         find_endpoint(parse_model("gpt-4o"), "", {})
+    with pytest.raises(UsageError) as caught:
+        find_endpoint(parse_model("local_base"), "", {})
+    assert caught.value.hints[-1] == "Did you mean 'local-base'?"
     assert find_endpoint(parse_model("gpt-4o"), "", {"OPENAI_API_KEY": "k"}).key == "k"
     assert find_endpoint(parse_model("gpt-4o"), "http://127.0.0.1:1/v1", {}).key == "none"
     assert find_endpoint(parse_model("vllm/x"), "", {}).base_url == load_providers()["vllm"].base_url
@@ -70,7 +92,8 @@ def test_prices() -> None:
     assert find_price(parse_model("gpt-4o-2024-08-06")) == price
     assert find_price(parse_model("gpt-4o-2024-05-13")) != price
     assert find_price(parse_model("gpt-4o-audio")) is None
-    assert find_price(parse_model("local")) == find_price(parse_model("ollama/x")) == FREE
+    free = ("local", "local-base", "ollama/x")
+    assert [find_price(parse_model(name)) for name in free] == [FREE] * 3
 
 
 def test_one_s_own_prices_go_first(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from misstep.models.providers import ModelName, check_base_url, find_endpoint, p
 from misstep.store.location import shown
 
 CACHE = ".misstep/cache"
-EMBEDDED = "smollm2-135m"
 Tell: TypeAlias = Callable[[str], None]
 
 
@@ -49,7 +48,7 @@ def open_model(
             "no model was named", "give one with --model: provider/model, or local, which needs no key"
         )
     if model.provider == "local":
-        return _embedded(model, settings, tell)
+        return LocalModel(model.model, settings.temperature, settings.seed, on_load=tell)
     options = Options(
         temperature=settings.temperature,
         retries=settings.most_retries,
@@ -60,12 +59,6 @@ def open_model(
     endpoint = find_endpoint(model, settings.model_base_url, os.environ)
     kind = AnthropicModel if model.provider == "anthropic" else OpenAIModel
     return kind(model, endpoint, options, gates)
-
-
-def _embedded(model: ModelName, settings: Settings, tell: Tell) -> LanguageModel:
-    if model.model not in ("", EMBEDDED):
-        raise UsageError(f"there is no embedded model '{model.model}'", f"local means local/{EMBEDDED}")
-    return LocalModel(temperature=settings.temperature, seed=settings.seed, on_load=tell)
 
 
 def price_agent(settings: Settings) -> Price | None:

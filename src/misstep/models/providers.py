@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from misstep.errors import UsageError, did_you_mean
+from misstep.models.local.names import PROVIDER, SHORT, find_embedded
 
 DEFAULT_PROVIDER = "openai"
 NO_KEY = "none"  # what servers get that want no key; the SDK insists on some
@@ -27,7 +28,7 @@ class ModelName(msgspec.Struct, frozen=True):
     model: str
 
     def __str__(self) -> str:
-        return f"{self.provider}/{self.model}" if self.model else self.provider
+        return f"{self.provider}/{self.model}"
 
 
 class Endpoint(msgspec.Struct, frozen=True):
@@ -47,10 +48,12 @@ def parse_model(text: str, base_url: str = "") -> ModelName:
     """A model's name; without a provider it is OpenAI's, or that of the server at `base_url`."""
     for separator in ("/", ":"):
         provider, found, model = text.partition(separator)
-        if found and provider in load_providers() and (model or provider == "local"):
+        if found and provider == PROVIDER:
+            return ModelName(provider, find_embedded(model))
+        if found and provider in load_providers() and model:
             return ModelName(provider, model)
-    if text == "local":
-        return ModelName("local", "")
+    if text in SHORT:
+        return ModelName(PROVIDER, find_embedded(text))
     if base_url or ("/" not in text and ":" not in text):
         return ModelName(DEFAULT_PROVIDER, text)
     provider = text.replace(":", "/").partition("/")[0]
@@ -75,6 +78,7 @@ def find_endpoint(model: ModelName, base_url: str, environment: Mapping[str, str
             f"{provider.key} is not set, and {model} needs a key",
             f"export {provider.key}=…",
             "or give --model-base-url for a server of your own, or --model local, which needs neither",
+            did_you_mean(model.model, SHORT),
         )
     return Endpoint(address, key or NO_KEY)
 

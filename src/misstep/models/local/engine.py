@@ -22,6 +22,13 @@ CACHE_MB = 256  # what earlier conversations may take up, so that the next turn 
 LONGEST_FOLDER = 60  # bytes; systems allow a little over a hundred for the path of a socket
 
 
+class Files(msgspec.Struct, frozen=True):
+    """What makes a model: its weights, and what has been taught to it since."""
+
+    weights: Path
+    adapter: Path | None = None
+
+
 class Work(msgspec.Struct, frozen=True):
     """What to write: a prompt of texts and control tokens, and when to stop.
 
@@ -56,11 +63,16 @@ class Engine:
 
     Opening one takes half a second or more, in which no other thread of Python runs, and some 200 MB besides
     the weights. No two may be opened at the same time.
+
+    The runtime could switch an adapter on and off with each request, but what it keeps of earlier prompts it
+    takes for the same however they were read. So an engine has its adapter for good.
     """
 
-    def __init__(self, weights: Path) -> None:
+    def __init__(self, files: Files) -> None:
         xllamacpp = _runtime()
-        parameters = _parameters(xllamacpp.CommonParams(), weights)
+        parameters = _parameters(xllamacpp.CommonParams(), files.weights)
+        if files.adapter:
+            parameters.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(files.adapter), 1.0)]
         with _own_signals(), _unreachable(parameters):
             try:
                 self._server = xllamacpp.Server(parameters)

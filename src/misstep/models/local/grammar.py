@@ -12,7 +12,7 @@ from misstep.models.local.patterns import pattern_rule
 
 MOST_REPEATS = 200  # larger bounds are left open: they make a grammar slow
 MOST_NUMBERS = 100  # ranges up to this size are listed
-LONGEST = 200  # characters of a text in a form: a small model finds no end by itself
+LONGEST = 200  # characters of an answer, or of a text in a form: a small model finds no end by itself
 MOST_PARTS = 10  # of a list or an object in a form that sets no bounds
 
 _JSON = r"""
@@ -47,10 +47,10 @@ def answer_head() -> str:
 
 
 def reply_grammar(tools: Sequence[Tool]) -> str:
-    """Accepts one call of one of the tools, or an answer."""
+    """Accepts one call of one of the tools, or an answer that is not too long."""
     rules = _Rules()
     calls = [f'{_literal(call_head(tool.name))} {rules.arguments(tool.parameters)} "}}"' for tool in tools]
-    answer = f'{_literal(answer_head())} string "}}"'
+    answer = f'{_literal(answer_head())} {_string({"maxLength": LONGEST})} "}}"'
     return rules.grammar([*calls, answer], _OPEN)
 
 

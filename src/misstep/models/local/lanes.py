@@ -1,89 +1,36 @@
 """The engines of this process, opened when they are needed, and the queue in front of them."""
 
-import asyncio
 import atexit
 import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 from misstep.core.agent import Meter
 from misstep.core.model import ModelError
-from misstep.models.local.engine import Engine, Stopped, Work, Written
+from misstep.models.local.engine import Engine, Files, Stopped, Work, Written
+from misstep.models.local.jobs import STEP, Job, Tell
 from misstep.models.local.memory import Memory
 
 MOST_LANES = 4  # each takes a core and some 200 MB
-STEP = 0.1  # seconds of waiting told at a time
 PATIENCE = 10.0  # seconds that the end of the process waits for engines to close
-
-Tell = Callable[[str], None]
-
-
-class _Job:
-    """A piece of work on its way from an event loop through a lane."""
-
-    def __init__(self, work: Work, weights: Path, tell: Tell) -> None:
-        self.work = work
-        self.weights = weights
-        self.unwanted = threading.Event()
-        self.queued = self.taken = time.monotonic()
-        self._loop = asyncio.get_running_loop()
-        self._tell = tell
-        self.started: asyncio.Future[None] = self._loop.create_future()
-        self.done: asyncio.Future[Written] = self._loop.create_future()
-
-    def run(self, engine: Engine) -> Written | Exception:
-        self.taken = time.monotonic()
-        self._post(_settle, self.started, None)
-        try:
-            return engine.write(self.work, self.unwanted.is_set)
-        except Exception as error:
-            return error
-
-    def end(self, outcome: Written | Exception) -> None:
-        self._post(_settle, self.started, None)
-        self._post(_settle, self.done, outcome)
-
-    def tell(self, line: str) -> None:
-        self._post(self._tell, line)
-
-    def drop(self) -> None:
-        self.unwanted.set()
-        self.started.cancel()
-        self.done.cancel()
-
-    def _post(self, function: Callable[..., None], *arguments: Any) -> None:
-        with suppress(RuntimeError):  # nobody hears anything once the loop is closed
-            self._loop.call_soon_threadsafe(function, *arguments)
-
-
-def _settle(future: "asyncio.Future[Any]", outcome: Any) -> None:
-    if future.done():
-        return
-    if isinstance(outcome, Exception):
-        future.set_exception(outcome)
-    else:
-        future.set_result(outcome)
 
 
 class _Lane:
-    """One engine's place in the queue: what it has read, and the job that it is to take."""
+    """One engine's place in the queue: its files, what it has read, and the job that it is to take."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: Files) -> None:
+        self.files = files
         self.memory = Memory()
-        self.job: _Job | None = None
+        self.job: Job | None = None
 
 
 class Lanes:
     """Engines that work side by side, each in a thread of its own, on requests from any event loop.
 
-    There are as many as requests have been under way at once, at most one per core. The weights are mapped
-    into memory, so that all of them share one copy. Of those that are free, the one takes a job that has read
-    most of it before.
+    Of each model there are as many as requests have been under way to it at once, at most one per core; no
+    more than that are ever at work. The weights are mapped into memory, so that all of them share one copy.
+    Of those that are free, the one takes a job that has read most of it before.
     """
 
     def __init__(self, most: int) -> None:
@@ -93,10 +40,10 @@ class Lanes:
 
     def _begin(self) -> None:
         self._changed = threading.Condition()
-        self._waiting = deque[_Job]()
-        self._running = set[_Job]()
+        self._waiting = deque[Job]()
+        self._running = set[Job]()
         self._free = list[_Lane]()
-        self._threads = list[threading.Thread]()
+        self._lanes = dict[threading.Thread, _Lane]()
         self._loading = threading.Lock()
         self._loaded = False
 
@@ -105,55 +52,59 @@ class Lanes:
 
         Once the runtime has been at work it doesn't survive a fork: closing a second one would hang.
         """
-        if self._threads:
+        if self._lanes:
             self._refusal = "the embedded model was in use before this process was forked: start a new one"
         self._begin()
 
-    async def write(self, work: Work, weights: Path, meter: Meter, tell: Tell) -> Written:
-        """What an engine writes. The time until one is free is told to the meter as waiting.
+    async def write(self, work: Work, files: Files, meter: Meter, tell: Tell) -> Written:
+        """What an engine with these files writes. The time until one is free is told to the meter as waiting.
 
         Whoever is cancelled goes on at once; the engine stops after the token, or the part of the prompt,
         that it is at. `tell` hears, on the caller's event loop, of the weights being loaded.
         """
-        job = _Job(work, weights, tell)
+        job = Job(work, files, tell)
         self._submit(job)
         try:
-            await _wait_for_a_lane(job, meter)
+            await job.wait_for_a_lane(meter)
             return await job.done
         finally:
             self._drop(job)
 
-    def _submit(self, job: _Job) -> None:
+    def _submit(self, job: Job) -> None:
         with self._changed:
             if self._refusal:
                 raise ModelError(self._refusal)
             self._waiting.append(job)
-            if len(self._waiting) + len(self._running) > len(self._threads) < self._most:
+            under_way = sum(other.files == job.files for other in (*self._waiting, *self._running))
+            if under_way > self._count(job.files) < self._most:
                 self._open_lane(job)
             self._assign()
 
-    def _drop(self, job: _Job) -> None:
+    def _count(self, files: Files) -> int:
+        return sum(lane.files == files for lane in self._lanes.values())
+
+    def _drop(self, job: Job) -> None:
         job.drop()
         with self._changed:
             if job in self._waiting:
                 self._waiting.remove(job)
 
-    def _open_lane(self, job: _Job) -> None:
-        if not self._threads:
+    def _open_lane(self, job: Job) -> None:
+        if not self._lanes:
             atexit.unregister(self.close)
             atexit.register(self.close)
-        thread = threading.Thread(target=self._serve, args=(job,), name="embedded model", daemon=True)
-        self._threads.append(thread)
+        lane = _Lane(job.files)
+        thread = threading.Thread(target=self._serve, args=(lane, job), name="embedded model", daemon=True)
+        self._lanes[thread] = lane
         thread.start()
 
-    def _serve(self, first: _Job) -> None:
+    def _serve(self, lane: _Lane, first: Job) -> None:
         """The life of one lane, which is opened for the sake of a job that any lane may then take."""
         try:
             engine = self._load(first)
         except Exception as error:
-            self._give_up(error)
+            self._give_up(lane, error)
             return
-        lane = _Lane()
         self._free_up(lane)
         while job := self._next(lane):
             outcome = job.run(engine)
@@ -161,14 +112,14 @@ class Lanes:
             job.end(outcome)
         engine.close()
 
-    def _load(self, job: _Job) -> Engine:
+    def _load(self, job: Job) -> Engine:
         with self._loading:
             if self._loaded:
-                return Engine(job.weights)
+                return Engine(job.files)
             job.tell("loading the embedded model SmolLM2-135M (98 MB), once per process")
             time.sleep(STEP)  # for the line to be shown: nobody else runs while the weights are loaded
             began = time.monotonic()
-            engine = Engine(job.weights)
+            engine = Engine(job.files)
             self._loaded = True
             job.tell(f"ready after {time.monotonic() - began:.1f} s")
             return engine
@@ -181,7 +132,7 @@ class Lanes:
             self._free.append(lane)
             self._assign()
 
-    def _next(self, lane: _Lane) -> _Job | None:
+    def _next(self, lane: _Lane) -> Job | None:
         """The job that this lane is to take; None when it is time to end."""
         with self._changed:
             while lane.job is None and not self._refusal:
@@ -189,22 +140,28 @@ class Lanes:
             return lane.job
 
     def _assign(self) -> None:
-        """Lanes for the jobs that have waited longest, as long as there are any."""
-        while self._waiting and self._free:
-            job = self._waiting.popleft()
-            known = [lane.memory.overlap(job.work.prompt) for lane in self._free]
-            lane = self._free.pop(known.index(max(known)))
-            lane.memory.keep(job.work.prompt)
-            lane.job = job
-            self._running.add(job)
-            self._changed.notify_all()
+        """Lanes for the jobs that have waited longest, as long as there are any with their files."""
+        for job in tuple(self._waiting):
+            fit = [lane for lane in self._free if lane.files == job.files]
+            if fit and len(self._running) < self._most:
+                self._hand_over(job, max(fit, key=lambda lane: lane.memory.overlap(job.work.prompt)))
 
-    def _give_up(self, error: Exception) -> None:
+    def _hand_over(self, job: Job, lane: _Lane) -> None:
+        self._waiting.remove(job)
+        self._free.remove(lane)
+        lane.memory.keep(job.work.prompt)
+        lane.job = job
+        self._running.add(job)
+        self._changed.notify_all()
+
+    def _give_up(self, lane: _Lane, error: Exception) -> None:
         """Close a lane that doesn't open; without any other, nobody is left to wait for."""
         with self._changed:
-            self._threads.remove(threading.current_thread())
-            while self._waiting and not self._threads:
-                self._waiting.pop().end(error)
+            del self._lanes[threading.current_thread()]
+            if not self._count(lane.files):
+                for job in [job for job in self._waiting if job.files == lane.files]:
+                    self._waiting.remove(job)
+                    job.end(error)
 
     def close(self) -> None:
         """Stop everything and free the weights, before the interpreter goes away under the threads' feet."""
@@ -215,21 +172,9 @@ class Lanes:
             while self._waiting:
                 self._waiting.pop().end(Stopped())
             self._changed.notify_all()
-            threads = tuple(self._threads)
+            threads = tuple(self._lanes)
         for thread in threads:
             thread.join(PATIENCE)
-
-
-async def _wait_for_a_lane(job: _Job, meter: Meter) -> None:
-    told = 0.0
-    await asyncio.wait((job.started,), timeout=STEP / 10)  # a free lane takes no longer
-    while not job.started.done():
-        meter.wait(STEP)
-        told += STEP
-        await asyncio.wait((job.started,), timeout=STEP)
-    # While the runtime loads it lets nobody else run, so that some of the time may be over already.
-    if (untold := job.taken - job.queued - told) > STEP:
-        meter.wait(untold)
 
 
 def usable_cores() -> int:

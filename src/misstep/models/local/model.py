@@ -7,10 +7,12 @@ from msgspec import structs
 
 from misstep.core.agent import Meter
 from misstep.core.model import Assistant, Chat, Prompt, Reply, ToolCall
-from misstep.models.local.engine import Work, Written
+from misstep.models.local.adapter import locate_adapter
+from misstep.models.local.engine import Files, Work, Written
 from misstep.models.local.grammar import answer_head, call_head, form_grammar, reply_grammar
 from misstep.models.local.lanes import LANES
-from misstep.models.local.template import Pieces, chat_prompt, text_prompt
+from misstep.models.local.names import PLANNER, PROVIDER
+from misstep.models.local.template import chat_prompt, text_prompt
 from misstep.models.local.weights import locate_weights
 
 SEEDS = 2**32 - 1  # the runtime takes the next number for "any seed"
@@ -19,6 +21,9 @@ FORM_TOKENS = 1024  # a form that is cut off is none, and its grammar sees to it
 
 class LocalModel:
     """SmolLM2-135M, running in this process, from weights that a package brings.
+
+    `PLANNER` has our adapter: it has learnt to plan with tools, and to write what `react` asks for. Forms are
+    not among what it has learnt, so it fills them in without.
 
     The weights are loaded with the first request and shared by all objects of this class; `on_load` hears
     about that in two lines, on the event loop of that request. A reply has at most `max_tokens` tokens; one
@@ -31,44 +36,49 @@ class LocalModel:
 
     def __init__(
         self,
-        name: str = "local/smollm2-135m",
+        model: str = PLANNER,
         temperature: float = 0.0,
         seed: int = 0,
         max_tokens: int = 256,
         on_load: Callable[[str], None] | None = None,
     ) -> None:
-        self.name = name
-        self._weights = locate_weights()
+        self.name = f"{PROVIDER}/{model}"
+        self._taught = model == PLANNER
+        self._base = Files(locate_weights())
+        self._files = structs.replace(self._base, adapter=locate_adapter()) if self._taught else self._base
         self._manner = Work((), temperature=temperature, seed=seed % SEEDS, max_tokens=max_tokens)
         self._tell = on_load or _say_nothing
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
-        prompt = chat_prompt(request, taught=False)
-        if request.form is not None and not request.tools:
-            written = await self._write(prompt, meter, grammar=form_grammar(request.form), most=FORM_TOKENS)
-            return Reply(written.text, usage=written.usage)
-        if not request.tools:
-            written = await self._write(prompt, meter, stop=request.stop)
-            return Reply(written.text, usage=written.usage)
-        # The stops are for words, and a call must not be cut.
-        written = await self._write(prompt, meter, grammar=reply_grammar(request.tools))
-        call = _read_call(written, request)
-        text = "" if call else _before(_read_answer(written), request.stop)
-        return Reply(text, (call,) if call else (), written.usage)
+        work = structs.replace(self._manner, prompt=chat_prompt(request, self._taught))
+        if request.tools:
+            return await self._act(request, work, meter)
+        if request.form is not None:
+            form, most = form_grammar(request.form), max(FORM_TOKENS, work.max_tokens)
+            return await self._say(structs.replace(work, grammar=form, max_tokens=most), self._base, meter)
+        return await self._say(structs.replace(work, stop=request.stop), self._files, meter)
 
     async def complete(self, request: Prompt, meter: Meter) -> Reply:
-        written = await self._write(text_prompt(request.text), meter, stop=request.stop)
-        return Reply(written.text, usage=written.usage)
+        work = structs.replace(self._manner, prompt=text_prompt(request.text), stop=request.stop)
+        return await self._say(work, self._files, meter)
 
     async def close(self) -> None:
         """Nothing to give back: the weights stay for other models, until the process ends."""
 
-    async def _write(
-        self, prompt: Pieces, meter: Meter, stop: tuple[str, ...] = (), grammar: str = "", most: int = 0
-    ) -> Written:
-        most = max(most, self._manner.max_tokens)
-        work = structs.replace(self._manner, prompt=prompt, stop=stop, grammar=grammar, max_tokens=most)
-        written = await LANES.write(work, self._weights, meter, self._tell)
+    async def _act(self, request: Chat, work: Work, meter: Meter) -> Reply:
+        # The stops are for words, and a call must not be cut.
+        work = structs.replace(work, grammar=reply_grammar(request.tools))
+        written = await self._write(work, self._files, meter)
+        call = _read_call(written, request)
+        text = "" if call else _before(_read_answer(written), request.stop)
+        return Reply(text, (call,) if call else (), written.usage)
+
+    async def _say(self, work: Work, files: Files, meter: Meter) -> Reply:
+        written = await self._write(work, files, meter)
+        return Reply(written.text, usage=written.usage)
+
+    async def _write(self, work: Work, files: Files, meter: Meter) -> Written:
+        written = await LANES.write(work, files, meter, self._tell)
         meter.spend(written.usage)
         return written
 

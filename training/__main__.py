@@ -61,7 +61,7 @@ class Course:
         self._learner = Learner(self._network, self._device, options.rate)
         self._examiner = Examiner(self._network, source.tokenizer(), self._device)
         self._batches = self._feed.batches(options.tokens, Dice(derive_seed(options.seed, "batches")))
-        self._papers = papers(10**6 + options.seed, options.papers, max(1, options.papers // 2))
+        self._papers = papers(10**6 + options.seed, options.papers, options.papers // 2)
         self._columns = dict[str, dict[Task, Mark]]()
         self._log("ready", parameters=sum(p.numel() for p in self._network.parameters()))
 
@@ -73,7 +73,7 @@ class Course:
             self.learn(f"up to {lesson.most}", round(lesson.share * options.steps))
         self.examine("lessons")
         self.save("lessons")
-        shares, failures = kinds(10, options.others, 6), dict[Kind, float]()
+        shares = kinds(10, options.others, 6)
         for number in range(1, options.rounds + 1):
             before = self._average()
             failures, wrong = self.find_failures(shares, number)
@@ -83,8 +83,9 @@ class Course:
             self.save(f"round-{number}")
             if self._average() - before < ENOUGH:
                 break
-        failures, wrong = self.find_failures(shares, options.rounds + 1)
-        self._feed.turn_to(harder(shares, failures, 2 * FLOOR), wrong)
+        if options.rounds:
+            failures, wrong = self.find_failures(shares, options.rounds + 1)
+            self._feed.turn_to(harder(shares, failures, 2 * FLOOR), wrong)
         self.learn("settling", options.settling, settle=True)
         self.examine("settled")
         self.save("settled")
@@ -115,6 +116,8 @@ class Course:
         return failures, tuple([case for _, case in wrong])
 
     def examine(self, name: str, most: int | None = None) -> None:
+        if not self._options.papers:
+            return
         began = time.monotonic()
         papers = {task: cases[:most] for task, cases in self._papers.items()}
         cases = [case for each in papers.values() for case in each]
@@ -152,7 +155,7 @@ def main() -> None:
     parser.add_argument("--round", type=int, default=250, help="Steps in a round.")
     parser.add_argument("--settling", type=int, default=500, help="Steps at the end, ever smaller.")
     parser.add_argument("--others", type=float, default=0.35, help="Share of problems that are not of order alone.")
-    parser.add_argument("--papers", type=int, default=100, help="Problems of each kind in an examination.")
+    parser.add_argument("--papers", type=int, default=100, help="Problems of each kind in an examination; 0: no examinations.")
     parser.add_argument("--probes", type=int, default=24, help="Problems of each kind to find failures with.")
     parser.add_argument("--no-compile", dest="compile", action="store_false", help="Run layers as they are.")
     Course(parser.parse_args()).run()

@@ -7,10 +7,12 @@ from misstep.core.case import Case
 from misstep.core.constraint import Family
 from misstep.core.dice import Dice, derive_seed
 from misstep.planning.language.parts import Part
+from misstep.planning.language.requests import load_requests
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
 
+PLAIN = Recipe()
 TRAIN = Part("seen", "seen", "seen")
 MIXTURES: dict[str, tuple[Family, ...]] = {
     "order": ("order",),
@@ -54,9 +56,11 @@ def harder(shares: Mapping[Kind, float], failures: Mapping[Kind, float], floor: 
     return {kind: weight / total for kind, weight in weights.items()}
 
 
-def draw(kind: Kind, seed: int, part: Part = TRAIN, recipe: Recipe | None = None) -> Case:
-    families = MIXTURES[kind.mixture]
-    suite = Suite(seed, kind.actions, kind.actions, families=families, recipe=recipe or Recipe(), part=part)
+def draw(
+    kind: Kind, seed: int, part: Part = TRAIN, recipe: Recipe = PLAIN, request: str = "role-play"
+) -> Case:
+    families, size = MIXTURES[kind.mixture], kind.actions
+    suite = Suite(seed, size, size, families=families, recipe=recipe, part=part, request=request)
     return make_case(suite, 0)
 
 
@@ -65,7 +69,8 @@ def draw_varied(kind: Kind, seed: int) -> Case:
     dice = Dice(derive_seed(seed, "recipe"))
     redundancy = 0.3 if dice.chance(0.15) else 0.0
     relative = 0.4 if dice.chance(0.2) else 0.2
-    return draw(kind, seed, recipe=Recipe(redundancy=redundancy, relative=relative))
+    request = dice.pick(list(load_requests().templates)) if dice.chance(0.2) else "role-play"
+    return draw(kind, seed, TRAIN, Recipe(redundancy=redundancy, relative=relative), request)
 
 
 def pick(shares: Mapping[Kind, float], dice: Dice) -> Kind:

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import queue
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,14 +17,18 @@ from misstep.errors import MisstepError
 from misstep.planning.training.solutions import solve_case
 from training.conversations import Conversation, by_react, by_tools, tokenise
 from training.course import Kind, draw_varied, pick
-from training.names import known_words, rename
+from training.names import Words, rename
+from training.phrasing import reworded
 from training.weights import Source
 
 SHIPPED = 0.25  # of the problems keep the names of a shipped topic
+REWORDED = 0.5  # are said in more ways than the lexicon has
+AGAIN = 0.25  # are problems that went wrong before, where there are such
 REACT = 0.08  # of the order problems are told in the words of `react`
 POOL = 4096  # conversations that are sorted by their length at a time
 LONGEST = 1536  # tokens; longer conversations are left out
 MULTIPLE = 32
+AHEAD = 8  # batches that are ready before they are asked for
 
 
 class Batch(NamedTuple):
@@ -38,23 +43,25 @@ class Maker:
 
     def __init__(self, weights: Path) -> None:
         self._tokenizer = Source(weights).tokenizer()
-        self._words = known_words(list(self._tokenizer.get_vocab()))
+        self._words = Words(list(self._tokenizer.get_vocab()))
 
     def make(self, shares: Mapping[Kind, float], seed: int, again: tuple[Case, ...] = ()) -> Conversation | None:
         """A conversation; now and then on one of the problems that went wrong, in other words."""
         dice = Dice(derive_seed(seed, "conversation"))
         try:
             kind = pick(shares, dice)
-            case = dice.pick(again) if again and dice.chance(0.25) else draw_varied(kind, seed)
-            if not dice.chance(SHIPPED):
-                case = rename(case, self._words, dice)
+            case = dice.pick(again) if again and dice.chance(AGAIN) else draw_varied(kind, seed)
+            if dice.chance(REWORDED):
+                case = reworded(case, dice)
             calls = solve_case(case)
         except MisstepError:
             return None
         if calls is None:
             return None
-        plain = not case.solution
-        chat = by_react(case, calls) if plain and dice.chance(REACT) else by_tools(case, calls)
+        is_plain = kind.mixture == "order"
+        chat = by_react(case, calls) if is_plain and dice.chance(REACT) else by_tools(case, calls)
+        if not dice.chance(SHIPPED):
+            chat = rename(chat, case, self._words, dice)
         made = tokenise(chat, self._tokenizer)
         return made if len(made.tokens) <= LONGEST else None
 
@@ -81,12 +88,19 @@ class Feed:
             told.put((self._lesson, shares, again))
 
     def batches(self, budget: int, dice: Dice) -> Iterator[Batch]:
-        """Batches of so many tokens, in random order within a pool."""
+        """Batches of so many tokens, in random order within a pool; some are ready before they are asked for."""
+        ready = queue.Queue[Batch](AHEAD)
+
+        def fill() -> None:
+            while True:
+                pool = self._pool()
+                pool.sort(key=lambda made: len(made.tokens))
+                for batch in dice.shuffled(cut(pool, budget)):
+                    ready.put(together(batch))
+
+        threading.Thread(target=fill, daemon=True).start()
         while True:
-            pool = self._pool()
-            pool.sort(key=lambda made: len(made.tokens))
-            for batch in dice.shuffled(cut(pool, budget)):
-                yield together(batch)
+            yield ready.get()
 
     def _pool(self) -> list[Conversation]:
         pool = list[Conversation]()
@@ -123,7 +137,8 @@ def together(batch: list[Conversation]) -> Batch:
     for row, made in enumerate(batch):
         texts[row, : len(made.tokens)] = made.tokens
         learnt[row, : len(made.tokens)] = made.learnt
-    return Batch(torch.from_numpy(texts), torch.from_numpy(learnt))
+    batch = Batch(torch.from_numpy(texts), torch.from_numpy(learnt))
+    return Batch(batch.texts.pin_memory(), batch.learnt.pin_memory()) if torch.cuda.is_available() else batch
 
 
 def _work(weights: Path, seed: int, told: Any, made: Any) -> None:

@@ -1,46 +1,69 @@
-"""Gives the actions of a problem names that nobody has heard of.
+"""Gives the actions of a conversation names that nobody has heard of.
 
 The shipped topics have a thousand activities, far too few to learn what a name is: a model would know them by
-heart. So most problems get names made of words that the tokenizer knows, whatever they mean. Words that are found
-only in topics that are kept back are never among them, nor are those that the language of the problems needs.
+heart. So most conversations get names made of words that the tokenizer knows, whatever they mean, and so do the
+values and findings that they speak of. Words that are found only in topics that are kept back are never among
+them, nor are those that the language of the problems needs.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from misstep.core.case import Case
+from misstep.core.constraint import Condition, Handover
 from misstep.core.dice import Dice
+from misstep.core.model import Chat
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.parts import topics_of
 from misstep.planning.language.topics import load_topics
 
 _WORD = re.compile("[a-z]{3,12}")
-ALIKE = 0.35  # of the problems have names out of a few words, so that they are easily confused
+ALIKE = 0.35  # of the conversations have names out of a few words, so that they are easily confused
 FEW = 9
 
 
-def known_words(vocabulary: Sequence[str]) -> tuple[str, ...]:
+class Words:
     """Words that may stand in names, out of a tokenizer's vocabulary, in which `Ġ` is a space."""
-    words = {token[1:] for token in vocabulary if token.startswith("Ġ") and _WORD.fullmatch(token[1:])}
-    return tuple(sorted(words - _of_the_language() - _kept_back()))
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        known = {token[1:] for token in vocabulary if token.startswith("Ġ") and _WORD.fullmatch(token[1:])}
+        self.all = sorted(known - _of_the_language() - _kept_back())
+        self._by_article = {
+            article: [word for word in self.all if (word[0] in "aeiou") == (article == "an")]
+            for article in ("a", "an")
+        }
+
+    def noun(self, old: str, dice: Dice) -> str:
+        """One or two words that take the same article as others."""
+        first = dice.pick(self._by_article["an" if old[0] in "aeiou" else "a"])
+        return " ".join([first, *[dice.pick(self.all) for _ in old.split()[1:]]])
 
 
-def rename(case: Case, words: Sequence[str], dice: Dice) -> Case:
-    """The same problem on actions with other names."""
+def rename(chat: Chat, case: Case, words: Words, dice: Dice) -> Chat:
+    """The same conversation about other things."""
     everyone = (*case.actions, *case.distractors)
-    names = invent(len(everyone), words, dice)
-    old = {action.name: new for action, new in zip(everyone, names, strict=True)}
-    tools = {action.tool: new.replace(" ", "_") for action, new in zip(everyone, names, strict=True)}
-    changes = old | tools
+    names = _invent(len(everyone), words.all, dice)
+    changes = {action.name: name for action, name in zip(everyone, names, strict=True)}
+    changes |= {noun: words.noun(noun, dice) for noun in _things(case)}
+    changes |= {old.replace(" ", "_"): new.replace(" ", "_") for old, new in changes.items()}
     longest_first = sorted(changes, key=len, reverse=True)
     pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])")
-    text = msgspec.json.encode(case).decode()
-    return msgspec.json.decode(pattern.sub(lambda found: changes[found[0]], text), type=Case)
+    text = msgspec.json.encode(chat).decode()
+    return msgspec.json.decode(pattern.sub(lambda found: changes[found[0]], text), type=Chat)
 
 
-def invent(count: int, words: Sequence[str], dice: Dice) -> list[str]:
+def _things(case: Case) -> Iterator[str]:
+    """The values that are handed on and the findings that are asked for."""
+    for constraint in case.constraints:
+        if isinstance(constraint, Handover):
+            yield constraint.parameter.replace("_", " ")
+        elif isinstance(constraint, Condition):
+            yield constraint.finding.partition(" ")[2]
+
+
+def _invent(count: int, words: Sequence[str], dice: Dice) -> list[str]:
     """So many different names of two to four words."""
     pool = dice.sample(words, FEW) if dice.chance(ALIKE) else words
     names = dict[str, None]()

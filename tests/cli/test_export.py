@@ -47,6 +47,42 @@ def test_passed_cases_too(misstep: Command, greedy: str) -> None:
     assert "passed" in result.err
 
 
+def test_one_shot(misstep: Command, greedy: str) -> None:
+    """Both sides ask for all their calls in one turn."""
+    for side, others in (("messages", ("--format", "sft")), ("rejected", ("--format", "dpo"))):
+        lines = misstep("export", greedy, *others, "--one-shot").out.splitlines()
+        assert lines
+        for line in lines:
+            messages = json.loads(line)[side]
+            turns = [message["tool_calls"] for message in messages if message.get("tool_calls")]
+            assert [len(turn) for turn in turns] == [json.loads(line)["misstep"]["actions"]]
+
+
+def test_what_can_t_be_done_in_one_shot_is_told(misstep: Command) -> None:
+    chosen = ("--family", "order,choice", "--count", "30", "--json", "--fail-on", "none")
+    misstep("plan", "test", "--agent", "sim:greedy", *chosen)
+    every = misstep("export", "last", "--format", "sft").out.splitlines()
+    result = misstep("export", "last", "--format", "sft", "--one-shot", "--out", "x.jsonl", "--json")
+    counts = json.loads(result.out)
+    assert counts["left_out"]["stepwise"] == len(every) - counts["examples"] > 0
+    told = misstep("export", "last", "--format", "sft", "--one-shot").err.splitlines()[1]
+    assert (
+        told
+        == f"left out: {counts['left_out']['stepwise']} in which something has to be learnt from a result"
+    )
+
+
+def test_examples_say_what_their_cases_were_drawn_from(misstep: Command) -> None:
+    misstep("plan", "test", "--agent", "sim:idle", "--part", "words,topics", "--count", "2", "--json")
+    for line in misstep("export", "last", "--format", "sft").out.splitlines():
+        assert json.loads(line)["misstep"]["part"] == ["topics", "words"]
+    misstep("plan", "synth", "--count", "2", "--out", "cases.jsonl")
+    Path("misstep.toml").write_text('part = "train"\n')
+    misstep("plan", "test", "--agent", "sim:idle", "--cases", "cases.jsonl", "--json")
+    for line in misstep("export", "last", "--format", "sft").out.splitlines():
+        assert json.loads(line)["misstep"]["part"] == []  # nobody knows
+
+
 def test_nothing_to_export_is_an_empty_file(misstep: Command, tmp_path: Path) -> None:
     misstep("plan", "test", "--agent", "sim:perfect", "--count", "2", "--json")
     result = misstep("export", "last", "--format", "sft", "--out", "none.jsonl")
@@ -68,6 +104,7 @@ def test_what_was_left_out_is_told(misstep: Command, tmp_path: Path) -> None:
         (["--format", "sft", "--json"], "can't both go to standard output"),
         (["--format", "dpo", "--all"], "has nothing to reject"),
         (["--format", "csv", "--all"], "csv has all cases anyway"),
+        (["--format", "csv", "--one-shot"], "--one-shot is about training examples"),
         (["--format", "csv", "--json"], "can't both go to standard output"),
         (["--format", "parquet"], "name a file with --out"),
         (["--format", "inspect"], "name a file with --out"),

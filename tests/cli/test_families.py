@@ -1,5 +1,7 @@
 """Families, difficulty and tools of the user's own through the whole command line."""
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -181,3 +183,22 @@ def test_usage_errors(misstep: Command, tmp_path: Path, name: str, arguments: tu
     assert (result.code, result.out) == (2, "")
     assert not (tmp_path / "cases.jsonl").exists()
     check_snapshot(f"error-{name}", result.err, tmp_path)
+
+
+def test_a_run_keeps_to_its_part(misstep: Command, tmp_path: Path) -> None:
+    """Stopped and resumed, it is on the same cases as one that was not, whatever the settings say by then."""
+
+    def cases_of_last() -> list[str]:
+        table = misstep("export", "last", "--format", "csv").out
+        return sorted(row["case"] for row in csv.DictReader(io.StringIO(table)))
+
+    chosen = ("--agent", "sim:perfect", "--part", "topics,words", "--count", "20", "--jobs", "1")
+    assert misstep("plan", "test", *chosen, "--json").code == 0
+    whole = cases_of_last()
+    assert misstep("plan", "test", *chosen, "--budget-calls", "20", "--json").code == 3
+    (tmp_path / "misstep.toml").write_text('part = "train"\n')
+    assert misstep("plan", "test", "--resume", "last", "--budget-calls", "1000", "--json").code == 0
+    assert len(whole) == 20
+    assert cases_of_last() == whole
+    refused = misstep("plan", "test", "--resume", "last", "--part", "train")
+    assert refused.err.startswith("--part can't go with --resume")

@@ -3,24 +3,22 @@
 `sft` gives conversations that go right, of failures and, if asked for, of passed cases too. `dpo` sets the
 correct calls against the agent's own, which only failures have to offer. Left out and counted are outcomes
 that could not be judged, cases to which no correct plan is known, and for `dpo` timeouts in which nothing
-went wrong but the time.
+went wrong but the time, and in the one-shot form cases in which something has to be learnt from a result.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
-from misstep.adapters.paradigms.prompts import load_template
+from misstep.api.examples import instructions_of, sorted_part
 from misstep.api.planned import find_planned
 from misstep.core.export import Exported, LeftOut, Training
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.verdict import ERROR_KINDS
 from misstep.planning.training.examples import Example, demonstrate, prefer, shows_fault
-from misstep.planning.training.solutions import solve
+from misstep.planning.training.solutions import is_foreseeable, solve
 from misstep.store.runs import Run, Store
-
-_SAME_WORDS = ("tools", "responses", "assistant")  # agents whose instructions are those of `tools`
 
 OTHERWISE = "--format csv or parquet writes it as a table"
 
@@ -28,10 +26,13 @@ OTHERWISE = "--format csv or parquet writes it as a table"
 class Export:
     """Makes the examples of a run one at a time, keeps none of them, and counts."""
 
-    def __init__(self, settings: Settings, run: str, form: Training, passed_too: bool = False) -> None:
+    def __init__(
+        self, settings: Settings, run: str, form: Training, passed_too: bool = False, one_shot: bool = False
+    ) -> None:
         self._settings = settings
         self._name = run
         self._form = form
+        self._one_shot = one_shot
         self._verdicts: tuple[Literal["failed", "passed"], ...] = (
             ("failed", "passed") if passed_too else ("failed",)
         )
@@ -45,7 +46,7 @@ class Export:
             verdicts = store.tally(run.id).verdicts
             self._left_out["errored"] = verdicts["errored"]
             self._left_out["inconclusive"] = verdicts["inconclusive"]
-            instructions = _instructions(run)
+            instructions = instructions_of(run.settings)
             for verdict in self._verdicts:
                 for outcome in store.outcomes(run.id, verdict):
                     example = self._example(outcome, run, instructions)
@@ -65,7 +66,11 @@ class Export:
         )
 
     def _example(self, outcome: Outcome, run: Run, instructions: str) -> Example | None:
-        if self._form == "dpo" and not shows_fault(outcome, run.settings.parallel):
+        if self._one_shot and not is_foreseeable(outcome.case):
+            self._left_out["stepwise"] += 1
+            return None
+        parallel = "ordered" if self._one_shot else run.settings.parallel
+        if self._form == "dpo" and not shows_fault(outcome, parallel):
             self._left_out["faultless"] += 1
             return None
         calls = solve(outcome)
@@ -73,10 +78,5 @@ class Export:
             self._left_out["unsolved"] += 1
             return None
         make = demonstrate if self._form == "sft" else prefer
-        return make(outcome, calls, instructions)
-
-
-def _instructions(run: Run) -> str:
-    """The words that the `tools` agent puts before a request, the user's own where the run had such."""
-    own = run.settings.prompt if run.settings.agent in _SAME_WORDS else ""
-    return load_template("tools", own, ()).fill()
+        part = () if run.settings.cases else sorted_part(run.settings.part)
+        return make(outcome, calls, instructions, part, self._one_shot)

@@ -1,25 +1,18 @@
 """`misstep export`: a run as training examples, or as other tools read it."""
 
 import os
-import sys
 
 import click
-import msgspec
 
+from misstep.cli.examples import left_out_lines, one_shot_option
 from misstep.cli.options import settings_options
-from misstep.cli.output import print_json, spare_inputs, to_stdout
-from misstep.core.export import FORMATS, Exported, Format, Training, Written
+from misstep.cli.output import one_output, spare_inputs, sum_up, to_stdout
+from misstep.core.export import FORMATS, Exported, Format, Written
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.report.terminal import counted
 from misstep.store.lines import write_lines
 
-_REASONS = {
-    "errored": "errored",
-    "inconclusive": "inconclusive",
-    "unsolved": "without a correct plan that is known",
-    "faultless": "out of time with nothing wrong so far",
-}
 _BINARY = ("inspect", "parquet")
 _UNITS = {"csv": "row", "parquet": "row", "inspect": "sample", "otlp": "trace"}
 
@@ -39,12 +32,15 @@ _UNITS = {"csv": "row", "parquet": "row", "inspect": "sample", "otlp": "trace"}
 @click.option(
     "--all", "passed_too", is_flag=True, help="Cases that passed as well, by the agent's own calls (sft)."
 )
+@one_shot_option
 @settings_options("otlp_content", "store", "out", "json", about={"otlp_content": "Put messages into spans."})
-def export(settings: Settings, run: str, form: Format, passed_too: bool) -> int:
+def export(settings: Settings, run: str, form: Format, passed_too: bool, one_shot: bool) -> int:
     """Write a run as training examples, from its failures, or as other tools read it, with all of it.
 
     RUN may be shortened, or be 'last'.
     """
+    if one_shot and form not in ("sft", "dpo"):
+        raise UsageError("--one-shot is about training examples", "take --format sft or dpo, or leave it out")
     if passed_too and form != "sft":
         other = (
             "a case that passed has nothing to reject" if form == "dpo" else f"{form} has all cases anyway"
@@ -53,24 +49,19 @@ def export(settings: Settings, run: str, form: Format, passed_too: bool) -> int:
     what = "examples" if form in ("sft", "dpo") else "run"
     if form in _BINARY and to_stdout(settings):
         raise UsageError(f"--format {form} is no text", "name a file with --out")
-    if settings.json and to_stdout(settings):
-        raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
+    one_output(settings, what)
     spare_inputs(settings, what)
     _spare_store(settings, what)
     if form == "sft" or form == "dpo":
-        return _report(settings, *_examples(settings, run, form, passed_too))
-    written = _written(settings, run, form)
-    return _report(settings, written, [f"{counted(written.rows, _UNITS[form])} of run {written.run}"])
+        from misstep.api.export import Export
 
-
-def _examples(
-    settings: Settings, run: str, form: Training, passed_too: bool
-) -> tuple[msgspec.Struct, list[str]]:
-    from misstep.api.export import Export
-
-    made = Export(settings, run, form, passed_too)
-    write_lines(settings.out, made.examples())
-    return made.summary(), _lines(made.summary())
+        made = Export(settings, run, form, passed_too, one_shot)
+        write_lines(settings.out, made.examples())
+        sum_up(settings, made.summary(), _lines(made.summary()))
+    else:
+        written = _written(settings, run, form)
+        sum_up(settings, written, [f"{counted(written.rows, _UNITS[form])} of run {written.run}"])
+    return 0
 
 
 def _written(settings: Settings, run: str, form: Format) -> Written:
@@ -84,14 +75,6 @@ def _written(settings: Settings, run: str, form: Format) -> Written:
     }[form](settings, run)
 
 
-def _report(settings: Settings, summary: msgspec.Struct, lines: list[str]) -> int:
-    if settings.json:
-        print_json(summary)
-    else:
-        print("\n".join(lines), file=sys.stderr)
-    return 0
-
-
 def _spare_store(settings: Settings, what: str) -> None:
     """What is written must not go over the store that it comes from."""
     store = settings.store.removeprefix("sqlite:///")
@@ -102,9 +85,8 @@ def _spare_store(settings: Settings, what: str) -> None:
 
 def _lines(summary: Exported) -> list[str]:
     kinds = [f"{kind} {count}" for kind, count in summary.kinds.items()]
-    left_out = [f"{count} {_REASONS[reason]}" for reason, count in summary.left_out.items()]
     return [
         f"{counted(summary.examples, 'example')} of run {summary.run}"
         + (f" ({', '.join(kinds)})" if kinds else ""),
-        *([f"left out: {', '.join(left_out)}"] if left_out else []),
+        *left_out_lines(summary.left_out),
     ]

@@ -76,6 +76,20 @@ def spare_inputs(settings: Settings, result: str) -> None:
             )
 
 
+def one_output(settings: Settings, what: str) -> None:
+    """Standard output has room for a summary or for what it is about."""
+    if settings.json and to_stdout(settings):
+        raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
+
+
+def sum_up(settings: Settings, summary: msgspec.Struct, lines: list[str]) -> None:
+    """The summary as JSON, or in lines beside standard output, which may belong to what it is about."""
+    if settings.json:
+        print_json(summary)
+    else:
+        print("\n".join(lines), file=sys.stderr)
+
+
 def subject(settings: Settings, run: str | None, what: str) -> str:
     """The run that a command is about, which a run to be resumed brings along itself."""
     if settings.resume and run:

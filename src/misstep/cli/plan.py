@@ -1,13 +1,10 @@
 """`misstep plan …`: planning tests."""
 
-import sys
-
 import click
 import msgspec
 from rich.console import Console
 
 from misstep.api import plan
-from misstep.api.census import Census, SuiteSummary
 from misstep.cli.closing import close_run
 from misstep.cli.commands import Commands
 from misstep.cli.gate import Gate, exit_code
@@ -16,9 +13,11 @@ from misstep.cli.options import settings_options
 from misstep.cli.output import (
     announce,
     hint,
+    one_output,
     print_json,
     quoted,
     spare_inputs,
+    sum_up,
     to_report,
     to_stdout,
 )
@@ -41,7 +40,7 @@ COMMANDS = {
     "dissect": "misstep.cli.dissect:dissect",
     "repair": "misstep.cli.repair:repair",
     "shrink": "misstep.cli.shrink:shrink",
-    "synth": "misstep.cli.plan:synth",
+    "synth": "misstep.cli.synth:synth",
     "test": "misstep.cli.plan:test",
 }
 
@@ -51,21 +50,6 @@ def plan_group() -> None:
     """Does the agent do what it was asked, in the order it was asked?"""
 
 
-@click.command("synth")
-@settings_options(*SYNTHESIS, "out", "json")
-def synth(settings: Settings) -> int:
-    """Synthesise planning problems as JSON lines."""
-    _one_output(settings, "cases")
-    census = Census()
-    write_lines(settings.out, census.watch(plan.synthesise(settings)))
-    summary = census.summary(settings.seed, settings.out)
-    if settings.json:
-        print_json(summary)
-    else:
-        _say([*_census_lines(summary), *_put_to_use(settings)])
-    return 0
-
-
 @click.command("check")
 @settings_options("cases", "plans", "case", "out", "parallel", "verify", "fail_on", "json")
 def check(settings: Settings) -> int:
@@ -73,17 +57,14 @@ def check(settings: Settings) -> int:
     for name in ("cases", "plans"):
         if not getattr(settings, name):
             raise UsageError(f"no {name} were given", f"name a file with --{name}")
-    _one_output(settings, "verdicts")
+    one_output(settings, "verdicts")
     spare_inputs(settings, "verdicts")
     tally = Tally()
     verdicts = (tally.seen(outcome).verdict for outcome in plan.check_plans(settings))
     # Nothing is printed before the last plan has been read, so that a bad one leaves no half of a result.
     write_lines(settings.out, list(verdicts) if to_stdout(settings) else verdicts)
     summary = tally.summary(run="", agent="", usd=0.0)
-    if settings.json:
-        print_json(summary)
-    else:
-        _say(_check_lines(summary))
+    sum_up(settings, summary, _check_lines(summary))
     return exit_code(settings, summary.passed, summary.cases)
 
 
@@ -130,11 +111,6 @@ class _Examples:
             self.outcomes.append(event.outcome)
 
 
-def _one_output(settings: Settings, what: str) -> None:
-    if settings.json and to_stdout(settings):
-        raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
-
-
 def _show(console: Console, summary: Summary, examples: list[Outcome], place: str) -> None:
     console.print(summary_table(summary))
     if examples:
@@ -158,27 +134,6 @@ def _next_step(summary: Summary, settings: Settings) -> str:
     return f"how far it gets: misstep plan capability {' '.join(map(quoted, words))}"
 
 
-def _census_lines(summary: SuiteSummary) -> list[str]:
-    sizes = ", ".join(f"{count} with {size} actions" for size, count in summary.actions.items())
-    used, grammar = summary.skeletons.used, summary.skeletons.grammar
-    families = ", ".join(f"{family} in {count}" for family, count in summary.families.items())
-    hard = summary.difficulty
-    return [
-        f"{counted(summary.cases, 'case')} (seed {summary.seed}): {sizes}",
-        *([f"families: {families}"] if list(summary.families) != ["order"] else []),
-        f"chance level {percent(summary.chance)} on average, {summary.constraints} constraints in all",
-        f"longest chain {hard['chain']:.1f} on average, {hard['reading']:.1f} pairs to swap against the text",
-        f"{used} of the grammar's {grammar} skeletons used (a sub-sentence each, groups not expanded)",
-    ]
-
-
-def _put_to_use(settings: Settings) -> list[str]:
-    """What to type next, where the cases are in a file."""
-    if to_stdout(settings):
-        return []
-    return [f"try them: misstep plan test --agent AGENT --cases {quoted(settings.out)}"]
-
-
 def _check_lines(summary: Summary) -> list[str]:
     low, high = summary.interval
     counts = [f"{count} {name}" for name, count in (("passed", summary.passed), ("failed", summary.failed))]
@@ -190,7 +145,3 @@ def _check_lines(summary: Summary) -> list[str]:
         + (f" (errors: {', '.join(kinds)})" if kinds else ""),
         f"success {percent(summary.success)}, {interval}, chance level {percent(summary.chance)}",
     ]
-
-
-def _say(lines: list[str]) -> None:
-    print("\n".join(lines), file=sys.stderr)

@@ -226,6 +226,20 @@ def test_turns_and_the_answer_are_the_agent_s() -> None:
     assert rejected[-1] == {"role": "assistant", "content": "Fertig ✓"}
 
 
+def test_in_one_shot_both_sides_ask_for_everything_at_once() -> None:
+    """So that what is wrong with the rejected side is not that it took more turns."""
+    for outcome in failures(6, SUITES[0]):
+        calls = solve(outcome) or ()
+        example = written(prefer(outcome, calls, INSTRUCTIONS, one_shot=True))
+        for side, made in (("chosen", calls), ("rejected", outcome.transcript.calls)):
+            check_pairs([*example["prompt"], *example[side]])
+            turns = [message for message in example[side] if message.get("tool_calls")]
+            assert len(turns) == bool(made)
+            asked = [call["function"]["name"] for turn in turns for call in turn["tool_calls"]]
+            assert asked == [call.tool for call in made]
+        assert example["chosen"] != example["rejected"]
+
+
 def test_calls_that_nobody_numbered_have_turns_of_their_own() -> None:
     case = make_case(Suite(0, 3, 3), 0)
     calls = [Call(action.tool) for action in case.actions]
@@ -285,6 +299,16 @@ def test_a_slow_agent_that_began_well_is_not_rejected() -> None:
     same_turn = [msgspec.structs.replace(call, turn=1) for call in right[:2]]
     assert not shows_fault(outcome_of(case, *same_turn, ended="timeout"), "ordered")
     assert shows_fault(outcome_of(case, *same_turn, ended="timeout"), "forbid")
+
+
+def test_what_was_wrong_only_by_its_turns_is_right_in_one_shot() -> None:
+    case = make_case(Suite(0, 4, 4), 1)
+    tools = {action.id: action.tool for action in case.actions}
+    calls = tuple(Call(tools[action], turn=1) for action in case.witness)
+    outcome = Outcome(case, Transcript(case.id, calls), check(case, Transcript(case.id, calls), "forbid"))
+    assert outcome.verdict.error == "act"
+    assert shows_fault(outcome, "forbid")
+    assert not shows_fault(outcome, "ordered")
 
 
 def test_a_refused_time_is_a_fault_too() -> None:

@@ -74,6 +74,11 @@ def converse(calls: Sequence[Call], answer: str | None) -> tuple[Message, ...]:
     return tuple(messages)
 
 
+def at_once(calls: Sequence[Call]) -> tuple[Call, ...]:
+    """The same calls, all of them asked for in one turn."""
+    return tuple([msgspec.structs.replace(call, turn=1) for call in calls])
+
+
 def _turn(place: int, call: Call) -> tuple[str, int]:
     """What calls of one turn share; a call that nobody numbered has a turn of its own."""
     return ("place", place) if call.turn is None else ("turn", call.turn)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from misstep.core.case import Case, Planned, World, plain_order
-from misstep.core.constraint import Given
+from misstep.core.constraint import Given, StandIn
 from misstep.core.outcome import Outcome
 from misstep.core.transcript import Call, Transcript
 from misstep.errors import InternalError
@@ -32,12 +32,19 @@ def solve(outcome: Outcome) -> tuple[Call, ...] | None:
     only be learnt by trying. There it is the canonical plan.
     """
     planned = _own(outcome) if outcome.verdict.verdict == "passed" else _nearest(outcome)
-    return _carry_out(outcome.case, planned or _canonical(outcome.case))
+    return _carry_out(outcome.case, _canonical(outcome.case) if planned is None else planned)
 
 
 def solve_case(case: Case) -> tuple[Call, ...] | None:
     """The same for a case that nobody has worked on: the canonical plan."""
     return _carry_out(case, _canonical(case))
+
+
+def is_foreseeable(case: Case) -> bool:
+    """Whether all calls of a plan are known before the first one: no result tells anything that matters."""
+    return case.world == _NOTHING_HIDDEN and not any(
+        isinstance(constraint, StandIn) for constraint in case.constraints
+    )
 
 
 def _carry_out(case: Case, planned: Sequence[Planned] | None) -> tuple[Call, ...] | None:

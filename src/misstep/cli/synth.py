@@ -1,0 +1,75 @@
+"""`misstep plan synth`: problems, or examples of how they are solved."""
+
+from collections.abc import Iterator
+
+import click
+
+from misstep.api import plan
+from misstep.api.census import Census, SuiteSummary
+from misstep.cli.examples import left_out_lines, one_shot_option
+from misstep.cli.groups import SYNTHESIS
+from misstep.cli.options import settings_options
+from misstep.cli.output import one_output, quoted, sum_up, to_stdout
+from misstep.core.case import Case
+from misstep.core.export import SYNTH_FORMATS, SynthFormat
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.report.terminal import counted, percent
+from misstep.store.lines import write_lines
+
+
+@click.command("synth")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(SYNTH_FORMATS),
+    default="cases",
+    help="Problems, or conversations in which they are solved, to train models on (sft).  [default: cases]",
+)
+@one_shot_option
+@settings_options(*SYNTHESIS, "out", "json")
+def synth(settings: Settings, form: SynthFormat, one_shot: bool) -> int:
+    """Synthesise planning problems as JSON lines."""
+    if one_shot and form == "cases":
+        raise UsageError("--one-shot is about conversations", "add --format sft, or leave --one-shot out")
+    one_output(settings, "cases" if form == "cases" else "examples")
+    census = Census()
+    cases = census.watch(plan.synthesise(settings))
+    if form == "sft":
+        return _write_examples(settings, census, cases, one_shot)
+    write_lines(settings.out, cases)
+    summary = census.summary(settings.seed, settings.out)
+    sum_up(settings, summary, [*_census_lines(summary), *_put_to_use(settings)])
+    return 0
+
+
+def _write_examples(settings: Settings, census: Census, cases: Iterator[Case], one_shot: bool) -> int:
+    from misstep.api.examples import CaseExamples
+
+    made = CaseExamples(settings, one_shot)
+    write_lines(settings.out, made.examples(cases))
+    summary = made.summary(census.summary(settings.seed, settings.out))
+    lines = [counted(summary.examples, "example"), *left_out_lines(summary.left_out)]
+    sum_up(settings, summary, [*_census_lines(summary), *lines])
+    return 0
+
+
+def _census_lines(summary: SuiteSummary) -> list[str]:
+    sizes = ", ".join(f"{count} with {size} actions" for size, count in summary.actions.items())
+    used, grammar = summary.skeletons.used, summary.skeletons.grammar
+    families = ", ".join(f"{family} in {count}" for family, count in summary.families.items())
+    hard = summary.difficulty
+    return [
+        f"{counted(summary.cases, 'case')} (seed {summary.seed}): {sizes}",
+        *([f"families: {families}"] if list(summary.families) != ["order"] else []),
+        f"chance level {percent(summary.chance)} on average, {summary.constraints} constraints in all",
+        f"longest chain {hard['chain']:.1f} on average, {hard['reading']:.1f} pairs to swap against the text",
+        f"{used} of the grammar's {grammar} skeletons used (a sub-sentence each, groups not expanded)",
+    ]
+
+
+def _put_to_use(settings: Settings) -> list[str]:
+    """What to type next, where the cases are in a file."""
+    if to_stdout(settings):
+        return []
+    return [f"try them: misstep plan test --agent AGENT --cases {quoted(settings.out)}"]

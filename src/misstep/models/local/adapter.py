@@ -7,8 +7,8 @@ from pathlib import Path
 from misstep.errors import UsageError
 
 FILE = Path(__file__).parent / "data" / "planner.gguf"
-SIZE = 6_283_200
-SHA256 = "ce8da29feb75a4faba27869a70220a33bd487d50f890449c4821c4890fa17e64"
+SIZE = 9_621_024
+SHA256 = "85b432ff10bc0dc840863954fef24ec483f4f92cace2fe6fda5910f4b5588979"
 
 
 @cache

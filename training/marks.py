@@ -47,6 +47,7 @@ def papers(seed: int, of_order: int, of_others: int) -> dict[Task, list[Case]]:
     return {
         task: [draw(task.kind, seed + number, PARTS[task.part]) for number in range(count)]
         for task, count in tasks.items()
+        if count
     }
 
 

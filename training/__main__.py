@@ -48,7 +48,7 @@ class Course:
         torch.manual_seed(options.seed)
         torch.set_float32_matmul_precision("high")
         self._feed = Feed(Path(options.weights), options.seed, options.workers)
-        self._feed.turn_to(kinds(LESSONS[0].most, options.others, LESSONS[0].most_others))
+        self._feed.turn_to(self._kinds(LESSONS[0]))
         source = Source(Path(options.weights))
         cuda = self._device.type == "cuda"
         shape = source.shape._replace(layers=options.layers or source.shape.layers)
@@ -62,7 +62,7 @@ class Course:
         self._learner = Learner(self._network, self._device, options.rate)
         self._examiner = Examiner(self._network, source.tokenizer(), self._device)
         self._batches = self._feed.batches(options.tokens, Dice(derive_seed(options.seed, "batches")))
-        self._papers = papers(10**6 + options.seed, options.papers, options.papers // 2)
+        self._papers = papers(10**6 + options.seed, options.papers, options.papers // 2, options.most)
         self._columns = dict[str, dict[Task, Mark]]()
         self._log("ready", parameters=sum(p.numel() for p in self._network.parameters()))
 
@@ -70,11 +70,11 @@ class Course:
         options = self._options
         self.examine("before", max(1, options.papers // 4))
         for lesson in LESSONS:
-            self._feed.turn_to(kinds(lesson.most, options.others, lesson.most_others))
+            self._feed.turn_to(self._kinds(lesson))
             self.learn(f"up to {lesson.most}", round(lesson.share * options.steps))
         self.examine("lessons")
         self.save("lessons")
-        shares = kinds(10, options.others, 6)
+        shares = self._kinds(LESSONS[-1])
         for number in range(1, options.rounds + 1):
             before = self._average()
             failures, wrong = self.find_failures(shares, number)
@@ -95,6 +95,10 @@ class Course:
             "done",
             memory_gb=round(torch.cuda.max_memory_allocated() / 1e9, 1) if torch.cuda.is_available() else 0,
         )
+
+    def _kinds(self, lesson: Lesson) -> dict[Kind, float]:
+        most = self._options.most
+        return kinds(min(lesson.most, most), self._options.others, min(lesson.most_others, most))
 
     def learn(self, what: str, steps: int, settle: bool = False) -> None:
         pace, losses = Pace(self._network), list[torch.Tensor]()
@@ -172,6 +176,7 @@ def main() -> None:
     parser.add_argument(
         "--others", type=float, default=0.35, help="Share of problems that are not of order alone."
     )
+    parser.add_argument("--most", type=int, default=10, help="Actions of the largest problems.")
     parser.add_argument(
         "--papers", type=int, default=100, help="Problems of each kind in an examination; 0: no examinations."
     )

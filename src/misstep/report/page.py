@@ -40,7 +40,6 @@ class Findings(msgspec.Struct, frozen=True):
     summary: Summary
     cases: Book | None = None
     capabilities: Sequence[Capability] = ()
-    levels: Sequence[Level] = ()
     dissections: Sequence[Dissection] = ()
     breakdowns: Sequence[Breakdown] = ()
     place: str = ""
@@ -52,6 +51,7 @@ class Findings(msgspec.Struct, frozen=True):
     groups: CrosstalkReport | None = None
     fixes: FixRun | None = None
     held: Held | None = None
+    levels: Sequence[Level] = ()
 
 
 def run_page(findings: Findings) -> str:

@@ -8,6 +8,7 @@ import pytest
 from tests.cli.conftest import Command
 from tests.snapshots import check_snapshot
 
+RESULTS = Path(__file__).parents[2] / "training" / "results"
 SMALL = ("--actions", "2-4", "--per-pair", "6", "--most-cases", "30", "--display", "none")
 GREEDY = ("plan", "capability", "--agent", "sim:greedy", *SMALL)
 PERFECT = ("plan", "capability", "--agent", "sim:perfect", *SMALL)
@@ -55,6 +56,13 @@ def test_kept_curves_need_no_store(misstep: Command, tmp_path: Path) -> None:
         assert name in page.read_text()
     assert misstep("report", file, "--report-dir", "-").out.startswith("<!doctype html>")
     assert not (tmp_path / ".misstep").exists()
+
+
+def test_the_curves_in_the_readme_can_be_drawn_again(misstep: Command) -> None:
+    tuned, base = (str(RESULTS / f"{name}.json") for name in ("local", "local-base"))
+    page = misstep("report", tuned, "--beside", base, "--published", "--report-dir", "-").out
+    for model in ("local/smollm2-135m-planner: ", "local/smollm2-135m: "):
+        assert f"tools, {model}" in page
 
 
 @pytest.mark.parametrize("shown", ["show", "report", "plan"])

@@ -9,7 +9,7 @@ from misstep.report.web.markup import Markup, element
 
 END = 5  # half the height of a level's ends
 ARROW = 14  # length
-ABOVE, BELOW = 13, 12  # of names: from the level, from the arrow
+ABOVE, BELOW, BESIDE = 13, 17, 8  # where names are: from the level, from the threshold, from the arrow
 
 
 def levels_drawn(levels: Sequence[Level], frame: Frame) -> Iterator[Markup]:
@@ -30,12 +30,12 @@ def _arrow(level: Level, frame: Frame) -> Iterator[Markup]:
 
 
 def levels_named(levels: Sequence[Level], frame: Frame) -> Iterator[Markup]:
-    """The names of models where they are drawn."""
+    """The names of models beside what is drawn, between numbers of actions, where there are no rates."""
     for level in levels:
-        middle = frame.x(sum(level.actions) / 2)
-        yield label(level.model, middle, frame.y(level.best.success) - ABOVE, "note", "middle")
-        below = frame.y(level.threshold) + ARROW + BELOW
-        yield label(level.model, frame.x(level.limit), below, "note", "middle")
+        between, above = frame.x(level.actions[0] + 0.5), frame.y(level.best.success) - ABOVE
+        yield label(level.model, between, above, "note", "middle")
+        before, below = frame.x(level.limit) - BESIDE, frame.y(level.threshold) + BELOW
+        yield label(level.model, before, below, "note", "end")
 
 
 def room_for(levels: Sequence[Level]) -> float:

@@ -43,6 +43,11 @@ def test_a_kept_curve_is_shown_like_its_run(misstep: Command) -> None:
     assert misstep("show", file, "--json").out == Path(file).read_text()
 
 
+def test_no_curve_stands_beside_itself(misstep: Command) -> None:
+    file = keep(misstep, "kept.json", *GREEDY)
+    assert misstep("show", file, "--beside", "last", "--beside", file).out == misstep("show", file).out
+
+
 def test_kept_curves_need_no_store(misstep: Command, tmp_path: Path) -> None:
     file, other = keep(misstep, "kept.json", *GREEDY), keep(misstep, "perfect.json", *PERFECT)
     for left in (tmp_path / ".misstep").iterdir():
@@ -63,6 +68,11 @@ def test_the_curves_in_the_readme_can_be_drawn_again(misstep: Command) -> None:
     page = misstep("report", tuned, "--beside", base, "--published", "--report-dir", "-").out
     for model in ("local/smollm2-135m-planner: ", "local/smollm2-135m: "):
         assert f"tools, {model}" in page
+
+
+def test_what_can_t_stand_beside_a_curve_is_told_before_the_run(misstep: Command, tmp_path: Path) -> None:
+    assert misstep(*PERFECT, "--beside", "none.json").code == 2
+    assert not (tmp_path / ".misstep").exists()
 
 
 @pytest.mark.parametrize("shown", ["show", "report", "plan"])

@@ -14,9 +14,13 @@ def find_curve(settings: Settings, name: str) -> Capability:
 
 
 def with_others(settings: Settings, curve: Capability) -> tuple[Capability, ...]:
-    """A curve and all that the settings put beside it, under names that tell them apart."""
-    others = [find_curve(settings, name) for name in settings.beside]
-    return tuple(told_apart([curve, *others]))
+    """A curve and all that the settings put beside it, each once, under names that tell them apart."""
+    curves = [curve]
+    for name in settings.beside:
+        found = find_curve(settings, name)
+        if found not in curves:
+            curves.append(found)
+    return tuple(told_apart(curves))
 
 
 def levels_beside(settings: Settings) -> tuple[Level, ...]:

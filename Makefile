@@ -33,7 +33,7 @@ help:
 	touch $@
 
 # Frameworks and clients that can't live beside the others; where one can't be had, its tests are skipped.
-ENVIRONMENTS := composio crewai inspect llama-index mcp1 tools
+ENVIRONMENTS := composio crewai inspect llama-index mcp1 tools training
 
 environments: $(ENVIRONMENTS:%=.venv-%/.installed) .venv-newer/.installed .venv-servers/.installed
 

@@ -1,4 +1,4 @@
-"""The whole recipe: lessons by number of actions, rounds on what went wrong, and a table of what came of it."""
+"""The whole recipe: lessons by number of actions, rounds on what went wrong, a table of what came of it."""
 
 import argparse
 import json
@@ -48,10 +48,11 @@ class Course:
         torch.manual_seed(options.seed)
         torch.set_float32_matmul_precision("high")
         self._feed = Feed(Path(options.weights), options.seed, options.workers)
-        self._feed.turn_to(kinds(LESSONS[0].most, options.others, LESSONS[0].most_others))
+        self._feed.turn_to(self._kinds(LESSONS[0]))
         source = Source(Path(options.weights))
         cuda = self._device.type == "cuda"
-        network = Network(source.shape, source.tensors())
+        shape = source.shape._replace(layers=options.layers or source.shape.layers)
+        network = Network(shape, source.tensors(shape.layers))
         self._network = frozen_to(network, self._device, torch.bfloat16 if cuda else torch.float32)
         if options.start:
             read_adapter(self._network, Path(options.start))
@@ -61,19 +62,19 @@ class Course:
         self._learner = Learner(self._network, self._device, options.rate)
         self._examiner = Examiner(self._network, source.tokenizer(), self._device)
         self._batches = self._feed.batches(options.tokens, Dice(derive_seed(options.seed, "batches")))
-        self._papers = papers(10**6 + options.seed, options.papers, options.papers // 2)
+        self._papers = papers(10**6 + options.seed, options.papers, options.papers // 2, options.most)
         self._columns = dict[str, dict[Task, Mark]]()
         self._log("ready", parameters=sum(p.numel() for p in self._network.parameters()))
 
     def run(self) -> None:
         options = self._options
-        self.examine("before", options.papers // 4)
+        self.examine("before", max(1, options.papers // 4))
         for lesson in LESSONS:
-            self._feed.turn_to(kinds(lesson.most, options.others, lesson.most_others))
+            self._feed.turn_to(self._kinds(lesson))
             self.learn(f"up to {lesson.most}", round(lesson.share * options.steps))
         self.examine("lessons")
         self.save("lessons")
-        shares = kinds(10, options.others, 6)
+        shares = self._kinds(LESSONS[-1])
         for number in range(1, options.rounds + 1):
             before = self._average()
             failures, wrong = self.find_failures(shares, number)
@@ -90,7 +91,14 @@ class Course:
         self.examine("settled")
         self.save("settled")
         self._feed.close()
-        self._log("done", memory_gb=round(torch.cuda.max_memory_allocated() / 1e9, 1) if torch.cuda.is_available() else 0)
+        self._log(
+            "done",
+            memory_gb=round(torch.cuda.max_memory_allocated() / 1e9, 1) if torch.cuda.is_available() else 0,
+        )
+
+    def _kinds(self, lesson: Lesson) -> dict[Kind, float]:
+        most = self._options.most
+        return kinds(min(lesson.most, most), self._options.others, min(lesson.most_others, most))
 
     def learn(self, what: str, steps: int, settle: bool = False) -> None:
         pace, losses = Pace(self._network), list[torch.Tensor]()
@@ -105,14 +113,18 @@ class Course:
                 losses.clear()
                 self._log("learning", what=what, step=step, of=steps, loss=round(loss, 4), **pace.told())
 
-    def find_failures(self, shares: Mapping[Kind, float], number: int) -> tuple[dict[Kind, float], tuple[Case, ...]]:
+    def find_failures(
+        self, shares: Mapping[Kind, float], number: int
+    ) -> tuple[dict[Kind, float], tuple[Case, ...]]:
         """How often each kind of problem of the training part goes wrong, and those that did."""
         seed = derive_seed(self._options.seed, "failures", number) % 10**9
         cases = [(kind, draw(kind, seed + i)) for kind in shares for i in range(self._options.probes)]
         passed = self._examiner.examine([case for _, case in cases])
         wrong = [(kind, case) for (kind, case), right in zip(cases, passed, strict=True) if not right]
         failures = {kind: sum(each == kind for each, _ in wrong) / self._options.probes for kind in shares}
-        self._log("failures", rates={f"{kind.mixture} {kind.actions}": rate for kind, rate in failures.items()})
+        self._log(
+            "failures", rates={f"{kind.mixture} {kind.actions}": rate for kind, rate in failures.items()}
+        )
         return failures, tuple([case for _, case in wrong])
 
     def examine(self, name: str, most: int | None = None) -> None:
@@ -122,7 +134,10 @@ class Course:
         papers = {task: cases[:most] for task, cases in self._papers.items()}
         cases = [case for each in papers.values() for case in each]
         self._columns[name] = marks = marks_of(papers, self._examiner.examine(cases))
-        told = {f"{task.kind.mixture} {task.kind.actions} {task.part}": mark.passed / mark.tried for task, mark in marks.items()}
+        told = {
+            f"{task.kind.mixture} {task.kind.actions} {task.part}": mark.passed / mark.tried
+            for task, mark in marks.items()
+        }
         self._log("examined", what=name, took=round(time.monotonic() - began, 1), marks=told)
         (self._out / "table.md").write_text(table(self._columns) + "\n", "utf-8")
 
@@ -130,6 +145,9 @@ class Course:
         write_adapter(self._network, self._out / f"planner-{name}.gguf", NAME)
 
     def _average(self) -> float:
+        """The mean of all marks; nothing where nobody was examined."""
+        if not self._columns:
+            return 0.0
         marks = list(self._columns.values())[-1].values()
         return sum(mark.passed / mark.tried for mark in marks) / len(marks)
 
@@ -148,14 +166,20 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=14, help="Processes that make problems.")
     parser.add_argument("--tokens", type=int, default=131_072, help="Tokens in a batch.")
+    parser.add_argument("--layers", type=int, help="Only so many layers: to try the recipe out.")
     parser.add_argument("--rate", type=float, default=2e-3, help="The learning rate.")
     parser.add_argument("--start", help="An adapter to go on from.")
     parser.add_argument("--steps", type=int, default=1500, help="Steps of the lessons.")
     parser.add_argument("--rounds", type=int, default=4, help="Rounds on what went wrong, at most.")
     parser.add_argument("--round", type=int, default=250, help="Steps in a round.")
     parser.add_argument("--settling", type=int, default=500, help="Steps at the end, ever smaller.")
-    parser.add_argument("--others", type=float, default=0.35, help="Share of problems that are not of order alone.")
-    parser.add_argument("--papers", type=int, default=100, help="Problems of each kind in an examination; 0: no examinations.")
+    parser.add_argument(
+        "--others", type=float, default=0.35, help="Share of problems that are not of order alone."
+    )
+    parser.add_argument("--most", type=int, default=10, help="Actions of the largest problems.")
+    parser.add_argument(
+        "--papers", type=int, default=100, help="Problems of each kind in an examination; 0: no examinations."
+    )
     parser.add_argument("--probes", type=int, default=24, help="Problems of each kind to find failures with.")
     parser.add_argument("--no-compile", dest="compile", action="store_false", help="Run layers as they are.")
     Course(parser.parse_args()).run()

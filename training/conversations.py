@@ -43,7 +43,9 @@ def by_react(case: Case, calls: tuple[Call, ...]) -> Chat:
     tools = MockWorld(case).tools
     messages: list[Message] = [User(REACT.fill(tools=list_tools(tools), request=case.query))]
     for call in calls:
-        step = f"Thought: Next is {call.tool}.\nAction: {call.tool}\nAction Input: {json.dumps(call.arguments)}"
+        step = (
+            f"Thought: Next is {call.tool}.\nAction: {call.tool}\nAction Input: {json.dumps(call.arguments)}"
+        )
         messages += [Assistant(step), User(f"Observation: {call.result}")]
     messages.append(Assistant(f"Thought: Nothing is left to do.\nFinal Answer: {CLOSING}"))
     return Chat(tuple(messages))

@@ -1,7 +1,7 @@
 """Tests a network with misstep: many problems side by side, on misstep's mock tools, judged by misstep.
 
-It writes as the embedded model does in earnest: a tool's name is one of those offered, letter by letter the most
-likely, and arguments are whatever it writes.
+It writes as the embedded model does in earnest: a tool's name is one of those offered, token by token the
+most likely. Arguments are whatever it writes, where in earnest they are held to their schema.
 """
 
 import json
@@ -22,7 +22,7 @@ from misstep.planning.world.mock import MockWorld
 from training.conversations import INSTRUCTIONS, said
 from training.network import Network
 
-BUDGET = 160_000  # tokens that are read at once
+BUDGET = 400_000  # tokens that are read at once
 MOST_ARGUMENTS = 64  # tokens of the arguments of a call
 SPARE_CALLS = 6
 
@@ -57,7 +57,9 @@ class Sitting:
 
     @property
     def passed(self) -> bool:
-        transcript = Transcript(self.case.id, tuple(self.calls), ended="answered" if self.answered else "timeout")
+        transcript = Transcript(
+            self.case.id, tuple(self.calls), ended="answered" if self.answered else "timeout"
+        )
         return judge(self.case, transcript).verdict == "passed"
 
     def prompt(self) -> list[int]:
@@ -66,7 +68,9 @@ class Sitting:
         for piece in pieces[self._read : -2]:
             self._tokens += [piece] if isinstance(piece, int) else self._tokenizer.encode(piece).ids
         self._read = len(pieces) - 2
-        last = [piece if isinstance(piece, int) else self._tokenizer.encode(piece).ids for piece in pieces[-2:]]
+        last = [
+            piece if isinstance(piece, int) else self._tokenizer.encode(piece).ids for piece in pieces[-2:]
+        ]
         return [*self._tokens, last[0], *last[1]]
 
     def takes_arguments(self, head: int) -> bool:
@@ -144,7 +148,7 @@ class _Pen:
 
     def allowed(self) -> list[int]:
         """What may come next; nothing where everything may, or nobody asks any more."""
-        if self.is_done or self.head >= 0 and self._written >= len(self._sitting.heads[self.head]):
+        if self.is_done or (self.head >= 0 and self._written >= len(self._sitting.heads[self.head])):
             return []
         return sorted({head[self._written] for head in self._left.values()})
 
@@ -167,7 +171,9 @@ def _next_tokens(pens: list[_Pen], scores: torch.Tensor) -> list[int]:
     allowed = [pen.allowed() for pen in pens]
     free = scores.argmax(-1).tolist()
     width = max(1, *(len(tokens) for tokens in allowed))
-    ids = torch.tensor([[*tokens, *[tokens[0] if tokens else 0] * (width - len(tokens))] for tokens in allowed])
+    ids = torch.tensor(
+        [[*tokens, *[tokens[0] if tokens else 0] * (width - len(tokens))] for tokens in allowed]
+    )
     best = scores.gather(1, ids.to(scores.device)).argmax(-1).tolist()
     tokens = [each[place] if each else other for each, place, other in zip(allowed, best, free, strict=True)]
     for pen, token in zip(pens, tokens, strict=True):

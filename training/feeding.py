@@ -4,6 +4,7 @@ import multiprocessing
 import queue
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,7 +46,9 @@ class Maker:
         self._tokenizer = Source(weights).tokenizer()
         self._words = Words(list(self._tokenizer.get_vocab()))
 
-    def make(self, shares: Mapping[Kind, float], seed: int, again: tuple[Case, ...] = ()) -> Conversation | None:
+    def make(
+        self, shares: Mapping[Kind, float], seed: int, again: tuple[Case, ...] = ()
+    ) -> Conversation | None:
         """A conversation; now and then on one of the problems that went wrong, in other words."""
         dice = Dice(derive_seed(seed, "conversation"))
         try:
@@ -75,7 +78,9 @@ class Feed:
         self._told = [context.Queue() for _ in range(workers)]
         self._lesson = 0
         self._workers = [
-            context.Process(target=_work, args=(weights, derive_seed(seed, number), told, self._made), daemon=True)
+            context.Process(
+                target=_work, args=(weights, derive_seed(seed, number), told, self._made), daemon=True
+            )
             for number, told in enumerate(self._told)
         ]
         for worker in self._workers:
@@ -88,7 +93,7 @@ class Feed:
             told.put((self._lesson, shares, again))
 
     def batches(self, budget: int, dice: Dice) -> Iterator[Batch]:
-        """Batches of so many tokens, in random order within a pool; some are ready before they are asked for."""
+        """Batches of so many tokens, in random order within a pool; some are ready ahead of time."""
         ready = queue.Queue[Batch](AHEAD)
 
         def fill() -> None:
@@ -111,6 +116,9 @@ class Feed:
         return pool
 
     def close(self) -> None:
+        """End the workers; what they have not read yet is not waited for."""
+        for told in self._told:
+            told.cancel_join_thread()
         for worker in self._workers:
             worker.terminate()
 
@@ -146,10 +154,8 @@ def _work(weights: Path, seed: int, told: Any, made: Any) -> None:
     maker, number = Maker(weights), 0
     lesson, shares, again = told.get()
     while True:
-        try:
+        with suppress(queue.Empty):
             lesson, shares, again = told.get_nowait()
-        except queue.Empty:
-            pass
         fresh = list[Conversation]()
         while len(fresh) < 64:
             number += 1

@@ -68,7 +68,9 @@ class Pace:
         self.tokens += rows * length
         self.padding += int((batch.texts == 0).sum())
         self.words += words
-        self._arithmetic += rows * length * (self._per_token + self._per_pair * length) + words * self._per_word
+        self._arithmetic += (
+            rows * length * (self._per_token + self._per_pair * length) + words * self._per_word
+        )
 
     def told(self) -> dict[str, float]:
         seconds = time.monotonic() - self._began

@@ -35,9 +35,10 @@ class Mark(NamedTuple):
         return f"{self.passed / self.tried:.0%} ({low:.0%}–{high:.0%})"
 
 
-def papers(seed: int, of_order: int, of_others: int) -> dict[Task, list[Case]]:
-    """The problems of an examination, the same for all that sit it."""
-    tasks = {Task(part, Kind("order", size)): of_order for part in PARTS for size in SIZES}
+def papers(seed: int, of_order: int, of_others: int, most: int) -> dict[Task, list[Case]]:
+    """The problems of an examination, the same for all that sit it, with at most so many actions."""
+    sizes = [size for size in SIZES if size <= most]
+    tasks = {Task(part, Kind("order", size)): of_order for part in PARTS for size in sizes}
     tasks |= {
         Task("topics, words", Kind(mixture, max(size, least_actions(families)))): of_others
         for mixture, families in MIXTURES.items()
@@ -47,6 +48,7 @@ def papers(seed: int, of_order: int, of_others: int) -> dict[Task, list[Case]]:
     return {
         task: [draw(task.kind, seed + number, PARTS[task.part]) for number in range(count)]
         for task, count in tasks.items()
+        if count
     }
 
 

@@ -1,9 +1,9 @@
 """Gives the actions of a conversation names that nobody has heard of.
 
-The shipped topics have a thousand activities, far too few to learn what a name is: a model would know them by
-heart. So most conversations get names made of words that the tokenizer knows, whatever they mean, and so do the
-values and findings that they speak of. Words that are found only in topics that are kept back are never among
-them, nor are those that the language of the problems needs.
+The shipped topics have a thousand activities, far too few to learn what a name is: a model would know them
+by heart. So most conversations get names made of words that the tokenizer knows, whatever they mean, and so
+do the values and findings that they speak of. Words that are found only in topics that are kept back are
+never among them, nor are those that the language of the problems needs.
 """
 
 import re

@@ -1,6 +1,7 @@
 """SmolLM2 in plain PyTorch, frozen, with small matrices beside its own that learn.
 
-Weights stand as llama.cpp keeps them, rotary pairs side by side: so what is learnt can be given to it as it is.
+Weights stand as llama.cpp keeps them, rotary pairs side by side: so what is learnt can be given to it as it
+is.
 """
 
 from collections.abc import Iterator, Mapping
@@ -61,11 +62,16 @@ class Layer(nn.Module):
         for name in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"):
             weight = tensors[f"{name}.weight"]
             self.add_module(name, Adapted(weight, rank) if name in ADAPTED else Frozen(weight))
-        self.attn_norm, self.ffn_norm = nn.Buffer(tensors["attn_norm.weight"]), nn.Buffer(tensors["ffn_norm.weight"])
+        self.attn_norm, self.ffn_norm = (
+            nn.Buffer(tensors["attn_norm.weight"]),
+            nn.Buffer(tensors["ffn_norm.weight"]),
+        )
 
     def forward(self, x: Tensor, turn: Tensor) -> Tensor:
         keys, values, queries = self.project(x, turn)
-        mixed = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True, enable_gqa=True)
+        mixed = functional.scaled_dot_product_attention(
+            queries, keys, values, is_causal=True, enable_gqa=True
+        )
         return self.finish(x, mixed)
 
     def project(self, x: Tensor, turn: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -121,7 +127,9 @@ class Network(nn.Module):
         memories = list[Memory]()
         for layer in self.layers:
             keys, values, queries = layer.project(x, turn)
-            mixed = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True, enable_gqa=True)
+            mixed = functional.scaled_dot_product_attention(
+                queries, keys, values, is_causal=True, enable_gqa=True
+            )
             x = layer.finish(x, mixed)
             memories.append(Memory(keys, values, room))
         return x, memories

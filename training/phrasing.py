@@ -1,7 +1,7 @@
 """Says ordering sentences in more ways than misstep's own lexicon does.
 
-A model that has seen eight ways to say "before" knows those eight. These are more, none of them kept back, some
-of them in worse English than misstep would ever write: they are for reading only.
+A model that has seen eight ways to say "before" knows those eight. These are more, none of them kept back,
+some of them in worse English than misstep would ever write: they are for reading only.
 """
 
 import msgspec

@@ -46,21 +46,23 @@ class Source:
             epsilon=float(self._field("llama.attention.layer_norm_rms_epsilon")),
         )
 
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """All tensors by the names that llama.cpp gives them, no longer quantised."""
+    def tensors(self, layers: int) -> dict[str, torch.Tensor]:
+        """Tensors by the names that llama.cpp gives them, no longer quantised, up to so many layers."""
         return {
             tensor.name: torch.from_numpy(
                 np.array(dequantize(tensor.data, tensor.tensor_type), dtype=np.float32)
             )
             for tensor in self._reader.tensors
+            if _layer(tensor.name) < layers
         }
 
     def tokenizer(self) -> Tokenizer:
-        """As llama.cpp reads texts: digits one by one, then words and their parts. Knows no control tokens."""
+        """As llama.cpp reads texts: digits one by one, then parts of words. It knows no control tokens."""
         words = {word: number for number, word in enumerate(self._field("tokenizer.ggml.tokens"))}
         merges = [tuple(merge.split(" ")) for merge in self._field("tokenizer.ggml.merges")]
         tokenizer = Tokenizer(models.BPE(vocab=words, merges=merges))
-        digits, letters = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)
+        digits = pre_tokenizers.Digits(individual_digits=True)
+        letters = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.decoder = decoders.ByteLevel()
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, letters])
         return tokenizer
@@ -70,3 +72,8 @@ class Source:
 
     def _number(self, name: str) -> int:
         return int(self._field(name))
+
+
+def _layer(name: str) -> int:
+    kind, _, rest = name.partition(".")
+    return int(rest.partition(".")[0]) if kind == "blk" else -1

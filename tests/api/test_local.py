@@ -7,6 +7,7 @@ import pytest
 
 import misstep
 from misstep.api.agents import find_agent
+from misstep.api.models import open_model
 from misstep.api.plan import estimate
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
@@ -66,6 +67,12 @@ def test_react(tmp_path: Path) -> None:
     assert (summary.model, summary.errored, summary.usd) == ("local/smollm2-135m", 0, 0.0)
     assert summary.passed + summary.failed == 1
     assert all(outcome.transcript.usage.output > 0 for outcome in outcomes)
+
+
+def test_each_role_has_the_model_that_it_was_given() -> None:
+    settings = misstep.Settings(model="local", model_roles={"judge": "local-base"})
+    names = [open_model(settings, print, role).name for role in ("agent", "generator", "judge")]
+    assert names == [*["local/smollm2-135m-planner"] * 2, "local/smollm2-135m"]
 
 
 def test_what_it_can_t_do_is_said() -> None:

@@ -102,6 +102,7 @@ def test_a_file_of_settings_that_asks_for_it_hinders_no_other_run(misstep: Comma
     misstep("plan", "test", "--agent", "sim:greedy", "--count", "5", "--display", "none")
     (tmp_path / "misstep.toml").write_text('published = true\nbeside = ["kept.json"]\n')
     assert misstep("show", "last").code == 0
+    assert json.loads(misstep("show", "last", "--json").out)["cases"] == 5
     assert misstep("report", "last").code == 0
 
 
@@ -140,7 +141,7 @@ def test_a_file_of_settings_that_asks_for_it_hinders_no_other_run(misstep: Comma
         ),
         (
             ("show", "last", "--published"),
-            "--published can't go with a run of plan test\n  it is for runs of plan capability",
+            "--published can't go with a run of plan test\n  only a run of plan capability, or",
         ),
         (("report", "last", "--beside", "good.json"), "--beside can't go with a run of plan test"),
         (("show", "last", "--by", "topic", "--published"), "--published can't go with --by"),

@@ -6,7 +6,8 @@ from rich.console import Console
 from misstep.api import capability as api
 from misstep.api.curves import settle_others
 from misstep.cli.closing import close_run
-from misstep.cli.curves import refuse_company_in_json, show_curves
+from misstep.cli.company import refuse_company_in_json
+from misstep.cli.curves import show_curves
 from misstep.cli.groups import AGENTS, COMPANY, CURVE, LIMITS, RUNNING, SYNTHESIS
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, point_to_page, print_json, to_report

@@ -5,10 +5,9 @@ import click
 from misstep.api.runs import find_run
 from misstep.api.statements.stating import state
 from misstep.cli.closing import summed
-from misstep.cli.curves import refuse_company_of
+from misstep.cli.company import refuse_company_of
 from misstep.cli.gate import Gate
 from misstep.cli.groups import COMPANY
-from misstep.cli.kept import report_kept
 from misstep.cli.options import settings_options
 from misstep.cli.reports import check_reports, write_report
 from misstep.core.settings import Settings
@@ -28,6 +27,8 @@ def report(settings: Settings, run: str) -> int:
     RUN may be shortened, or be 'last'. A FILE.json with a capability curve has a page as well.
     """
     if is_kept(run):
+        from misstep.cli.kept import report_kept
+
         return report_kept(settings, run)
     check_reports(settings)
     found = find_run(settings, run)

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from misstep.api import runs as api
 from misstep.api.breakdown import break_down
-from misstep.cli.curves import refuse_company_in_json, refuse_company_of
+from misstep.cli.company import refuse_company_in_json, refuse_company_of
 from misstep.cli.groups import COMPANY
 from misstep.cli.numbers import MOST
 from misstep.cli.options import settings_options

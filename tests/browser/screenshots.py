@@ -24,7 +24,9 @@ from misstep.core.settings import Settings, Span
 from misstep.report.page import run_page
 from tests.browser.chromium import READY, Visitor, find_program, running_browser
 
-PICTURES = Path(__file__).parents[2] / "docs" / "images"
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "docs" / "images"
+KEPT = ROOT / "training" / "results"
 SIZES = {
     "report": (800, 1030),
     "case": (1000, 575),
@@ -61,11 +63,13 @@ def main() -> None:
         sys.exit("no Chromium is installed: make browser")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        report, curve, said = write_report(folder), write_curve(folder), terminal_output(folder)
+        report, curve, kept = write_report(folder), write_curve(folder), write_kept(folder)
+        said = terminal_output(folder)
         with serving(folder) as address, running_browser(program) as browser:
             for scheme in SCHEMES:
                 with visiting(browser, scheme) as visitor:
                     take(visitor.open(curve), "report", scheme)
+                    take_figure(visitor.open(kept), scheme)
                     take_case(visitor, report, scheme)
                     take_terminal(visitor, folder, said, scheme)
                     take_runs(visitor, address, scheme)
@@ -93,6 +97,14 @@ def write_curve(folder: Path) -> Path:
     page = folder / "curve.html"
     page.write_text(run_page(gather(settings, measure_capability(settings).run)), "utf-8")
     return page
+
+
+def write_kept(folder: Path) -> Path:
+    """The page of the embedded model's curves, which take hours to measure and are kept."""
+    tuned, base = (str(KEPT / f"{name}.json") for name in ("local", "local-base"))
+    with contextlib.redirect_stdout(io.StringIO()):
+        run(["report", tuned, "--beside", base, "--published", "--report-dir", str(folder)])
+    return folder / "local.html"
 
 
 def terminal_output(folder: Path) -> str:
@@ -128,6 +140,11 @@ def visiting(browser: Any, scheme: str) -> Iterator[Visitor]:
     )
     yield Visitor(context)
     context.close()
+
+
+def take_figure(page: Any, scheme: str) -> None:
+    """The curves without the page round them."""
+    save(page.locator("svg.figure").screenshot(), "capability", scheme)
 
 
 def take_case(visitor: Visitor, report: Path, scheme: str) -> None:
@@ -167,11 +184,15 @@ def take_playground(visitor: Visitor, address: str, scheme: str) -> None:
 
 
 def take(page: Any, name: str, scheme: str) -> None:
-    """A picture of the upper part, in few colours, which is all that a page has."""
+    """A picture of the upper part."""
     width, height = SIZES[name]
-    clip = {"x": 0, "y": 0, "width": width, "height": height}
-    taken = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
-    small = taken.quantize(COLOURS, dither=Image.Dither.NONE)
+    save(page.screenshot(clip={"x": 0, "y": 0, "width": width, "height": height}), name, scheme)
+
+
+def save(taken: bytes, name: str, scheme: str) -> None:
+    """A picture in few colours, which is all that a page has."""
+    picture = Image.open(io.BytesIO(taken)).convert("RGB")
+    small = picture.quantize(COLOURS, dither=Image.Dither.NONE)
     small.save(PICTURES / f"{name}-{scheme}.png", optimize=True)
 
 

@@ -8,6 +8,7 @@ from misstep.planning.capability.curve import capability_limit
 from misstep.report.curve import how_far, in_words, limit_in_words
 from misstep.report.naming import told_apart
 from misstep.report.plot import how_far_table
+from misstep.report.published import published_levels
 from tests.report.curves import point
 from tests.report.screens import shown
 
@@ -55,6 +56,14 @@ def test_those_who_don_t_see_the_picture_are_told_the_same_name() -> None:
     assert in_words([curve(*WAVERING, model="gpt")]) == (
         "react, gpt: 40 % of 10 cases with 2 actions; 60 % of 10 cases with 3 actions; 60 % at 3 actions."
     )
+
+
+def test_and_what_others_have_published() -> None:
+    assert in_words([curve(*WAVERING)], published_levels()).split(". ")[1:] == [
+        "GPT-3.5 in the PDoctor paper: 46 % with 3–5 actions (OT), under 20 % at 4",
+        "GPT-4 in the PDoctor paper: 78 % with 3–5 actions (OT), under 20 % at 8",
+        "PDoctor paper: other problems than these.",
+    ]
 
 
 def test_curves_of_one_agent_are_told_apart_by_their_runs() -> None:

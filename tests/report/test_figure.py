@@ -1,6 +1,7 @@
 """The figure: what is drawn is where its own axes say it should be, and nothing hides anything else."""
 
 import re
+from collections.abc import Sequence
 from itertools import combinations, pairwise
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -9,6 +10,7 @@ import msgspec
 import pytest
 
 from misstep.core.capability import Capability, Half, Point
+from misstep.report.published import Level, published_levels
 from misstep.report.web.figure import capability_figure
 from tests.report.curves import capability, falling, point
 
@@ -58,8 +60,8 @@ def corners(line: Element) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in re.findall(r"([\d.-]+),([\d.-]+)", line.get("points", ""))]
 
 
-def drawn(*curves: Capability, title: str = "") -> Picture:
-    return Picture(capability_figure(curves, title))
+def drawn(*curves: Capability, title: str = "", levels: Sequence[Level] = ()) -> Picture:
+    return Picture(capability_figure(curves, title, levels=levels))
 
 
 def test_rates_and_their_intervals_are_where_the_axes_say() -> None:
@@ -184,12 +186,49 @@ def letter_sizes(picture: Picture, name: str) -> list[float]:
     return [float(size) for size in re.findall(rf"\.figure {name} {{ font(?:-size)?: (\d+)px", style)]
 
 
+LEVELS = published_levels()
+
+
+def test_what_others_have_published_is_a_level_and_no_curve() -> None:
+    """One rate from 3 to 5 actions, and an arrow down from 20 % at the number of actions where it is lost."""
+    picture = drawn(falling("a", range(2, 4), 2.5), levels=LEVELS)
+    groups = picture.find("g", "published")[: len(LEVELS)]
+    for level, group in zip(LEVELS, groups, strict=True):
+        strokes = [numbers(line, "x1", "x2", "y1", "y2") for line in picture.find("line", "level", group)]
+        ((left, right, y, _),) = [each for each in strokes if each[2] == each[3]]
+        assert (picture.actions(left), picture.actions(right)) == pytest.approx((3, 5), abs=0.01)
+        assert picture.share(y) == pytest.approx(level.best.success, abs=0.001)
+        (shaft,) = [each for each in strokes if picture.share(each[2]) == pytest.approx(0.2, abs=0.001)]
+        assert picture.actions(shaft[0]) == pytest.approx(level.limit, abs=0.01)
+        assert picture.share(shaft[3]) < 0.2
+        above, beside = (each for each in picture.find("text", "note") if each.text == level.model)
+        assert picture.actions(float(above.get("x", ""))) == pytest.approx(3.5, abs=0.01)
+        assert 0 < level.limit - picture.actions(float(beside.get("x", ""))) < 0.5
+    assert picture.find("polyline", "curve", groups[0]) == []
+
+
+def test_it_is_said_whose_figures_they_are_and_that_the_problems_are_others() -> None:
+    curve = falling("a", range(2, 9), 5.0)
+    words = drawn(curve, levels=LEVELS).words()
+    assert words[-5:] == [
+        "GPT-3.5 in the PDoctor paper",
+        "46 % with 3–5 actions (OT), under 20 % at 4",
+        "GPT-4 in the PDoctor paper",
+        "78 % with 3–5 actions (OT), under 20 % at 8",
+        "PDoctor paper: other problems than these",
+    ]
+    assert not any("paper" in each for each in drawn(curve).words())
+
+
+@pytest.mark.parametrize("levels", [(), LEVELS], ids=["alone", "published"])
 @pytest.mark.parametrize("screen", [0, 1])
 @pytest.mark.parametrize("agents", [1, 2, 6])
 @pytest.mark.parametrize("sizes", [range(2, 3), range(2, 10), range(2, 21)])
-def test_no_text_runs_into_another_or_out_of_the_picture(sizes: range, agents: int, screen: int) -> None:
+def test_no_text_runs_into_another_or_out_of_the_picture(
+    sizes: range, agents: int, screen: int, levels: Sequence[Level]
+) -> None:
     """In letters of the size that the style sheet has for wide screens, and of that for phones."""
-    picture = drawn(*six(sizes)[:agents], title="How far agents get")
+    picture = drawn(*six(sizes)[:agents], title="How far agents get", levels=levels)
     _, _, width, height = map(float, picture.root.get("viewBox", "").split())
     letters, headings = (letter_sizes(picture, name)[screen] for name in ("text", r"\.heading"))
     boxes = [box(each, headings if each.get("class") == "heading" else letters) for each in picture.texts]

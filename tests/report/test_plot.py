@@ -11,6 +11,7 @@ from rich.text import Text
 from misstep.core.capability import Capability, Fit, Half, Point
 from misstep.core.verdict import ERROR_KINDS
 from misstep.report.plot import SIGNS, capability_plot, capability_table, error_table, how_far_table
+from misstep.report.published import published_levels
 from tests.report.curves import falling, point
 from tests.report.screens import shown
 
@@ -103,6 +104,45 @@ def test_several_curves() -> None:
         "▲ [red]\\u001b[2J\\u202e",
         "■ idle",
         "│ 95 % interval   · fitted   + 50 %   x chance   ╌ threshold 20 %, 40 %",
+    )
+
+
+def test_what_others_have_published_stands_beside_it() -> None:
+    short = curve("tools", *POINTS[:3])
+    assert shown(capability_plot([short, curve("idle", point(2, 0, 20))], published_levels()), 80) == text(
+        " 100 % ┤   ●       │",
+        "       │   │       ●",
+        "       │   │       │",
+        "       │   │       │",
+        "       │           ══════════════════",
+        "  75 % ┤                   │",
+        "       │                   ●",
+        "       │                   │",
+        "       │                   │",
+        "       │",
+        "  50 % ┤  x",
+        "       │           ──────────────────",
+        "       │",
+        "       │",
+        "       │",
+        "  25 % ┤          x",
+        "       │╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌",
+        "       │    │                ↓                               ⇓",
+        "       │    │             x",
+        "       │    │",
+        "   0 % ┤    ▲",
+        "       └────────────────────────────────────────────────────────",
+        "actions    2       3       4       5       6       7       8",
+        "● tools",
+        "▲ idle",
+        "│ 95 % interval   x chance   ╌ threshold 20 %",
+        "─ GPT-3.5 on other problems, PDoctor paper   ↓ under 20 %",
+        "═ GPT-4 on other problems, PDoctor paper   ⇓ under 20 %",
+    )
+    assert shown(how_far_table([short], published_levels()), 80) == text(
+        "tools                         above 50 % up to n = 4",
+        "GPT-3.5 in the PDoctor paper  46 % with 3–5 actions (OT), under 20 % at 4",
+        "GPT-4 in the PDoctor paper    78 % with 3–5 actions (OT), under 20 % at 8",
     )
 
 

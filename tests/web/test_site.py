@@ -26,6 +26,7 @@ from misstep.store.schema import STORE_VERSION
 from misstep.web.guard import Guard
 from misstep.web.site import Part, site
 from tests.api.labelled import keep_run
+from tests.report.curves import falling
 from tests.report.test_page import EVIL, outcome
 from tests.web.serving import served
 from tests.web.stored import KINDS, keep_every_kind, keep_outcomes
@@ -109,6 +110,23 @@ def test_every_kind_of_run_has_its_page(settings: Settings, kinds: dict[Verb, st
         for address in links(page):
             if address.startswith("/"):
                 assert client.get(address).status_code in (200, 303), address
+
+
+def test_other_curves_stand_beside_that_of_a_run(
+    settings: Settings, kinds: dict[Verb, str], tmp_path: Path
+) -> None:
+    kept, run = tmp_path / "kept.json", f"/runs/{kinds['capability']}"
+    kept.write_bytes(msgspec.json.encode(falling("somebody else", range(2, 6), 3.0)))
+    company = settings.overlay({"beside": (str(kept),), "published": True})
+    with browser(settings) as client:
+        assert "somebody else" not in client.get(run).text
+    with browser(company) as client:
+        page = client.get(run).text
+        assert "somebody else: 50 % at n = 3.0" in page
+        assert "GPT-4 in the PDoctor paper" in page
+        kept.unlink()
+        gone = client.get(run)
+    assert (gone.status_code, "No such file or directory" in gone.text) == (400, True)
 
 
 def test_the_cases_are_those_of_the_run(settings: Settings, kinds: dict[Verb, str]) -> None:

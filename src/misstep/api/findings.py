@@ -6,6 +6,7 @@ from misstep.api.capability import view_capability
 from misstep.api.casebook import book_of, book_of_diagnoses, book_of_one
 from misstep.api.consistency import view_consistency
 from misstep.api.crosstalk import view_crosstalk
+from misstep.api.curves import levels_beside, with_others
 from misstep.api.dissection import view_dissection
 from misstep.api.fixing.running import view_fixing
 from misstep.api.fuzzing import view_fuzzing
@@ -13,7 +14,6 @@ from misstep.api.runs import RunView, view_run
 from misstep.api.shrinking import view_reduction
 from misstep.core.purpose import BENCHMARKS
 from misstep.core.settings import Settings
-from misstep.report.naming import told_apart
 from misstep.report.page import Findings
 from misstep.report.terminal import RunRow
 from misstep.report.web.book import Book
@@ -46,12 +46,12 @@ def gather(settings: Settings, name: str, cases: Book | None = None) -> Findings
         found = reduction.outcome if reduction else None
         smallest = book_of_one(settings, run, found) if found else None
         return Findings(view.summary, smallest, reduction=reduction, place=place, run=row)
-    curves = (run, *settings.beside) if verb == "capability" else ()
     topics = break_down(settings, run, "topic")
     return Findings(
         summary=view.summary,
         cases=cases or book_of(settings, view.run),
-        capabilities=tuple(told_apart([view_capability(settings, curve) for curve in curves])),
+        capabilities=with_others(settings, view_capability(settings, run)) if verb == "capability" else (),
+        levels=levels_beside(settings),
         breakdowns=(topics,) if len(topics.portions) >= ENOUGH else (),
         place=place,
         run=row,

@@ -4,16 +4,17 @@ import click
 from rich.console import Console
 
 from misstep.api import capability as api
+from misstep.api.curves import settle_others
 from misstep.cli.closing import close_run
-from misstep.cli.groups import AGENTS, CURVE, LIMITS, RUNNING, SYNTHESIS
+from misstep.cli.company import refuse_company_in_json
+from misstep.cli.curves import show_curves
+from misstep.cli.groups import AGENTS, COMPANY, CURVE, LIMITS, RUNNING, SYNTHESIS
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, point_to_page, print_json, to_report
 from misstep.cli.watching import watched
 from misstep.core.capability import Capability
 from misstep.core.settings import BUDGETS, Settings, Span
 from misstep.errors import UsageError
-from misstep.report.naming import told_apart
-from misstep.report.plot import capability_plot, capability_table, error_table, how_far_table
 from misstep.report.terminal import counted
 from misstep.store.location import way_to
 
@@ -28,7 +29,7 @@ SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
     *AGENTS,
     *SIZES,
     *CURVE,
-    "beside",
+    *COMPANY,
     *LIMITS,
     *BUDGETS,
     *RUNNING,
@@ -41,11 +42,8 @@ def capability(settings: Settings) -> int:
         return announce(settings, lambda: (settings, api.estimate_capability(settings)))
     if settings.width is not None and not settings.adaptive:
         raise UsageError("--width is for --adaptive", "add --adaptive, or leave it out")
-    if settings.beside and settings.json:
-        raise UsageError("--beside can't go with --json", "misstep show RUN --json prints each of the others")
-    others = [api.view_capability(settings, run) for run in settings.beside]
-    # Others by their ids: the run to come would be the last itself.
-    settings = settings.overlay({"beside": tuple(curve.run for curve in others)})
+    refuse_company_in_json(settings)
+    settings = settle_others(settings)
     with watched(settings) as listeners:
         measure = api.resume_capability if settings.resume else api.measure_capability
         measured = measure(settings, *listeners)
@@ -53,7 +51,7 @@ def capability(settings: Settings) -> int:
     if settings.json:
         print_json(measured)
     elif not to_report(settings):
-        show_capability(Console(), measured, others, way_to(settings.store))
+        _show(settings, measured)
     return 0
 
 
@@ -62,20 +60,13 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
     if settings.json:
         print_json(measured)
     else:
-        show_capability(Console(), measured, [], way_to(settings.store))
+        _show(settings, measured)
 
 
-def show_capability(console: Console, measured: Capability, others: list[Capability], place: str) -> None:
-    """The curve, alone or among others, with what follows from it."""
-    measured, *others = told_apart([measured, *others])
-    console.print(capability_plot([measured, *others]))
-    console.print()
-    console.print(capability_table(measured))
-    console.print()
-    console.print(how_far_table([measured, *others]))
-    if any(sum(curve.errors.values()) for curve in (measured, *others)):
-        console.print()
-        console.print(error_table([measured, *others]))
+def _show(settings: Settings, measured: Capability) -> None:
+    """The curve, alone or among others, with what to do next."""
+    console, place = Console(), way_to(settings.store)
+    show_curves(console, settings, measured)
     unjudged = sum(point.cases - point.passed - point.failed for point in measured.curve)
     if unjudged:
         hint(console, f"{counted(unjudged, 'case')} could not be judged: misstep show {measured.run}{place}")

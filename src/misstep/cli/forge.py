@@ -4,10 +4,10 @@ import threading
 from contextlib import suppress
 
 import click
-from click.core import ParameterSource
 
 from misstep.api.benchmarking.room import claimed_room
 from misstep.benchmarks.forge.forge import Forge
+from misstep.cli.options import typed
 from misstep.cli.output import print_json_text
 from misstep.errors import UsageError
 
@@ -16,7 +16,7 @@ TAKEN = ("serve", "port", "json")  # all that has a meaning here
 
 def serve(port: int, as_json: bool) -> int:
     """Say where the forge is, and serve it until Ctrl-C."""
-    _refuse_vain(click.get_current_context())
+    _refuse_vain()
     with claimed_room() as room, Forge(room.folder, port=port) as served, suppress(KeyboardInterrupt):
         _tell(served, as_json)
         click.echo("until Ctrl-C", err=True)
@@ -42,14 +42,8 @@ def _tell(served: Forge, as_json: bool) -> None:
     click.echo(f"to look     {served.read_token}")
 
 
-def _refuse_vain(context: click.Context) -> None:
+def _refuse_vain() -> None:
     """What is typed and would be ignored is a mistake; what a file of settings says is for other commands."""
-    typed = [
-        parameter.opts[-1]
-        for parameter in context.command.params
-        if parameter.name not in TAKEN
-        and context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-    ]
-    if typed:
-        hint = f"leave {'it' if len(typed) == 1 else 'them'} out: the forge by itself takes --port and --json"
-        raise UsageError(f"{' and '.join(typed)} can't go with --serve", hint)
+    if vain := typed(lambda name: name not in TAKEN):
+        hint = f"leave {'it' if len(vain) == 1 else 'them'} out: the forge by itself takes --port and --json"
+        raise UsageError(f"{' and '.join(vain)} can't go with --serve", hint)

@@ -6,6 +6,7 @@ __all__ = [
     "ABOUT_TRYING",
     "AGENTS",
     "CALLING",
+    "COMPANY",
     "CONSISTENCY",
     "CURVE",
     "FIXED_BY_A_RUN",
@@ -34,6 +35,9 @@ TRACING = ("otlp", "otlp_content")
 RUNNING = ("dry_run", "on", "ray_address", *TRACING, *KEEPING)
 
 CURVE = ("per_pair", "most_cases", "threshold", "full", "adaptive", "width")
+
+# What is shown beside a curve.
+COMPANY = ("beside", "published")
 
 INQUIRY = ("method", "sample", "mutations", "confidence", "most_runs")
 

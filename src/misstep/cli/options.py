@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from misstep.api.configuration import load_settings, parse_text
 from misstep.cli.groups import FIXED_BY_A_RUN, SYNTHESIS
@@ -29,7 +30,7 @@ _METAVARS = {
     "agent": "AGENT",
     "agent_args": "KEY=VALUE",
     "baseline": "RUN",
-    "beside": "RUN",
+    "beside": "RUN|FILE",
     "budget_time": "DURATION",
     "budget_usd": "DOLLARS",
     "usd_per_tool": "DOLLARS",
@@ -109,6 +110,17 @@ def settings_options(
 def flag(name: str) -> str:
     """The long option of a setting."""
     return _NAMES.get(name, (f"--{name.replace('_', '-')}",))[-1]
+
+
+def typed(wanted: Callable[[str], bool]) -> list[str]:
+    """The flags that somebody has typed, of those parameters of the command that are `wanted`."""
+    context = click.get_current_context()
+    return [
+        parameter.opts[-1]
+        for parameter in context.command.params
+        if wanted(parameter.name or "")
+        and context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+    ]
 
 
 def _option(

@@ -5,11 +5,14 @@ import click
 from misstep.api.runs import find_run
 from misstep.api.statements.stating import state
 from misstep.cli.closing import summed
+from misstep.cli.company import refuse_company_of
 from misstep.cli.gate import Gate
+from misstep.cli.groups import COMPANY
 from misstep.cli.options import settings_options
 from misstep.cli.reports import check_reports, write_report
 from misstep.core.settings import Settings
 from misstep.report.text import plain
+from misstep.store.curves import is_kept
 
 ABOUT = {"baseline": "An earlier run to hold it against; exit with 1 if this one is significantly worse."}
 USUAL = {"report": ("html",)}
@@ -17,14 +20,20 @@ USUAL = {"report": ("html",)}
 
 @click.command("report")
 @click.argument("run")
-@settings_options("report", "report_dir", "baseline", "store", usual=USUAL, about=ABOUT)
+@settings_options("report", "report_dir", "baseline", *COMPANY, "store", usual=USUAL, about=ABOUT)
 def report(settings: Settings, run: str) -> int:
     """Write reports of a run, finished or not; the paths of their files are printed.
 
-    RUN may be shortened, or be 'last'.
+    RUN may be shortened, or be 'last'. A FILE.json with a capability curve has a page as well.
     """
+    if is_kept(run):
+        from misstep.cli.kept import report_kept
+
+        return report_kept(settings, run)
     check_reports(settings)
     found = find_run(settings, run)
+    if found.purpose.verb != "capability":
+        refuse_company_of(f"a run of {found.purpose.command}")
     settings = settings.overlay({"fail_on": "none"})
     ending = Gate(settings, found.purpose.verb, found.id).close(found.id, 0, 0)
     statement = state(settings, found.id, ending.held, not ending.code if ending.held else None)

@@ -39,7 +39,7 @@ def make_reports(settings: Settings, stdout: BinaryIO) -> Iterator[list[Listener
     check_reports(settings)
     with ExitStack() as stack:
         live = "ndjson" in settings.report
-        yield [_Late(settings.report_dir, stdout, stack)] if live else []
+        yield [_Late(settings, stdout, stack)] if live else []
 
 
 def check_reports(settings: Settings) -> None:
@@ -80,7 +80,7 @@ def write_reports(settings: Settings, statement: Statement, summed: Summed) -> N
 def write_report(settings: Settings, kind: Report, statement: Statement, summed: Summed) -> str:
     """Write one report, whole or not at all; its path."""
     name = statement.run or statement.command.replace(" ", "-")
-    path = _path(settings.report_dir, name, ENDINGS[kind])
+    path = report_path(settings, name, kind)
     with opened(path) as file:
         for piece in _pieces(settings, kind, statement, summed):
             file.write(piece.encode("utf-8", "replace"))
@@ -145,8 +145,8 @@ def add_step_summary(settings: Settings, statement: Statement) -> None:
 class _Late:
     """A report that is opened when its run has a name."""
 
-    def __init__(self, folder: str, stdout: BinaryIO, stack: ExitStack) -> None:
-        self._folder = folder
+    def __init__(self, settings: Settings, stdout: BinaryIO, stack: ExitStack) -> None:
+        self._settings = settings
         self._stdout = stdout
         self._stack = stack
         self._early = list[Event]()
@@ -154,7 +154,7 @@ class _Late:
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            path = _path(self._folder, event.run, "ndjson")
+            path = report_path(self._settings, event.run, "ndjson")
             self._report = self._stack.enter_context(NdjsonReport(path, self._stdout))
             for earlier in self._early:
                 self._report(earlier)
@@ -164,5 +164,6 @@ class _Late:
             self._early.append(event)
 
 
-def _path(folder: str, name: str, ending: str) -> str:
-    return "-" if folder == "-" else os.path.join(folder, f"{name}.{ending}")
+def report_path(settings: Settings, name: str, kind: Report) -> str:
+    folder = settings.report_dir
+    return "-" if folder == "-" else os.path.join(folder, f"{name}.{ENDINGS[kind]}")

@@ -9,6 +9,8 @@ from rich.console import Console
 
 from misstep.api import runs as api
 from misstep.api.breakdown import break_down
+from misstep.cli.company import refuse_company_in_json, refuse_company_of
+from misstep.cli.groups import COMPANY
 from misstep.cli.numbers import MOST
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, quoted
@@ -21,6 +23,7 @@ from misstep.report.breakdown import breakdown_view
 from misstep.report.case import case_view
 from misstep.report.terminal import RunRow, failures_table, runs_table, summary_table
 from misstep.report.text import plain
+from misstep.store.curves import is_kept
 from misstep.store.location import way_to
 from misstep.store.runs import Run
 
@@ -79,12 +82,22 @@ def _row(run: Run, live: bool) -> RunRow:
 @click.argument("case", required=False)
 @click.option("--most", type=MOST, default=20, show_default=True, help="How many failures to list.")
 @click.option("--by", type=click.Choice(FACETS), help="Show the cases by what they have in common.")
-@settings_options("store", "json")
+@settings_options(*COMPANY, "store", "json")
 def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | None) -> int:
-    """Show a run, or one of its cases in full. RUN may be shortened, or be 'last'."""
+    """Show a run, or one of its cases in full. RUN may be shortened, or be 'last'.
+
+    A FILE.json with a capability curve is shown like the run that it came from.
+    """
+    refuse_company_in_json(settings)
+    if case is None and is_kept(run):
+        _find("misstep.cli.kept:show_kept")(settings, run)
+        return 0
     if "/" in run and case is None:
         run, case = run.split("/", 1)
-    part = _PARTS.get(api.find_run(settings, run).purpose.verb) if case else None
+    purpose = api.find_run(settings, run).purpose
+    if case or by or purpose.verb != "capability":
+        refuse_company_of("a case" if case else "--by" if by else f"a run of {purpose.command}")
+    part = _PARTS.get(purpose.verb) if case else None
     if part:
         _find(part)(settings, run, case)
     elif case:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from misstep.adapters.hosting import LOOPBACK, is_loopback
+from misstep.cli.groups import COMPANY
 from misstep.cli.numbers import PORT
 from misstep.cli.options import settings_options
 from misstep.core.settings import Settings
@@ -30,7 +31,7 @@ READ_ALONG = "without https in front, others on the network can read along"
     "--port", type=PORT, default=USUAL_PORT, show_default=True, help="Which port to take (0: a free one)."
 )
 @click.option("--open", "opening", is_flag=True, help="Open the page in your browser.")
-@settings_options("store")
+@settings_options(*COMPANY, "store")
 def serve(settings: Settings, host: str, port: int, opening: bool) -> int:
     """Show the runs of the store in a browser, those that go on as well, until Ctrl-C.
 

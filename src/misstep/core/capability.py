@@ -1,10 +1,19 @@
 """How far an agent gets: its success as the number of actions grows."""
 
 from collections.abc import Mapping
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
+from misstep.core.case import MOST_ACTIONS
 from misstep.core.verdict import ErrorKind
+
+CURVE_VERSION = 1  # of the form in which curves are kept
+
+Count = Annotated[int, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Size = Annotated[int, Meta(ge=1, le=MOST_ACTIONS)]
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -13,13 +22,13 @@ class Point(msgspec.Struct, frozen=True):
     `chance` is the mean chance level of the same cases.
     """
 
-    actions: int
-    cases: int
-    passed: int
-    failed: int
-    success: float | None
-    interval: tuple[float, float]
-    chance: float | None
+    actions: Size
+    cases: Count
+    passed: Count
+    failed: Count
+    success: Share | None
+    interval: tuple[Share, Share]
+    chance: Share | None
 
 
 class Half(msgspec.Struct, frozen=True):
@@ -37,8 +46,8 @@ class Fit(msgspec.Struct, frozen=True):
     """
 
     half: Half
-    spread: float
-    misfit: float | None = None
+    spread: Annotated[float, Meta(gt=0)]
+    misfit: Share | None = None
 
 
 class Capability(msgspec.Struct, frozen=True):
@@ -54,9 +63,10 @@ class Capability(msgspec.Struct, frozen=True):
     agent: str
     model: str | None
     curve: tuple[Point, ...]
-    threshold: float
-    limit: int | None
+    threshold: Share
+    limit: Size | None
     reached: bool
     half: Half | None
     fit: Fit | None
-    errors: Mapping[ErrorKind, int]
+    errors: Mapping[ErrorKind, Count]
+    version: int = CURVE_VERSION

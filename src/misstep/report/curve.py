@@ -4,8 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from misstep.core.capability import Capability, Half
 from misstep.report.naming import IN_FULL, agent_name
+from misstep.report.published import Level
 from misstep.report.statistics import p_in_words
 
+PAPER = "PDoctor paper"
+OTHER_PROBLEMS = f"{PAPER}: other problems than these"
 NOTHING_JUDGED = "no case was judged"
 MISFIT = 0.01  # p-value under which a curve is said not to fit
 
@@ -56,11 +59,24 @@ def misfit_in_words(curve: Capability) -> str:
     return f"the curve does not fit the points ({p_in_words(curve.fit.misfit)}): go by the points"
 
 
-def in_words(curves: Sequence[Capability]) -> str:
-    """All curves, for those who don't see the picture."""
-    return " ".join(
-        f"{agent_name(curve, IN_FULL)}: {'; '.join((*_rates(curve), how_far(curve)))}." for curve in curves
-    )
+def level_name(level: Level) -> str:
+    return f"{level.model} in the {PAPER}"
+
+
+def level_in_words(level: Level) -> str:
+    """The rate of the model's best agent, and where its agents are under the threshold."""
+    (low, high), best = level.actions, level.best
+    rate = f"{whole_percent(best.success)} with {low}–{high} actions ({best.framework})"
+    return f"{rate}, under {whole_percent(level.threshold)} at {level.limit}"
+
+
+def in_words(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> str:
+    """All that is drawn, for those who don't see the picture."""
+    told = [
+        f"{agent_name(curve, IN_FULL)}: {'; '.join((*_rates(curve), how_far(curve)))}" for curve in curves
+    ]
+    told += [f"{level_name(level)}: {level_in_words(level)}" for level in levels]
+    return " ".join(f"{each}." for each in (*told, *([OTHER_PROBLEMS] if levels else [])))
 
 
 def _rates(curve: Capability) -> Iterator[str]:

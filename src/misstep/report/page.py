@@ -17,6 +17,7 @@ from misstep.core.purpose import BENCHMARKS, ON_TOOLS
 from misstep.core.reduction import Reduction
 from misstep.core.summary import Summary
 from misstep.report.naming import specs_in_short
+from misstep.report.published import Level
 from misstep.report.terminal import RunRow
 from misstep.report.web import frontend, sections
 from misstep.report.web.about import about, in_one_line
@@ -34,7 +35,7 @@ TITLE = 120
 class Findings(msgspec.Struct, frozen=True):
     """What is known about a run. `cases` are those that can be looked into; `place` is what has to be added
     to a command so that it finds the store. `run` says how it was set up, `held` how it stands against its
-    baseline."""
+    baseline, `levels` what others have published on how far agents get."""
 
     summary: Summary
     cases: Book | None = None
@@ -50,11 +51,19 @@ class Findings(msgspec.Struct, frozen=True):
     groups: CrosstalkReport | None = None
     fixes: FixRun | None = None
     held: Held | None = None
+    levels: Sequence[Level] = ()
 
 
 def run_page(findings: Findings) -> str:
     """Everything that is known about a run."""
     return page(title_of(findings), tuple(run_parts(findings)), findings.cases)
+
+
+def curves_page(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> str:
+    """Curves by themselves, without the runs that they came from."""
+    failed = any(sum(curve.errors.values()) for curve in curves)
+    parts = (sections.capability(curves, levels), *([sections.errors(curves)] if failed else []))
+    return page("Success by number of actions", parts)
 
 
 def title_of(findings: Findings) -> str:
@@ -123,7 +132,7 @@ def run_parts(findings: Findings) -> Iterator[Markup]:
     yield sections.success(summary)
     yield sections.counts(summary)
     if findings.capabilities:
-        yield sections.capability(findings.capabilities)
+        yield sections.capability(findings.capabilities, findings.levels)
         if summary.failed:
             yield sections.errors(findings.capabilities)
     for breakdown in findings.breakdowns:

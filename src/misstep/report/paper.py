@@ -1,12 +1,8 @@
 """The tables of the PDoctor paper, with its own figures beside those measured."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import resources
 from itertools import islice, zip_longest
 
-import msgspec
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -17,39 +13,13 @@ from misstep.report.breakdown import finding
 from misstep.report.layout import bare_table
 from misstep.report.naming import agent_name
 from misstep.report.plot import capability_plot, how_far_table
+from misstep.report.published import Published, load_paper, published_levels
 from misstep.report.shares import KINDS, Column, counted_column, shares_table
 from misstep.report.terminal import percent
 from misstep.report.text import plain
 
 TOP = 5
 TOPIC = 200  # characters
-
-
-class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the paper says about one agent; shares are in percent, of timed problems not always there."""
-
-    framework: str
-    paradigm: str
-    model: str
-    generated: int
-    failed: int
-    synthesis_seconds: float
-    agent_seconds: float
-    errors: Mapping[str, float]
-    causes: Mapping[str, float]
-    timed_errors: Mapping[str, float] = {}
-    timed_causes: Mapping[str, float] = {}
-
-
-class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    agent: tuple[Published, ...]
-    topics: Mapping[str, Mapping[str, int]]
-
-
-@cache
-def load_paper() -> Paper:
-    text = resources.files(__package__).joinpath("data/pdoctor.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Paper)
 
 
 def paper_view(replication: Replication) -> RenderableType:
@@ -60,7 +30,7 @@ def paper_view(replication: Replication) -> RenderableType:
         )
     timed = replication.question == "rq3"
     parts = [
-        _titled(f"Figure {9 if timed else 8}: success by the number of actions", _curves(replication)),
+        _titled(f"Figure {9 if timed else 8}: success by the number of actions", _curves(replication, timed)),
         _titled(
             f"Table {6 if timed else 3}: kinds of errors within the capability limit",
             _errors_table(replication, timed),
@@ -77,9 +47,10 @@ def _titled(title: str, body: RenderableType) -> RenderableType:
     return Group(Text(f"\n{title}", style="bold"), body)
 
 
-def _curves(replication: Replication) -> RenderableType:
-    curves = replication.capabilities
-    return Group(capability_plot(curves), Text(), how_far_table(curves))
+def _curves(replication: Replication, timed: bool) -> RenderableType:
+    """The paper has no curve in numbers; what it says instead is there for problems without times only."""
+    curves, levels = replication.capabilities, () if timed else published_levels()
+    return Group(capability_plot(curves, levels), Text(), how_far_table(curves, levels))
 
 
 def _effectiveness_table(rows: Sequence[Effectiveness]) -> RenderableType:

@@ -9,9 +9,18 @@ from rich.text import Text
 
 from misstep.core.capability import Capability, Fit, Point
 from misstep.core.statistics import logistic
-from misstep.report.curve import how_far, limit_in_words, misfit_in_words, whole_percent
+from misstep.report.curve import (
+    PAPER,
+    how_far,
+    level_in_words,
+    level_name,
+    limit_in_words,
+    misfit_in_words,
+    whole_percent,
+)
 from misstep.report.layout import bare_table
 from misstep.report.naming import agent_name
+from misstep.report.published import Level
 from misstep.report.shares import KINDS, counted_column, shares_table
 from misstep.report.statistics import interval
 from misstep.report.terminal import percent
@@ -23,18 +32,26 @@ CELL = 8  # columns for a number of actions, where there is room
 SIGNS = "●▲■◆▼★"
 STYLES = ("cyan", "magenta", "green", "yellow", "blue", "red")
 CHANCE, FITTED, THRESHOLD, BAR, HALF = "x", "·", "╌", "│", "+"
+LEVELS = (("─", "↓"), ("═", "⇓"))  # of others: a rate, where it is lost
 
 
-def capability_plot(curves: Sequence[Capability]) -> RenderableType:
-    """Success against the number of actions: points with intervals, the chance level, the fitted curve."""
+def capability_plot(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> RenderableType:
+    """Success against the number of actions: points with intervals, the chance level, the fitted curve.
+
+    `levels` are what others have published.
+    """
     sizes = [point.actions for curve in curves for point in curve.curve]
-    return _Plot(curves, min(sizes), max(sizes)) if sizes else Text("no case has been run", style="dim")
+    if not sizes:
+        return Text("no case has been run", style="dim")
+    sizes += [size for level in levels for size in (*level.actions, level.limit)]
+    return _Plot(curves, levels, min(sizes), max(sizes))
 
 
 class _Plot(msgspec.Struct, frozen=True):
     """The curves from `low` to `high` actions, as wide as there is room."""
 
     curves: Sequence[Capability]
+    levels: Sequence[Level]
     low: int
     high: int
 
@@ -42,9 +59,11 @@ class _Plot(msgspec.Struct, frozen=True):
         board = _Board(self.low, self.high, len(self.curves), min(WIDEST, options.max_width))
         for threshold in sorted({curve.threshold for curve in self.curves}):
             board.rule(threshold)
+        for number, level in enumerate(self.levels):
+            board.level(level, number)
         for number, curve in enumerate(self.curves):
             board.draw(curve, number)
-        for line in (*board.rows(), *board.axis(), *_legend(self.curves)):
+        for line in (*board.rows(), *board.axis(), *_legend(self.curves, self.levels)):
             line.no_wrap, line.overflow = True, "ellipsis"
             yield line
 
@@ -73,6 +92,15 @@ class _Board:
     def rule(self, share: float) -> None:
         for column in range(self._width):
             self._cells[_row(share), column] = _Cell(THRESHOLD, "dim")
+
+    def level(self, level: Level, number: int) -> None:
+        """A rate over several numbers of actions, and a mark below the threshold where it is lost."""
+        line, mark = LEVELS[number % len(LEVELS)]
+        first, last = (self._column(size, 0) for size in level.actions)
+        for column in range(first, last + self._slots):
+            self._cells[_row(level.best.success), column] = _Cell(line, "dim")
+        behind = self._column(level.limit, self._slots)
+        self._points[_row(level.threshold) + 1, behind] = _Cell(mark, "dim")
 
     def draw(self, curve: Capability, number: int) -> None:
         style, slot = STYLES[number % len(STYLES)], number % self._slots
@@ -134,7 +162,7 @@ def _row(share: float) -> int:
     return HEIGHT - round(share * HEIGHT)
 
 
-def _legend(curves: Sequence[Capability]) -> Iterator[Text]:
+def _legend(curves: Sequence[Capability], levels: Sequence[Level]) -> Iterator[Text]:
     for number, curve in enumerate(curves):
         style = STYLES[number % len(STYLES)]
         yield Text.assemble((f"{SIGNS[number % len(SIGNS)]} ", style), agent_name(curve))
@@ -149,6 +177,10 @@ def _legend(curves: Sequence[Capability]) -> Iterator[Text]:
         f"{THRESHOLD} threshold {thresholds}",
     ]
     yield Text("   ".join(marks), style="dim")
+    for number, level in enumerate(levels):
+        line, mark = LEVELS[number % len(LEVELS)]
+        told = f"{line} {level.model} on other problems, {PAPER}"
+        yield Text(f"{told}   {mark} under {whole_percent(level.threshold)}", style="dim")
 
 
 def capability_table(capability: Capability) -> Table:
@@ -171,8 +203,9 @@ def error_table(capabilities: Sequence[Capability]) -> Table:
     return shares_table("error", KINDS, columns)
 
 
-def how_far_table(capabilities: Sequence[Capability]) -> Table:
-    """Of each agent, where it is at 50 %, and up to where it is above the threshold."""
+def how_far_table(capabilities: Sequence[Capability], levels: Sequence[Level] = ()) -> Table:
+    """Of each agent, where it is at 50 %, and up to where it is above the threshold; of `levels`, all that is
+    published."""
     table = bare_table(headed=False)
     for curve in capabilities:
         table.add_row(Text(agent_name(curve), style="bold"), Text(how_far(curve)))
@@ -180,4 +213,6 @@ def how_far_table(capabilities: Sequence[Capability]) -> Table:
             table.add_row("", Text(f"limit {limit}"))
         if misfit := misfit_in_words(curve):
             table.add_row("", Text(misfit, style="yellow"))
+    for level in levels:
+        table.add_row(Text(level_name(level), style="dim"), Text(level_in_words(level), style="dim"))
     return table

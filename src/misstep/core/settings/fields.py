@@ -97,8 +97,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         _doc("How narrow --adaptive gets the interval of the 50 % point (default: like all cases would)."),
     ] = None
     beside: Annotated[
-        tuple[str, ...], _doc("A capability run to show in the same figure; may be repeated.")
+        tuple[str, ...],
+        _doc("A capability run, or a FILE.json with a curve, to show in the same figure; may be repeated."),
     ] = ()
+    published: Annotated[
+        bool, _doc("Show beside a curve what the PDoctor paper says of GPT-3.5 and GPT-4.")
+    ] = False
     method: Annotated[Method, _doc("How causes are found.")] = "sequential"
     sample: Annotated[int, Meta(ge=1, le=10**6), _doc("Most failures to look into.")] = 100
     mutations: Annotated[int, Meta(ge=1, le=1000), _doc("Mutations of each kind in the method pdoctor.")] = 5

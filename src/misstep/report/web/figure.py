@@ -7,10 +7,15 @@ from misstep.core.capability import Capability, Fit, Half, Point
 from misstep.core.statistics import logistic
 from misstep.report.curve import how_far, in_words, whole_percent
 from misstep.report.naming import IN_FULL, agent_name
+from misstep.report.published import Level
+from misstep.report.web import orientation
 from misstep.report.web.board import (
+    ENTRY,
     GAP,
     LEFT,
+    LINE,
     RIGHT,
+    SAMPLE,
     STRIP,
     WIDTH,
     Frame,
@@ -26,34 +31,39 @@ from misstep.report.web.board import (
 from misstep.report.web.markup import Markup, element, text
 
 AXIS = 58  # below the plot: numbers, their name, a gap
-ENTRY, LINE = 42, 18  # of the legend: room for letters as large as those on a phone
 TINY = 2.0  # a mark on a chance level
 SMALL = 3.2  # one in the strip
 LARGE = 4.5  # one in the legend
 ZOOM = 1.25  # the size of the picture where nobody else says
 
 
-def capability_figure(curves: Sequence[Capability], title: str, styled: bool = True) -> str:
+def capability_figure(
+    curves: Sequence[Capability], title: str, styled: bool = True, levels: Sequence[Level] = ()
+) -> str:
     """An SVG with the success of each agent as the number of actions grows.
 
     Rates have their 95 % intervals, a fitted curve where there is one, the chance level beside them, and
     below them the number of actions at which success passes 50 %. One that is not `styled` stands in a page
-    that has its styles.
+    that has its styles. `levels` are what others have published.
     """
-    frame = _frame(curves, title)
-    height = frame.bottom + AXIS + ENTRY * len(curves) + LINE
+    frame = _frame(curves, title, levels)
+    end = frame.bottom + AXIS + ENTRY * len(curves)
+    height = end + LINE + orientation.room_for(levels)
     parts = (
         element("title", text(title or "Success by number of actions", 300)),
-        element("desc", text(in_words(curves), 20_000)),
+        element("desc", text(in_words(curves, levels), 20_000)),
         *([Markup(f"<style>{_style()}</style>")] if styled else []),
         element("rect", class_="paper", width=WIDTH, height=height),
         *([label(fitting(title, 56), LEFT, 19, "heading")] if title else []),
         *_axes(frame),
         *(across(frame.y(threshold), "threshold") for threshold in _thresholds(curves)),
         *_chances(curves, frame),
+        *orientation.levels_drawn(levels, frame),
         *(_series(each, agent, frame) for agent, each in enumerate(curves)),
         *_halves(curves, frame),
+        *orientation.levels_named(levels, frame),
         *_legend(curves, frame.bottom + AXIS),
+        *orientation.levels_explained(levels, end + LINE),
     )
     return element(
         "svg",
@@ -71,8 +81,9 @@ def _style() -> str:
     return (files("misstep.report") / "data" / "figure.css").read_text("utf-8")
 
 
-def _frame(curves: Sequence[Capability], title: str) -> Frame:
+def _frame(curves: Sequence[Capability], title: str, levels: Sequence[Level]) -> Frame:
     sizes = {point.actions for each in curves for point in each.curve} or {2}
+    sizes |= {size for level in levels for size in (*level.actions, level.limit)}
     halves = sum(each.half is not None for each in curves)
     return Frame(min(sizes), max(sizes), max(1, len(curves)), halves, 62 if title else 34)
 
@@ -164,15 +175,14 @@ def _half(half: Half, y: float, frame: Frame) -> Iterator[Markup]:
 
 
 def _legend(curves: Sequence[Capability], y: float) -> Iterator[Markup]:
-    sample = LEFT - 46, LEFT - 8
     for agent, each in enumerate(curves):
-        line = curve([(x, y) for x in sample], agent)
-        yield coloured(agent, line, mark(sum(sample) / 2, y, agent, LARGE))
+        line = curve([(x, y) for x in SAMPLE], agent)
+        yield coloured(agent, line, mark(sum(SAMPLE) / 2, y, agent, LARGE))
         name = agent_name(each, IN_FULL)
         yield element("g", element("title", text(name)), label(fitting(name, 46), LEFT, y))
         yield label(how_far(each), LEFT, y + LINE, "dim")
         y += ENTRY
-    yield path([(x, y) for x in sample], "chance")
+    yield path([(x, y) for x in SAMPLE], "chance")
     yield label("chance level", LEFT, y, "dim")
     yield across(y, "threshold", LEFT + 190, LEFT + 228)
     thresholds = ", ".join(map(whole_percent, _thresholds(curves)))

@@ -11,9 +11,10 @@ from misstep.core.summary import Summary
 from misstep.core.verdict import JUDGEMENTS, ErrorKind
 from misstep.report.baseline import held_in_words
 from misstep.report.breakdown import PLURALS, finding
-from misstep.report.curve import how_far, whole_percent
+from misstep.report.curve import OTHER_PROBLEMS, how_far, whole_percent
 from misstep.report.diagnosis import cause_shares
 from misstep.report.naming import IN_FULL, agent_name
+from misstep.report.published import Level
 from misstep.report.shares import KINDS, share
 from misstep.report.statistics import interval, p_value
 from misstep.report.terminal import money, percent
@@ -99,9 +100,31 @@ def counts(summary: Summary) -> Markup:
     return tiles(rows)
 
 
-def capability(curves: Sequence[Capability]) -> Markup:
-    """How far agents get: the figure, and the numbers in it."""
-    return section("Capability", Markup(capability_figure(curves, "", styled=False)), *map(_points, curves))
+def capability(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> Markup:
+    """How far agents get: the figure, and the numbers in it; `levels` are what others have published."""
+    figure = Markup(capability_figure(curves, "", styled=False, levels=levels))
+    return section("Capability", figure, *map(_points, curves), *([_published(levels)] if levels else []))
+
+
+def _published(levels: Sequence[Level]) -> Markup:
+    """Every agent of the paper, where the figure has the best of each model."""
+    rows = [
+        Row(
+            (
+                f"{agent.framework}, {agent.model}",
+                f"{level.actions[0]}–{level.actions[1]}",
+                f"{agent.generated:,}",
+                percent(agent.success),
+                interval(agent.interval),
+                f"at {level.limit} actions",
+            )
+        )
+        for level in levels
+        for agent in level.agents
+    ]
+    under = ", ".join(sorted({whole_percent(level.threshold) for level in levels}))
+    headings = ("agent", "actions", "cases", "success", "95 % interval", f"model under {under}")
+    return grid(headings, rows, 1, OTHER_PROBLEMS)
 
 
 def _points(curve: Capability) -> Markup:

@@ -6,14 +6,14 @@ from typing import NamedTuple
 from misstep.core.case import Case
 from misstep.core.constraint import Family
 from misstep.core.dice import Dice, derive_seed
-from misstep.planning.language.parts import Part
+from misstep.planning.language.parts import Part, part_of
 from misstep.planning.language.requests import load_requests
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
 
 PLAIN = Recipe()
-TRAIN = Part("seen", "seen", "seen")
+TRAIN = part_of(("train",))
 MIXTURES: dict[str, tuple[Family, ...]] = {
     "order": ("order",),
     "time": ("time",),

@@ -10,19 +10,46 @@ from typing import Any
 import pytest
 
 NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
+ATTEMPTS = 5
 
 
 @contextmanager
 def ray_cluster() -> Iterator[Any]:
     """A cluster with one node; another test process waits until there is no other such cluster."""
     pytest.importorskip("ray", reason="ray is not installed")
-    from ray.cluster_utils import Cluster
-
     with (Path(tempfile.gettempdir()) / "misstep-test-cluster.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+        cluster = _start()
         yield cluster
         cluster.shutdown()
+
+
+def _start() -> Any:
+    """A cluster that keeps actors: now and then Ray starts one that takes every driver for dead, and goes on so."""
+    from ray.cluster_utils import Cluster
+
+    for _ in range(ATTEMPTS):
+        cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+        if _keeps_actors(cluster.address):
+            return cluster
+        cluster.shutdown()
+    return pytest.fail(f"{ATTEMPTS} new clusters lost their first actor")
+
+
+def _keeps_actors(address: str) -> bool:
+    import ray
+
+    class Voice:
+        def speak(self) -> str:
+            return "here"
+
+    ray.init(address=address, log_to_driver=False)
+    try:
+        return bool(ray.get(ray.remote(Voice).remote().speak.remote()) == "here")
+    except ray.exceptions.RayError:
+        return False
+    finally:
+        ray.shutdown()
 
 
 def with_two_nodes(cluster: Any) -> Any:

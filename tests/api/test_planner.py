@@ -38,6 +38,7 @@ def run(actions: int, seed: int, store: Path) -> list[Outcome]:
         part=("topics", "words"),
         count=EACH,
         seed=seed,
+        jobs=1,  # one engine: there are other tests beside this one
         store=str(store),
     )
     misstep.run_agent(settings, listen)

@@ -103,6 +103,10 @@ class Examiner:
 
     def examine(self, cases: Sequence[Case]) -> list[bool]:
         """Which of the problems are solved."""
+        return [sitting.passed for sitting in self.sit(cases)]
+
+    def sit(self, cases: Sequence[Case]) -> list[Sitting]:
+        """All of the problems, each to its end."""
         sittings = [Sitting(case, self._tokenizer) for case in cases]
         while waiting := [sitting for sitting in sittings if not sitting.is_over]:
             for group in _groups(waiting):
@@ -110,7 +114,7 @@ class Examiner:
                 choices = self._choose([sitting for sitting, _ in group], prompts)
                 for (sitting, _), choice in zip(group, choices, strict=True):
                     sitting.go_on(choice)
-        return [sitting.passed for sitting in sittings]
+        return sittings
 
     @torch.inference_mode()
     def _choose(self, sittings: list[Sitting], prompts: list[list[int]]) -> list[Choice]:

@@ -56,7 +56,8 @@ class Pace:
         # Forward and back through what is frozen, and once more for what learns.
         self._per_token = 4 * own * shape.layers + 6 * small
         self._per_word = 4 * shape.words * shape.width
-        self._per_pair = 6 * shape.layers * shape.width * 2 / 2  # attention looks back only
+        # Attention, which looks back only: for each token by the length of its text.
+        self._per_length = 6 * shape.layers * shape.width
         self._began = time.monotonic()
         self.tokens = self.padding = self.words = 0
         self._arithmetic = 0.0
@@ -69,7 +70,7 @@ class Pace:
         self.padding += int((batch.texts == 0).sum())
         self.words += words
         self._arithmetic += (
-            rows * length * (self._per_token + self._per_pair * length) + words * self._per_word
+            rows * length * (self._per_token + self._per_length * length) + words * self._per_word
         )
 
     def told(self) -> dict[str, float]:

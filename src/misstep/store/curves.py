@@ -50,10 +50,7 @@ def _parse(data: bytes, path: str) -> Capability:
                 f"a curve of version {version}", f"this misstep reads version {CURVE_VERSION}", where=path
             )
         return msgspec.json.decode(data, type=Capability)
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # what is no JSON, and what has not the form, are ValueErrors
+    except (ValueError, RecursionError) as error:  # ValueError: no JSON, or not of this form
         raise UsageError(f"is no capability curve: {error}", EXPECTED, where=path) from error
 
 

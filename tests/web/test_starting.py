@@ -18,6 +18,7 @@ from misstep.api.plan import resume_run
 from misstep.api.runs import find_run, view_run
 from misstep.core.settings import Settings, Span
 from misstep.errors import UsageError
+from misstep.store.runs import Store
 from misstep.web.guard import Guard
 from misstep.web.starting import Starting
 
@@ -151,6 +152,25 @@ def test_a_run_that_is_stopped_can_be_resumed(
     (tmp_path / "slow.py").write_text("async def agent(request, tools):\n    return 'no'\n")
     summary = resume_run(Settings(store=settings.store, resume=progress.run))
     assert (summary.run, summary.cases) == (progress.run, 2)
+
+
+def test_a_run_that_nobody_is_at_cannot_be_stopped_though_its_process_is_still_there(
+    launched: Launcher, settings: Settings, tmp_path: Path
+) -> None:
+    linger = "import atexit, pathlib, time\n"
+    linger += "def linger():\n    while not pathlib.Path('go').exists(): time.sleep(0.02)\n"
+    (tmp_path / "slow.py").write_text(f"{linger}atexit.register(linger)\n{SLOW}")
+    progress = launched.wait(launched.start(Order("slow.py:agent", count=2)), WAIT)
+    assert progress
+    assert launched.stop(progress.run)
+    with Store(settings.store) as store:
+        while store.is_held(progress.run):
+            pass
+    (launch,) = launched._launches.values()
+    assert not launch.ended.is_set()
+    assert not launched.can_stop(progress.run)
+    (tmp_path / "go").touch()
+    assert launch.ended.wait(WAIT)
 
 
 def zombies() -> list[str]:

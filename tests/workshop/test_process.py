@@ -205,7 +205,7 @@ def test_what_cannot_be_encoded_of_a_description_is_replaced(tmp_path: Path) -> 
 
 
 def test_memory_is_limited(bench: Process) -> None:
-    reactions = list(bench.run([probe("fine"), probe("eat", what="memory"), probe("fine")]))
+    reactions = list(bench.run([probe("fine"), probe("eat", what="memory"), probe("fine")], patience=100.0))
     assert [reaction.ended for reaction in reactions] == ["returned", "exhausted", "returned"]
     assert "MB" in reactions[1].detail
     assert reactions[2].text.startswith("1 ")  # what had been kept before is not kept any longer
@@ -225,7 +225,7 @@ def test_a_tool_that_is_no_longer_there_is_told_of(bench: Process) -> None:
 
 
 def test_there_are_only_so_many_programs(bench: Process) -> None:
-    assert "more than it was allowed" in react(bench, "eat", what="programs").detail
+    assert "more than it was allowed" in react(bench, "eat", patience=100.0, what="programs").detail
 
 
 def test_edges_are_told_of_once_from_each_start_and_lines_add_up(tmp_path: Path) -> None:

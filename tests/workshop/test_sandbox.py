@@ -107,20 +107,20 @@ def test_what_is_needed_of_a_hidden_home_is_put_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("what", ["processes", "programs"])
 def test_there_are_only_so_many_processes(bench: Process, what: str) -> None:
-    reaction = react(bench, "eat", what=what)
+    reaction = react(bench, "eat", patience=100.0, what=what)
     assert reaction.ended == "died"
     assert "processes, more than it was allowed" in reaction.detail
 
 
 def test_memory_ends(bench: Process) -> None:
-    reaction = react(bench, "eat", what="memory")
+    reaction = react(bench, "eat", patience=100.0, what="memory")
     assert reaction.ended == "exhausted"
     assert reaction.memory > 100_000_000
 
 
 @pytest.mark.parametrize("what", ["disk", "shared memory", "devices", "threads"])
 def test_what_there_is_can_be_used_up_without_harm(bench: Process, what: str) -> None:
-    reaction = react(bench, "eat", what=what)
+    reaction = react(bench, "eat", patience=100.0, what=what)
     assert reaction.ended in ("raised", "exhausted")
     assert reaction.raised is not None
     assert reaction.raised.kind in ("OSError", "RuntimeError", "MemoryError")

@@ -120,8 +120,11 @@ class Launcher:
         return Progress(self._find(launch), launch.ended.is_set(), launch.said())
 
     def can_stop(self, run: str) -> bool:
-        """Whether this is a run that was started here, and goes on."""
-        return self._going(run) is not None
+        """Whether this is a run that was started here, and somebody is at it: a process outlives its run."""
+        if self._going(run) is None:
+            return False
+        with Store(self._settings.store) as store:
+            return store.is_held(run)
 
     def stop(self, run: str) -> bool:
         """What Ctrl-C does: the run ends soon, and can be resumed. False where it can't be stopped."""

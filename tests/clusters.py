@@ -28,15 +28,19 @@ def _start() -> Any:
     """A cluster that keeps actors: now and then Ray starts one that takes every driver for dead, and goes on so."""
     from ray.cluster_utils import Cluster
 
+    problems = []
     for _ in range(ATTEMPTS):
         cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
-        if _keeps_actors(cluster.address):
+        problem = _lost_actor(cluster.address)
+        if not problem:
             return cluster
+        problems.append(problem)
         cluster.shutdown()
-    return pytest.fail(f"{ATTEMPTS} new clusters lost their first actor")
+    return pytest.fail("\n\n".join([f"{ATTEMPTS} new clusters lost their first actor:", *problems]))
 
 
-def _keeps_actors(address: str) -> bool:
+def _lost_actor(address: str) -> str:
+    """Why a first actor could not be heard; empty where it could."""
     import ray
 
     class Voice:
@@ -45,9 +49,12 @@ def _keeps_actors(address: str) -> bool:
 
     ray.init(address=address, log_to_driver=False)
     try:
-        return bool(ray.get(ray.remote(Voice).remote().speak.remote()) == "here")
-    except ray.exceptions.RayError:
-        return False
+        voice = ray.remote(Voice).remote()  # Ray may end an actor, and what is asked of it, that has no name
+        assert ray.get(voice.speak.remote()) == "here"
+    except ray.exceptions.RayError as error:
+        return str(error)
+    else:
+        return ""
     finally:
         ray.shutdown()
 

@@ -25,9 +25,7 @@ def probe(tool: str, mark: bool = False, **arguments: Any) -> Probe:
     return Probe(Invocation(tool, json.dumps(arguments)), mark)
 
 
-def react(
-    bench: Process, tool: str, mark: bool = False, patience: float = 1.0, **arguments: Any
-) -> Reaction:
+def react(bench: Process, tool: str, mark: bool = False, patience: float = 1.0, **arguments: Any) -> Reaction:
     (reaction,) = bench.run([probe(tool, mark, **arguments)], patience)
     return reaction
 

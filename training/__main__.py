@@ -182,7 +182,11 @@ def main() -> None:
     )
     parser.add_argument("--probes", type=int, default=24, help="Problems of each kind to find failures with.")
     parser.add_argument("--no-compile", dest="compile", action="store_false", help="Run layers as they are.")
-    Course(parser.parse_args()).run()
+    options = parser.parse_args()
+    for file in filter(None, (options.weights, options.start)):
+        if not Path(file).is_file():
+            parser.error(f"there is no file {file}")
+    Course(options).run()
 
 
 if __name__ == "__main__":

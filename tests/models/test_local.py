@@ -429,6 +429,52 @@ def test_a_conversation_goes_on_where_it_was_read() -> None:
         lanes.close()
 
 
+def test_conversations_of_which_there_are_more_than_lanes_are_not_read_twice() -> None:
+    lanes, files = Lanes(2, idle=1000.0), Files(locate_weights())
+    told = [f"This is tale number {number}, of a fox in a wood. " * 8 for number in range(5)]
+
+    async def tell(tale: str) -> None:
+        read = 0
+        for turn in range(4):
+            work = Work((DOCUMENT, tale + "And so on. " * 8 * turn), max_tokens=1)
+            usage = (await lanes.write(work, files, Counter(), print)).usage
+            assert usage.cached >= read - 10
+            read = usage.input
+
+    async def main() -> None:
+        async with asyncio.timeout(300):
+            await asyncio.gather(*map(tell, told))
+
+    try:
+        asyncio.run(main())
+    finally:
+        lanes.close()
+
+
+def test_a_lane_with_nothing_to_do_takes_what_another_has_read() -> None:
+    lanes, files = Lanes(2), Files(locate_weights())
+    tale = "Count with me: " + ", ".join(map(str, range(1, 80))) + ","  # and so it does, without end
+
+    async def write(text: str, max_tokens: int = 1) -> Usage:
+        return (
+            await lanes.write(Work((DOCUMENT, text), max_tokens=max_tokens), files, Counter(), print)
+        ).usage
+
+    async def main() -> None:
+        await asyncio.gather(write(tale), write("One."))
+        long = asyncio.create_task(write(tale, 4000))
+        await asyncio.sleep(0.1)
+        usage = await write(f"{tale} and so on.")
+        assert not long.done()
+        assert usage.cached < usage.input / 2
+        long.cancel()
+
+    try:
+        asyncio.run(main())
+    finally:
+        lanes.close()
+
+
 def open_lanes() -> int:
     return sum(thread.name == "embedded model" for thread in threading.enumerate())
 

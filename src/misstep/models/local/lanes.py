@@ -14,6 +14,8 @@ from misstep.models.local.memory import Memory
 
 MOST_LANES = 4  # each takes a core and some 200 MB
 PATIENCE = 10.0  # seconds that the end of the process waits for engines to close
+IDLE = 0.3  # seconds; a conversation's next turn is there sooner, unless its tools are slow
+LITTLE = 200  # characters; so much is rather read again than waited for
 
 
 class _Lane:
@@ -23,6 +25,7 @@ class _Lane:
         self.files = files
         self.memory = Memory()
         self.job: Job | None = None
+        self.free_since = 0.0
 
 
 class Lanes:
@@ -30,11 +33,14 @@ class Lanes:
 
     Of each model there are as many as requests have been under way to it at once, at most one per core; no
     more than that are ever at work. The weights are mapped into memory, so that all of them share one copy.
-    Of those that are free, the one takes a job that has read most of it before.
+    A job goes to the one that has read most of it before. Another one takes it only if it knows nearly as
+    much, or has had nothing to do for a while: reading a conversation anew takes longer than the turns of
+    others.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, idle: float = IDLE) -> None:
         self._most = most
+        self._idle = idle
         self._refusal = ""
         self._begin()
 
@@ -79,6 +85,7 @@ class Lanes:
             if under_way > self._count(job.files) < self._most:
                 self._open_lane(job)
             self._assign()
+            self._changed.notify_all()  # whoever is free looks again in a while
 
     def _count(self, files: Files) -> int:
         return sum(lane.files == files for lane in self._lanes.values())
@@ -129,6 +136,7 @@ class Lanes:
             if lane.job:
                 self._running.discard(lane.job)
             lane.job = None
+            lane.free_since = time.monotonic()
             self._free.append(lane)
             self._assign()
 
@@ -136,15 +144,22 @@ class Lanes:
         """The job that this lane is to take; None when it is time to end."""
         with self._changed:
             while lane.job is None and not self._refusal:
-                self._changed.wait()
+                self._changed.wait(self._idle if self._waiting else None)
+                self._assign()
             return lane.job
 
     def _assign(self) -> None:
-        """Lanes for the jobs that have waited longest, as long as there are any with their files."""
+        """Lanes for the jobs that have waited longest, as long as there are any for them."""
+        idle_since = time.monotonic() - self._idle
         for job in tuple(self._waiting):
-            fit = [lane for lane in self._free if lane.files == job.files]
-            if fit and len(self._running) < self._most:
-                self._hand_over(job, max(fit, key=lambda lane: lane.memory.overlap(job.work.prompt)))
+            if len(self._running) == self._most:
+                return
+            lanes = [lane for lane in self._lanes.values() if lane.files == job.files]
+            known = {lane: lane.memory.overlap(job.work.prompt) for lane in lanes}
+            enough = max(known.values(), default=0) - LITTLE
+            fit = [lane for lane in lanes if known[lane] >= enough or lane.free_since <= idle_since]
+            if free := [lane for lane in fit if lane in self._free]:
+                self._hand_over(job, max(free, key=known.__getitem__))
 
     def _hand_over(self, job: Job, lane: _Lane) -> None:
         self._waiting.remove(job)

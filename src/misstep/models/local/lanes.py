@@ -13,7 +13,7 @@ from misstep.models.local.jobs import STEP, Job, Tell
 from misstep.models.local.memory import Memory
 
 MOST_LANES = 4  # each takes a core and some 200 MB
-PATIENCE = 10.0  # seconds that the end of the process waits for engines to close
+PATIENCE = 60.0  # seconds that the end of the process waits for engines to stop; busy machines may need them
 IDLE = 0.3  # seconds; a conversation's next turn is there sooner, unless its tools are slow
 LITTLE = 200  # characters; so much is rather read again than waited for
 

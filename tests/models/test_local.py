@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -18,11 +19,13 @@ from misstep.core.forms import form_of, texts
 from misstep.core.model import Assistant, Chat, ModelError, Prompt, System, ToolCall, ToolResult, User
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError
+from misstep.models.local import engine as engines
 from misstep.models.local.engine import Engine, Files, Stopped, Work
 from misstep.models.local.grammar import LONGEST, answer_head, call_head, reply_grammar
 from misstep.models.local.lanes import Lanes
 from misstep.models.local.model import LocalModel
 from misstep.models.local.names import BASE
+from misstep.models.local.runtime import MOST_READERS, Runtime, runtime, usable_cores
 from misstep.models.local.template import BEGIN, DOCUMENT, END, chat_prompt, plain
 from misstep.models.local.weights import FILE, SIZE, checked, locate_weights
 from misstep.planning.synthesis.suite import Suite, make_case
@@ -598,3 +601,47 @@ def test_tokens_are_counted_with_what_was_seen_before(engine: Engine) -> None:
     first, second = engine.write(work, never).usage, engine.write(work, never).usage
     assert first.input == second.input > second.cached > 30
     assert Usage(first.input, 1, first.cached) == first
+
+
+# How it is loaded
+
+ALONE = """
+import os, sys
+before = dict(os.environ)
+if "first" in sys.argv:
+    import xllamacpp
+from misstep.models.local.runtime import runtime
+found = runtime()
+assert dict(os.environ) == before
+print(found.readers)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere one thread reads")
+def test_threads_read_together_only_where_they_don_t_spin() -> None:
+    def readers(*arguments: str, **environment: str) -> int:
+        clean = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+        command = [sys.executable, "-c", ALONE, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=clean | environment, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout)
+
+    assert readers() == min(MOST_READERS, usable_cores())
+    assert readers(OMP_WAIT_POLICY="active") == 1
+    assert readers("first") == 1
+
+
+def test_however_many_threads_read_the_words_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Down to the last digit of how likely each was; long texts are where threads may share out attention."""
+    query = "\n".join([make_case(Suite(1, 9, 9), index).query for index in range(3)])
+    request = {"prompt": query, "max_tokens": 8, "temperature": 0.0, "logprobs": 1, "stream": False}
+
+    def write(readers: int) -> list[dict[str, Any]]:
+        monkeypatch.setattr(engines, "runtime", lambda: Runtime(runtime().library, readers))
+        engine, replies = Engine(Files(locate_weights())), list[dict[str, Any]]()
+        engine._server.handle_completions(request, replies.append)
+        engine.close()
+        assert replies[-1]["usage"]["prompt_tokens"] > 512
+        return replies[-1]["choices"]
+
+    assert write(1) == write(2) == write(3)

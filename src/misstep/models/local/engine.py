@@ -1,4 +1,4 @@
-"""xllamacpp behind a small interface: one conversation at a time, on one core, the same words every time."""
+"""xllamacpp behind a small interface: one conversation at a time, the same words every time."""
 
 import ctypes
 import os
@@ -15,6 +15,7 @@ import msgspec
 
 from misstep.core.model import ModelError, Unavailable
 from misstep.core.transcript import Usage
+from misstep.models.local.runtime import runtime
 
 CONTEXT = 8192  # tokens that the model was made to read
 BATCH = 32  # tokens of a prompt that are read at once
@@ -69,8 +70,8 @@ class Engine:
     """
 
     def __init__(self, files: Files) -> None:
-        xllamacpp = _runtime()
-        parameters = _parameters(xllamacpp.CommonParams(), files.weights)
+        xllamacpp, readers = runtime()
+        parameters = _parameters(xllamacpp.CommonParams(), files.weights, readers)
         if files.adapter:
             parameters.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(files.adapter), 1.0)]
         with _own_signals(), _unreachable(parameters):
@@ -99,25 +100,18 @@ class Engine:
         del self._server
 
 
-def _runtime() -> Any:
-    try:
-        import xllamacpp
-    except ImportError as error:
-        raise Unavailable(f"the embedded model does not start: {error}") from error
-    return xllamacpp
-
-
-def _parameters(parameters: Any, weights: Path) -> Any:
+def _parameters(parameters: Any, weights: Path, readers: int) -> Any:
     parameters.model.path = str(weights)
     parameters.n_ctx = CONTEXT
     parameters.n_batch = parameters.n_ubatch = BATCH
     parameters.cache_ram_mib = CACHE_MB
-    # One thread: threads of one engine wait for each other by spinning, which on a busy machine is many
-    # times slower. One conversation: on a CPU, two side by side take as long as one after the other.
+    # One conversation: on a CPU, two side by side take as long as one after the other.
     parameters.n_parallel = 1
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
     # The same words every time, whatever was read before: attention adds up in one order only as long as it
-    # is "flash" with batches below 64, and no other hardware may join in for some batches.
+    # is "flash" with batches below 64, one thread does the writing, and no other hardware may join in for
+    # some batches.
+    parameters.cpuparams.n_threads = 1
+    parameters.cpuparams_batch.n_threads = readers
     parameters.flash_attn_type = 1
     parameters.no_extra_bufts = parameters.no_op_offload = parameters.no_kv_offload = True
     parameters.n_gpu_layers = 0

@@ -11,6 +11,7 @@ from misstep.core.model import ModelError
 from misstep.models.local.engine import Engine, Files, Stopped, Work, Written
 from misstep.models.local.jobs import STEP, Job, Tell
 from misstep.models.local.memory import Memory
+from misstep.models.local.runtime import usable_cores
 
 MOST_LANES = 4  # each takes a core and some 200 MB
 PATIENCE = 60.0  # seconds that the end of the process waits for engines to stop; busy machines may need them
@@ -190,12 +191,6 @@ class Lanes:
             threads = tuple(self._lanes)
         for thread in threads:
             thread.join(PATIENCE)
-
-
-def usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 LANES = Lanes(min(MOST_LANES, usable_cores()))

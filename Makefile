@@ -98,8 +98,10 @@ demo: .venv/.installed
 	@$(BIN)/python -m misstep plan dissect last --sample 5 --display none
 	@echo; echo "harder than order: times and durations that only the tools know, and a planner that never starts over:"
 	@$(BIN)/python -m misstep plan test --agent sim:stubborn --timed --count 100 --fail-on none
-	@echo; echo "and a real model, small as it is, with no key and no network:"
-	@$(BIN)/python -m misstep plan test --agent tools --model local --actions 2-3 --count 6 --fail-on none
+	@echo; echo "and how far a real model gets, small as it is, with no key and no network: a few problems now, beside what"
+	@echo "many problems gave before:"
+	@$(BIN)/python -m misstep plan capability --agent tools --model local --actions 2-4 --most-cases 2 --full \
+	  --beside training/results/local.json
 	@echo; $(BIN)/python -m misstep runs
 	@echo; echo "look around: . $(BIN)/activate && misstep show last"
 

@@ -8,7 +8,7 @@ from misstep.errors import UsageError
 
 FILE = Path(__file__).parent / "data" / "planner.gguf"
 SIZE = 9_621_024
-SHA256 = "85b432ff10bc0dc840863954fef24ec483f4f92cace2fe6fda5910f4b5588979"
+SHA256 = "3acb0c9a5da1e3052ec8e2b37455abdaed2a87da48a424b9a9beb1f7ead35ead"
 
 
 @cache

@@ -38,7 +38,8 @@ def runtime() -> Runtime:
     finally:
         if undecided:
             del os.environ[POLICY]
-    return Runtime(xllamacpp, min(MOST_READERS, usable_cores()) if undecided else 1)
+    is_passive = undecided and "OPENMP = 1" in xllamacpp.get_system_info()
+    return Runtime(xllamacpp, min(MOST_READERS, usable_cores()) if is_passive else 1)
 
 
 def usable_cores() -> int:

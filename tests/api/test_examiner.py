@@ -52,6 +52,6 @@ def test_tools_that_are_others_now_are_left_undone(tmp_path: Path) -> None:
 
 def test_calls_that_belong_together_are_granted_together() -> None:
     allowance = Allowance(Budget(calls=5), Spent())
-    assert allowance.admit(3, least=3) == 3
-    assert allowance.admit(3, least=3) == 0
+    assert allowance.reserve_calls(3, least=3) == 3
+    assert allowance.reserve_calls(3, least=3) == 0
     assert (allowance.spent.calls, allowance.lacking) == (3, "calls")

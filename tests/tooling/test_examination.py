@@ -88,7 +88,7 @@ class Purse:
     def __init__(self, calls: int) -> None:
         self.left = calls
 
-    def admit(self, wanted: int, least: int = 1) -> int:
+    def reserve_calls(self, wanted: int, least: int = 1) -> int:
         granted = min(wanted, self.left)
         if granted < least:
             return 0

@@ -82,7 +82,7 @@ class Bill:
 
     def grant(self) -> bool:
         """Whether one more call of a tool may be made; it counts as made."""
-        granted = self._allowance.admit(1)
+        granted = self._allowance.reserve_calls(1)
         with self._lock:
             self.calls += granted
         return granted == 1

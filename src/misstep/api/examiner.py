@@ -173,7 +173,7 @@ class Examiner:
             wanted = min(STRETCH, (settings.calls_per_tool or sys.maxsize) - examination.calls)
             if wanted <= 0:
                 return "calls"
-            granted = self._allowance.admit(wanted)
+            granted = self._allowance.reserve_calls(wanted)
             if not granted:
                 return "stopped"
             made = examination.go_on(granted, over)

@@ -17,8 +17,9 @@ from misstep.core.settings import store_flag
 from misstep.core.spending import AGENT, Cost
 from misstep.core.summary import Summary
 from misstep.engine.batches import Batches
+from misstep.engine.budget import Pricing
 from misstep.engine.drive import drive
-from misstep.engine.purse import CaseAccount, Pricing, Purse
+from misstep.engine.purse import CaseAccount, Purse
 from misstep.errors import InternalError, Interrupted, MisstepError, StoreError, StoreGone, UsageError
 from misstep.store.runs import Run, Seat, Store
 

@@ -1,21 +1,19 @@
 """The budget of a run: says whether another case may start, and when everything has to stop."""
 
-import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import sqrt
 
 from misstep.core.spending import Budget, Cost, Spent
 from misstep.core.transcript import Usage
+from misstep.engine.budget import BudgetTracker, Pricing
 
 FEW = 4  # cases that say little about what others may come to
 UNSEEN = 2.0  # margin on a mere guess
 
-Pricing = Callable[[str, Usage], float]  # dollars for the tokens of a role
 
-
-class Purse:
-    """Counts what cases use while they do.
+class Purse(BudgetTracker):
+    """Says whether there is budget left for another case, and counts what each uses while it runs.
 
     A case starts only if the budget would last even if it, and every case in flight, turned out as dear as
     the dearest so far, and dearer by a margin while little is known. Before there has been any, `guess`
@@ -31,44 +29,17 @@ class Purse:
         guess: Cost,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._budget = budget
+        super().__init__(budget, before, price, clock)
         self._limited = bool(budget)
-        self._price = price
-        self._before = before
         self._dearest = guess
         self._cheapest = Cost()
         self._seen = 0  # cases that have shown what one comes to
-        self._clock = clock
-        self._began = clock()
-        self._lock = threading.Lock()
         self._unproven = not before.calls and not before.tokens
         if not self._unproven:
             self._seen = FEW
         self._flying = set["CaseAccount"]()
-        self._usage = dict[str, Usage]()
-        self._calls = 0
-        self._tokens = before.tokens
-        self._usd = sum(price(role, usage) for role, usage in before.usage.items())
         self._settled = Cost(self._usd, before.tokens, 0.0, before.calls)  # by cases that are over
-        self.lacking = ""  # what there is not enough of, as soon as there is
         self.overdrawn: Callable[[], None] | None = None
-
-    @property
-    def spent(self) -> Spent:
-        """What this sitting has used so far, cases in flight included."""
-        with self._lock:
-            return Spent(dict(self._usage), self._calls, self._clock() - self._began)
-
-    @property
-    def used(self) -> Cost:
-        """What all sittings have used so far."""
-        with self._lock:
-            return Cost(self._usd, self._tokens, self._elapsed(), self._before.calls + self._calls)
-
-    @property
-    def seconds_left(self) -> float | None:
-        limit = self._budget.seconds
-        return None if limit is None else max(0.0, limit - self._elapsed())
 
     def admit(self) -> bool:
         """Whether another case may start."""
@@ -76,7 +47,7 @@ class Purse:
             return True
         with self._lock:
             lacking = self._lacking()
-            if lacking and self._unproven and not self._flying and not self._overdrawn():
+            if lacking and self._unproven and not self._flying and not self._exceeded():
                 return True
             self.lacking = lacking
             return not lacking
@@ -96,7 +67,7 @@ class Purse:
         needed = {
             kind: getattr(self._settled, kind) + self._reserve(kind) for kind in ("usd", "tokens", "calls")
         }
-        return _over(self._budget, {**needed, "seconds": self._elapsed() + self._dearest.seconds})
+        return self._over({**needed, "seconds": self._elapsed() + self._dearest.seconds})
 
     def _reserve(self, kind: str) -> float:
         """What the cases in flight and one more may come to.
@@ -111,9 +82,6 @@ class Purse:
         margin = spread / sqrt(self._seen) if self._seen else UNSEEN
         return float((len(self._flying) + 1) * dearest * (1 + margin))
 
-    def _elapsed(self) -> float:
-        return self._before.seconds + self._clock() - self._began
-
     def count_call(self, account: "CaseAccount") -> None:
         with self._lock:
             self._calls += 1
@@ -124,10 +92,7 @@ class Purse:
 
     def count_tokens(self, account: "CaseAccount", role: str, usage: Usage) -> None:
         with self._lock:
-            cost, tokens = self._price(role, usage), usage.input + usage.output
-            self._usage[role] = self._usage.get(role, Usage()) + usage
-            self._usd += cost
-            self._tokens += tokens
+            cost, tokens = self._add_tokens(role, usage), usage.input + usage.output
             account.usd += cost
             account.tokens += tokens
             alarm = self._watch(account, Cost(cost, tokens)) if self._limited else None
@@ -143,16 +108,11 @@ class Purse:
         if account not in self._flying:
             self._settled = _sum(self._settled, more)
         self._dearest = _dearer(self._dearest, account.cost(0.0))
-        if not (lacking := self._overdrawn()):
+        if not (lacking := self._exceeded()):
             return None
         self.lacking = lacking
         alarm, self.overdrawn = self.overdrawn, None
         return alarm
-
-    def _overdrawn(self) -> str:
-        """The first thing of which more is used than allowed."""
-        calls = self._before.calls + self._calls
-        return _over(self._budget, {"usd": self._usd, "tokens": self._tokens, "calls": calls})
 
     def settle(self, account: "CaseAccount", finished: bool) -> None:
         """A case is over; one that did not finish says nothing about how long cases take."""
@@ -200,15 +160,6 @@ class CaseAccount:
 
     def close(self, finished: bool) -> None:
         self._purse.settle(self, finished)
-
-
-def _over(budget: Budget, used: Mapping[str, float]) -> str:
-    """The first kind of which more is used than allowed."""
-    for kind, amount in used.items():
-        limit = getattr(budget, kind)
-        if limit is not None and amount > limit:
-            return kind
-    return ""
 
 
 def _dearer(one: Cost, other: Cost) -> Cost:

@@ -11,7 +11,7 @@ from misstep.tooling.workbench import Workbench
 class Grants(Protocol):
     """Says how many calls may be made."""
 
-    def admit(self, wanted: int, least: int = 1) -> int:
+    def reserve_calls(self, wanted: int, least: int = 1) -> int:
         """How many of so many calls may be made now, nought if fewer than `least`; they count as made."""
         ...
 
@@ -46,7 +46,7 @@ class Metered:
 
     def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
         wanted = list(probes)
-        if self._grants and not self._grants.admit(len(wanted), len(wanted)):
+        if self._grants and not self._grants.reserve_calls(len(wanted), len(wanted)):
             self.is_out = True
             return
         before = self.made

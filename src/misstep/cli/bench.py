@@ -59,7 +59,7 @@ OPTIONS = tuple(
 
 @click.group("bench", cls=Commands, homes=COMMANDS)
 def bench_group() -> None:
-    """How well does the agent do with its tools, on tasks whose right end is known?"""
+    """Score an agent on file and repository tasks."""
 
 
 def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -73,8 +73,9 @@ def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int
 )
 @settings_options(*OPTIONS, *GATE, *TRACING, *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
 def files(settings: Settings, tools: tuple[str, ...]) -> int:
-    """Have files found, moved, renamed, sorted and written about, and compare the folder with what is right.
+    """Run an agent on tasks with files.
 
+    Files are found, moved, renamed, sorted and described; then the folder is compared with what is right.
     Each task has a folder of its own, in a sandbox. The tasks are the same for everybody, in a validation and
     a test split; --split fresh makes others from a seed.
     """
@@ -97,10 +98,11 @@ def files(settings: Settings, tools: tuple[str, ...]) -> int:
     choices={"split": "validation|test|all"},
 )
 def forge(settings: Settings, tools: tuple[str, ...], serve: bool, port: int | None) -> int:
-    """Have issues commented on, files changed, branches and pull requests made on a forge on this machine.
+    """Run an agent on tasks in a code repository.
 
-    It speaks as GitHub does, to PyGithub, LangChain's toolkit, git. Every task begins with the forge as it
-    was, and is judged by what is there in the end.
+    Issues are commented on, files changed, branches and pull requests made, on a server on this machine that
+    speaks GitHub's interface, to PyGithub, LangChain's toolkit and git. Every task begins with the same
+    repository, and is judged by what is there in the end.
     """
     if serve:
         from misstep.cli.forge import serve as serve_forge

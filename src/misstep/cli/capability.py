@@ -36,7 +36,7 @@ SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
     usual=USUAL,
 )
 def capability(settings: Settings) -> int:
-    """Find out how many actions an agent can plan: success as their number grows."""
+    """Measure success as the number of actions grows."""
     settings = settings.overlay(NOT_ASKED)
     if settings.dry_run:
         return announce(settings, lambda: (settings, api.estimate_capability(settings)))

@@ -22,9 +22,10 @@ SHOWN_CASES = 5
 @click.argument("second")
 @settings_options("store", "json")
 def compare(settings: Settings, first: str, second: str) -> int:
-    """Compare two runs on the cases, or the tasks of a benchmark, that both have judged.
+    """Compare two runs on what both have judged.
 
-    FIRST and SECOND are runs; either may be shortened, or be 'last'.
+    That is their cases, or the tasks of a benchmark. FIRST and SECOND are runs; either may be
+    shortened, or be 'last'.
     """
     comparison = api.compare(settings, first, second)
     if settings.json:

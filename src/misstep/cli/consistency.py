@@ -54,7 +54,7 @@ ABOUT = {
     about=ABOUT,
 )
 def consistency(settings: Settings, specs: tuple[str, ...]) -> int:
-    """Find tools that answer people differently who mean the same, through an agent that has them.
+    """Find tools that answer paraphrases differently.
 
     SPEC is as for `tool fuzz`. A model makes --count sets of --variants synonymous requests for each tool,
     the agent works on them with the real tool in its sandbox, and a set has failed if what the tool was given

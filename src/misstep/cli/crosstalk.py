@@ -42,7 +42,7 @@ WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_pe
     about=ABOUT,
 )
 def crosstalk(settings: Settings, specs: tuple[str, ...]) -> int:
-    """Find tools that agents call for what is none of their business.
+    """Find tools an agent calls for unrelated requests.
 
     Requests that are meant for one group of tools are put to the agent with the tools of all other groups
     only: whatever it calls then was not meant. SPEC is as for `tool fuzz`. Groups come from a file, or from

@@ -35,9 +35,10 @@ SHOWN = 10
     help="How many failures to list.",
 )
 def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: int) -> int:
-    """Find out why an agent failed, by running it again on what differs in one respect.
+    """Find out why an agent failed.
 
-    RUN is the run whose failures are looked into; CASES are some of them (default: a sample).
+    It is run again on cases that differ in one respect. RUN is the run whose failures are analysed; CASES are
+    some of them (default: a sample).
     """
     run = subject(settings, run, "the run whose failures are to be looked into")
     if "/" in run:

@@ -35,7 +35,7 @@ _UNITS = {"csv": "row", "parquet": "row", "inspect": "sample", "otlp": "trace"}
 @one_shot_option
 @settings_options("otlp_content", "store", "out", "json", about={"otlp_content": "Put messages into spans."})
 def export(settings: Settings, run: str, form: Format, passed_too: bool, one_shot: bool) -> int:
-    """Write a run as training examples, from its failures, or as other tools read it, with all of it.
+    """Export a run, or training examples from its failures.
 
     RUN may be shortened, or be 'last'.
     """

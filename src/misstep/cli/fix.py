@@ -56,7 +56,7 @@ ABOUT = {
     about=ABOUT,
 )
 def fix(settings: Settings, specs: tuple[str, ...], write: bool) -> int:
-    """Look for descriptions with which an agent uses tools better, and prove that it does.
+    """Find tool descriptions that help, and prove it.
 
     SPEC is as for `tool fuzz`. A model writes --candidates descriptions of each tool that went wrong in the
     run given by --from. They are tried on one half of its requests; the best is tried on the other half,

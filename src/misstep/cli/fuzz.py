@@ -50,7 +50,7 @@ ABOUT = {
     about=ABOUT,
 )
 def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
-    """Find inputs that break tools: crashes, hangs, breaches of their own schemas.
+    """Find inputs that crash or hang tools.
 
     SPEC is file.py:name or package.module:name (a function, a tool of a framework, a list of them, a
     toolkit), mcp:COMMAND, mcp:URL or mcp.json. Tools run in a sandbox; nothing they do leaves it.

@@ -50,7 +50,7 @@ def label(
     web: bool,
     port: int | None,
 ) -> int:
-    """Say which discoveries of a run are right, without knowing its verdicts.
+    """Label the findings of a run without seeing its verdicts.
 
     You see requests, the tool's input and output, and the agent's answer. Discoveries of each tool are drawn
     by the run's seed, with half as many that passed among them, so that you can't tell which is which. Labels

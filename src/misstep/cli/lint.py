@@ -45,7 +45,7 @@ USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0
     usual=USUAL,
 )
 def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
-    """Say where what agents are told about tools and what the tools do part ways.
+    """Find where documentation and tool disagree.
 
     SPEC is as for `tool fuzz`, or tools.json. Tools are called for a while in their sandbox, to see what they
     take; with --from, what an earlier run has seen counts instead. Nothing is stored.

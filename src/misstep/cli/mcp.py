@@ -29,10 +29,11 @@ def mcp_group() -> None:
 @click.option("--port", type=PORT, default=0, help="Which port to take with --http (0: a free one).")
 @settings_options("cases", "max_steps", "parallel", "out", "store", "json")
 def serve(settings: Settings, case: str, http: bool, host: str, port: int) -> int:
-    """Serve the mock tools of CASE until the client leaves (or Ctrl-C, with --http), then judge its calls.
+    """Serve the mock tools of one case and judge the calls.
 
-    CASE is RUN/CASE, as misstep show prints it, or the id of a case in a file that --cases names. The request
-    and the verdict are shown on standard error; --out keeps the calls as a plan for misstep plan check.
+    They are served until the client leaves (or Ctrl-C, with --http). CASE is RUN/CASE, as misstep show prints
+    it, or the id of a case in a file that --cases names. The request and the verdict are shown on standard
+    error; --out keeps the calls as a plan for misstep plan check.
     """
     if settings.json and not http:
         raise UsageError("standard output belongs to the client", "leave --json out, or serve with --http")

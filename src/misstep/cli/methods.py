@@ -44,9 +44,10 @@ ABOUT = {
     about=ABOUT,
 )
 def toolfuzz(settings: Settings, specs: tuple[str, ...], use: tuple[str, ...]) -> int:
-    """How many errors in tools does each method find? Table 1 of the ToolFuzz paper.
+    """Count the errors that each method finds in tools.
 
-    Seven runs, each under the same limits, one after the other: four look for errors at run time, three for
+    This is Table 1 of the ToolFuzz paper. Seven runs, each under the same limits, one after the other: four
+    look for errors at run time, three for
     wrong answers. Budgets hold for each run. With --use, runs that were made before take their places;
     without SPEC, there are no others.
     """

@@ -36,7 +36,9 @@ use_option = click.option(
 
 @click.group("paper")
 def paper_group() -> None:
-    """The experiments of the PDoctor and ToolFuzz papers, with their own figures beside yours."""
+    """Repeat the experiments of the two papers.
+
+    PDoctor and ToolFuzz: your figures stand beside those of the papers."""
 
 
 paper_group.add_command(toolfuzz)
@@ -47,7 +49,7 @@ paper_group.add_command(toolfuzz)
 @models_option
 @settings_options(*SHARED, *RUNNING, preset=api.PRESETS["rq1"])
 def rq1(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...]) -> int:
-    """How many errors are found in an hour? Table 2."""
+    """Count the errors found in an hour: Table 2."""
     return _carry_out("rq1", _every(settings, agents, models), ())
 
 
@@ -57,7 +59,10 @@ def rq1(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...]) ->
 @use_option
 @settings_options(*SHARED, *CURVES, *RUNNING, preset=api.PRESETS["rq2"])
 def rq2(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], use: tuple[str, ...]) -> int:
-    """How far do agents get, and why do they fail? Fig. 8, Tables 3 to 5."""
+    """Measure how far agents get, and why they fail.
+
+    Figure 8 and Tables 3 to 5 of the PDoctor paper.
+    """
     return _carry_out("rq2", _every(settings, agents, models, use), use)
 
 
@@ -67,7 +72,10 @@ def rq2(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], us
 @use_option
 @settings_options(*SHARED, *CURVES, *RUNNING, preset=api.PRESETS["rq3"])
 def rq3(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], use: tuple[str, ...]) -> int:
-    """The same with times and durations. Fig. 9, Tables 6 and 7."""
+    """Do the same with times and durations.
+
+    Figure 9, Tables 6 and 7 of the PDoctor paper.
+    """
     return _carry_out("rq3", _every(settings, agents, models, use), use)
 
 

@@ -47,7 +47,7 @@ COMMANDS = {
 
 @click.group("plan", cls=Commands, homes=COMMANDS)
 def plan_group() -> None:
-    """Does the agent do what it was asked, in the order it was asked?"""
+    """Test whether an agent does what it was asked."""
 
 
 @click.command("check")

@@ -33,9 +33,18 @@ MOST_BYTES = 1 << 20  # that are read of a request
     "budget_usd",
     "budget_tokens",
     "json",
+    about={
+        "tools": "Tools that the plan may use (never called).",
+        "model": "Model that reads the request, e.g. openai/gpt-4o, ollama/llama3 or local.",
+        "timeout": "Seconds allowed for one reading.",
+        "budget_usd": "The most that both readings may cost.",
+        "budget_tokens": "The most tokens that both readings may use.",
+    },
 )
 def repair(settings: Settings, given: str) -> int:
-    """Read a request twice with a model, and plan for what both readings say. No tool is called.
+    """Have a model read a request, and plan what it says.
+
+    The model reads it twice; the plan is made only if both readings agree. No tool is called.
 
     Exit code 1: the readings disagree, or what they say can't be done.
     """

@@ -22,9 +22,10 @@ USUAL = {"report": ("html",)}
 @click.argument("run")
 @settings_options("report", "report_dir", "baseline", *COMPANY, "store", usual=USUAL, about=ABOUT)
 def report(settings: Settings, run: str) -> int:
-    """Write reports of a run, finished or not; the paths of their files are printed.
+    """Write reports of a run.
 
-    RUN may be shortened, or be 'last'. A FILE.json with a capability curve has a page as well.
+    The run may be unfinished; the paths of the files are printed. RUN may be shortened, or be 'last'. A
+    FILE.json with a capability curve has a page as well.
     """
     if is_kept(run):
         from misstep.cli.kept import report_kept

@@ -33,7 +33,7 @@ READ_ALONG = "without https in front, others on the network can read along"
 @click.option("--open", "opening", is_flag=True, help="Open the page in your browser.")
 @settings_options(*COMPANY, "store")
 def serve(settings: Settings, host: str, port: int, opening: bool) -> int:
-    """Show the runs of the store in a browser, those that go on as well, until Ctrl-C.
+    """Show runs in a browser, live, until Ctrl-C.
 
     Only this machine can see the pages. With another --host, so can whoever has the printed address, which
     holds a token.

@@ -34,7 +34,7 @@ from misstep.store.location import way_to
     *RUNNING,
 )
 def shrink(settings: Settings, run: str | None, case: str | None, emit: str | None) -> int:
-    """Find the smallest problem on which an agent still fails like it did on a case of a run.
+    """Find the smallest request that still fails.
 
     RUN and CASE name the failure, as two words or as RUN/CASE.
     """

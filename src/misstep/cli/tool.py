@@ -23,14 +23,14 @@ COMMANDS = {
 
 @click.group("tool", cls=Commands, homes=COMMANDS)
 def tool_group() -> None:
-    """Do the tools survive being used by an agent?"""
+    """Test an agent's tools."""
 
 
 @click.command("list")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
 @settings_options("python", "sandbox", "workspace", "descriptions", "json")
 def list_command(settings: Settings, specs: tuple[str, ...]) -> int:
-    """Show the tools in code, in files and on servers, and what they take. None is called.
+    """List tools and what they take, without calling any.
 
     SPEC is file.py:name, package.module:name, mcp:COMMAND, mcp:URL, mcp.json or tools.json.
     """

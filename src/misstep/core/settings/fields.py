@@ -177,7 +177,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int, Meta(ge=64, le=10**6), _doc("Megabytes that a tool may use beyond what loading it took.")
     ] = 1024
     workspace: Annotated[str, _doc("A folder of which tools get a copy to work in.")] = ""
-    seed: Annotated[int, Meta(ge=0, le=2**53 - 1), _doc("Same seed, same cases.")] = 0
+    seed: Annotated[int, Meta(ge=0, le=2**53 - 1), _doc("Random seed: the same seed gives the same run.")] = 0
     sentences: Annotated[int, Meta(ge=0, le=100), _doc("Most sentences (0: actions minus one).")] = 0
     iterations: Annotated[Positive, _doc("How often a sentence is tried.")] = 50
     redundancy: Annotated[Share, _doc("Rate of sentences that repeat what is implied.")] = 0.0

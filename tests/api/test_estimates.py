@@ -1,13 +1,24 @@
 """What a run will come to: told beforehand, near enough, and for nothing."""
 
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from misstep.api.capability import measure_capability
 from misstep.api.plan import estimate, run_agent
 from misstep.core.settings import Settings, Span
 from misstep.errors import UsageError
+from misstep.report.estimate import estimate_line, estimate_table
+
+MINE = """
+def agent(request, tools):
+    for tool in tools:
+        tool()
+    return "Done."
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -83,3 +94,24 @@ def test_a_budget_in_time_goes_as_far_as_its_share_of_the_time() -> None:
 def test_what_would_not_run_is_not_estimated(change: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         estimate(settings(**change))
+
+
+def test_nothing_is_claimed_about_an_agent_that_nobody_knows(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    told = estimate(settings(agent="mine.py:agent", model=""))
+    assert not told.known
+    assert estimate_line(told) == ""
+    shown = io.StringIO()
+    Console(file=shown, width=100).print(estimate_table(told, settings(agent="mine.py:agent", model="")))
+    assert "unknown" in shown.getvalue()
+    assert "about" not in shown.getvalue().split("tokens")[1]
+    summary = run_agent(Settings(agent="mine.py:agent", count=3))
+    after = estimate(settings(agent="mine.py:agent", model=""))
+    assert (after.known, after.basis) == (True, f"run {summary.run}")
+
+
+def test_a_run_of_another_kind_is_nothing_to_go_by() -> None:
+    chosen = Settings(agent="sim:idle", actions=Span(3, 3))
+    measure_capability(chosen.overlay({"most_cases": 2}))
+    told = estimate(chosen.overlay({"count": 5}))
+    assert (told.basis, told.calls) == ("a rule of thumb", 15)

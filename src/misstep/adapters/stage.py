@@ -62,7 +62,7 @@ def _told(error: BaseException) -> BaseException:
     if isinstance(error, PASSED_ON):
         return error
     kind: type[Exception] = type(type(error).__name__, (RuntimeError,), {})
-    return kind(in_words(error))
+    return kind(in_words(error)).with_traceback(error.__traceback__)
 
 
 class Stage:

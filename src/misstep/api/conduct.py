@@ -58,7 +58,9 @@ def begin(settings: Settings, work: Work, listeners: Sequence[Listener], agent: 
     crew = employ(settings, agent, _teller(listeners))
     settings = settings if agent is None else check_settings(settings.overlay({"agent": agent.name}))
     with Store(settings.store, create=True) as store:
-        expected = estimate_run(settings, work.total or work.most, work.sample(), store.list_runs())
+        expected = estimate_run(
+            settings, work.total or work.most, work.sample(), store.list_runs(), work.purpose
+        )
 
         async def sit() -> Summary:
             async with crew as execute:
@@ -105,7 +107,7 @@ def expect(settings: Settings, work: Work) -> Estimate:
     """What a run would come to; nothing is started, and nothing is kept."""
     refuse_blind_budget(settings)
     check_agent(settings)
-    return estimate_run(settings, work.total or work.most, work.sample(), past_runs(settings))
+    return estimate_run(settings, work.total or work.most, work.sample(), past_runs(settings), work.purpose)
 
 
 def _nothing(_: Case) -> None:
@@ -124,7 +126,7 @@ def _estimate_rest(store: Store, run: Run, work: Work) -> Estimate:
     if run.done:
         so_far = summarise(store.tally(run.id), run.id, run.settings)
         return estimate_rest(run.settings, rest, so_far, spent)
-    return estimate_run(run.settings, rest, work.sample(), store.list_runs())
+    return estimate_run(run.settings, rest, work.sample(), store.list_runs(), work.purpose)
 
 
 def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:

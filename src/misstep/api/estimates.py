@@ -6,9 +6,11 @@ from itertools import islice
 import msgspec
 
 from misstep.api.budgets import left_of
+from misstep.api.costs import is_theirs
 from misstep.api.models import name_model, price_agent
 from misstep.core.case import Case
 from misstep.core.estimate import Estimate
+from misstep.core.purpose import TESTING, Purpose
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.summary import Summary
@@ -53,6 +55,7 @@ class PerCase(msgspec.Struct, frozen=True):
     cached: float
     seconds: float
     basis: str
+    known: bool = True
 
 
 def past_runs(settings: Settings) -> list[Run]:
@@ -64,9 +67,12 @@ def past_runs(settings: Settings) -> list[Run]:
         return []
 
 
-def estimate_run(settings: Settings, total: int, cases: Iterable[Case], earlier: Iterable[Run]) -> Estimate:
-    """An estimate for `total` cases, by the newest earlier run that was like it, or by their looks."""
-    like = next((run.summary for run in earlier if run.summary and _alike(run.settings, settings)), None)
+def estimate_run(
+    settings: Settings, total: int, cases: Iterable[Case], earlier: Iterable[Run], purpose: Purpose = TESTING
+) -> Estimate:
+    """An estimate for `total` cases, by the newest earlier run of the same kind, or by their looks."""
+    same_kind = [run for run in earlier if run.purpose.verb == purpose.verb]
+    like = next((run.summary for run in same_kind if run.summary and _alike(run.settings, settings)), None)
     each = _from_summary(settings, like, f"run {like.run}") if like else _from_looks(settings, cases)
     return _multiply(settings, total, each)
 
@@ -98,7 +104,8 @@ def _from_looks(settings: Settings, cases: Iterable[Case]) -> PerCase:
     """A rule of thumb: a turn for each action and one to answer, each with the whole conversation so far."""
     sample = list(islice(cases, SAMPLE))
     actions = sum(len(case.solution or case.actions) for case in sample) / max(1, len(sample))
-    basis = "a rule of thumb"
+    theirs = is_theirs(settings)
+    basis = "nothing: there is no earlier run of this agent" if theirs else "a rule of thumb"
     if settings.agent.startswith("sim:"):
         return PerCase(actions, 0, 0, 0, SIMULATED_CASE, basis)
     turns = actions + 1
@@ -109,7 +116,7 @@ def _from_looks(settings: Settings, cases: Iterable[Case]) -> PerCase:
         seconds = turns * LOCAL_TURN
     else:
         seconds = turns * HOSTED_TURN / min(settings.jobs, settings.requests)
-    return PerCase(actions, read, turns * WORDS, 0, seconds, basis)
+    return PerCase(actions, read, turns * WORDS, 0, seconds, basis, known=not theirs)
 
 
 def _first_words(case: Case) -> float:
@@ -128,7 +135,7 @@ def _multiply(settings: Settings, total: int, each: PerCase, spent: Spent = NOTH
     calls = round(total * each.calls)
     needed = {"usd": usd, "tokens": tokens.input + tokens.output, "seconds": seconds, "calls": calls}
     affordable = _affordable(total, needed, left_of(settings, spent))
-    return Estimate(total, calls, tokens, usd, round(seconds, 1), each.basis, affordable)
+    return Estimate(total, calls, tokens, usd, round(seconds, 1), each.basis, affordable, each.known)
 
 
 def _affordable(total: int, needed: Mapping[str, float | None], left: Mapping[str, float]) -> int:

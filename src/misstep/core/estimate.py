@@ -10,7 +10,8 @@ class Estimate(msgspec.Struct, frozen=True):
     """What `--dry-run --json` prints. `usd` is null where nobody has said what the tokens cost.
 
     `basis` says what it rests on: an earlier run with the same agent, or a rule of thumb. `affordable` is how
-    many of the cases the budget is likely to last for.
+    many of the cases the budget is likely to last for. Unless it is `known`, nothing is known of the agent's
+    tokens and time, and the figures are an upper guess that only the budget goes by.
     """
 
     cases: int
@@ -20,6 +21,7 @@ class Estimate(msgspec.Struct, frozen=True):
     seconds: float
     basis: str
     affordable: int
+    known: bool = True
 
     @property
     def per_case(self) -> Cost:

@@ -18,7 +18,7 @@ class Pace:
         self._done = float(done)
 
     def reach(self, done: float) -> None:
-        self._done = done
+        self._done = done = max(self._done, done)  # calls that were reserved may be given back
         now = self.clock()
         if now - self._marks[-1][0] >= APART:
             self._marks.append((now, done))

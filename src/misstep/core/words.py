@@ -1,6 +1,9 @@
 """What an agent says, in a form and a length that can be stored."""
 
 import re
+import sysconfig
+import traceback
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,6 +20,10 @@ ANSWER = 20_000
 ARGUMENTS = 1 << 16
 MESSAGE = 1 << 18
 IN_ALL = 1 << 24
+
+MOST_FRAMES = 20  # of a traceback, the innermost
+LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+NOT_THE_USERS = (*LIBRARIES, str(Path(__file__).parents[1]), "<")
 
 LONGEST_NOTE = 50  # characters
 
@@ -64,6 +71,17 @@ def in_words(value: object) -> str:
 
 def error_in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {in_words(error)}"
+
+
+def traceback_in_words(error: BaseException) -> str:
+    """The error on the first line; on the others its frames in the user's own code, the innermost last."""
+    try:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if not frame.filename.startswith(NOT_THE_USERS)]
+        lines = [f"  {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in own]
+    except Exception:  # source is read by loaders, which may be anybody's
+        lines = []
+    return "\n".join([error_in_words(error).replace("\n", " "), *lines[-MOST_FRAMES:]])
 
 
 def _decoded(data: bytes) -> str:

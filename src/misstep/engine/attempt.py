@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 
 from misstep.core.agent import Agent, Answer, Assignment, Displaced, StepsExhausted
-from misstep.core.words import error_in_words, in_words
+from misstep.core.words import in_words, traceback_in_words
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
 
@@ -15,7 +15,7 @@ GRACE = 0.5  # seconds for an agent to let go when it is cancelled
 async def attempt(
     agent: Agent, assignment: Assignment, recorder: Recorder, deadline: Deadline
 ) -> tuple[Answer, str]:
-    """How the agent ended, and what broke if something did. Nothing the agent does gets past here.
+    """How the agent ended, and what broke with its traceback. Nothing the agent does gets past here.
 
     An agent that won't be cancelled is left behind, and gets no more tools. `Displaced` gets out, since it is
     not the agent's doing: the case has to be tried again with another recorder and another deadline.
@@ -46,7 +46,7 @@ async def attempt(
         return result, ""
     if isinstance(result, StepsExhausted):
         return Answer(ended="iterations"), ""
-    return Answer(ended="error"), error_in_words(result)
+    return Answer(ended="error"), traceback_in_words(result)
 
 
 async def _guarded(agent: Agent, assignment: Assignment, recorder: Recorder) -> Answer | BaseException:

@@ -30,6 +30,8 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
     ]
     if verdict.explanation:
         parts.append(section("why", Text(plain(verdict.explanation))))
+    if "\n" in outcome.transcript.error:
+        parts.append(section("traceback", Text(plain_lines(outcome.transcript.error))))
     if verdict.violated:
         parts.append(section("broken constraints", constraints_view(outcome)))
     if verdict.nearest:

@@ -19,22 +19,25 @@ def estimate_table(estimate: Estimate, settings: Settings) -> Table:
         table.add_row("model", Text(plain(settings.model)))
     table.add_row("cases", f"{estimate.cases:,}")
     table.add_row("calls", f"about {estimate.calls:,}")
-    table.add_row("tokens", f"about {estimate.tokens.input:,} in, {estimate.tokens.output:,} out")
-    table.add_row("cost", ("about " if estimate.usd else "") + money(estimate.usd, settings.model))
-    table.add_row("time", f"about {duration(estimate.seconds)}, {settings.jobs} cases at a time")
-    table.add_row("going by", estimate.basis)
+    if estimate.known:
+        table.add_row("tokens", f"about {estimate.tokens.input:,} in, {estimate.tokens.output:,} out")
+        table.add_row("cost", ("about " if estimate.usd else "") + money(estimate.usd, settings.model))
+        table.add_row("time", f"about {duration(estimate.seconds)}, {settings.jobs} cases at a time")
+        table.add_row("based on", estimate.basis)
+    else:
+        table.add_row("tokens, cost, time", "unknown: no earlier run of this agent; try --count 3 first")
     if estimate.affordable < estimate.cases:
         table.add_row("budget", Text(f"lasts for about {estimate.affordable:,} of them", style="yellow"))
     return table
 
 
 def estimate_line(estimate: Estimate) -> str:
-    """The estimate in a few words; empty for a run that uses no model."""
+    """The estimate in a few words; empty for a run that uses no model, or of whose model nothing is known."""
     tokens = estimate.tokens.input + estimate.tokens.output
-    if not tokens:
+    if not (tokens and estimate.known):
         return ""
     cost = f", {money(estimate.usd, None)}" if estimate.usd is not None else ""
-    return f"about {tokens:,} tokens{cost}, {duration(estimate.seconds)} (going by {estimate.basis})"
+    return f"about {tokens:,} tokens{cost}, {duration(estimate.seconds)} (based on {estimate.basis})"
 
 
 def duration(seconds: float) -> str:

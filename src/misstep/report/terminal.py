@@ -49,7 +49,8 @@ def summary_table(summary: Summary) -> Table:
         count = getattr(summary, verdict)
         table.add_row(verdict, Text(str(count), style=STYLES[verdict] if count else "dim"))
     kinds = [f"{kind} {count}" for kind, count in summary.errors.items() if count]
-    table.add_row("errors", ", ".join(kinds) or "none")
+    if kinds:
+        table.add_row("failures", ", ".join(kinds))
     table.add_row("success", f"{percent(summary.success)}  ({summary.passed} of {judged} judged)")
     table.add_row("95 % interval", f"{percent(low)} to {percent(high)}" if judged else "–")
     table.add_row("chance level", f"{percent(summary.chance)}  (what blind luck would reach)")

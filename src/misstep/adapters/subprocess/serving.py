@@ -6,10 +6,7 @@ import itertools
 import os
 import queue
 import socket
-import sysconfig
 import threading
-import traceback
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,11 +16,10 @@ from misstep.adapters.loading.recognition import load_agent
 from misstep.adapters.subprocess import protocol as say
 from misstep.core.agent import Agent, Answer, StepsExhausted, Tool
 from misstep.core.transcript import Usage, storable
+from misstep.core.words import cut, traceback_in_words
 from misstep.errors import MisstepError
 
 LONGEST_ERROR = 4000  # letters
-LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-NOT_THE_USERS = (*LIBRARIES, str(Path(__file__).parents[2]), "<")
 
 
 def serve(number: int) -> None:
@@ -90,7 +86,7 @@ def load(exchange: Exchange, order: say.Load) -> Agent | None:
             storable(error.message), tuple(map(storable, error.hints)), storable(error.where)
         )
     except (Exception, SystemExit) as error:
-        problem = say.Unloadable(describe(error))
+        problem = say.Unloadable(storable(cut(traceback_in_words(error), LONGEST_ERROR)))
     else:
         exchange.tell(say.Loaded())
         return agent
@@ -112,23 +108,13 @@ async def attempt(exchange: Exchange, agent: Agent, order: say.Work) -> say.Endi
     except StepsExhausted:
         return say.Exhausted(order.case)
     except (Exception, SystemExit, asyncio.CancelledError) as error:
-        return say.Broken(order.case, describe(error))
+        return say.Broken(order.case, storable(cut(traceback_in_words(error), LONGEST_ERROR)))
 
 
 def checked(answer: object) -> Answer:
     if not isinstance(answer, Answer):
         raise TypeError(f"the agent returned {type(answer).__name__} instead of an Answer")
     return msgspec.convert({"text": storable(answer.text), "ended": answer.ended}, Answer)
-
-
-def describe(error: BaseException) -> str:
-    """The error, and the last place in the user's own code that it came through."""
-    text = f"{type(error).__name__}: {error}"[:LONGEST_ERROR]
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not frame.filename.startswith(NOT_THE_USERS)]
-    if own:
-        text += f"\n  {own[-1].filename}:{own[-1].lineno} in {own[-1].name}: {own[-1].line}"
-    return storable(text)
 
 
 class RemoteToolbox:

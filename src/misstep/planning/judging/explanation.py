@@ -76,7 +76,7 @@ def _explain(case: Case, transcript: Transcript, verdict: Verdict, history: Hist
             assert verdict.step is not None
             return Reasons(view).breach(broken, verdict.step) + _others(verdict)
         case None:
-            return transcript.error or "The agent could not be run."
+            return transcript.error.partition("\n")[0] or "The agent could not be run."
 
 
 def _explain_timeout(transcript: Transcript, view: View) -> str:

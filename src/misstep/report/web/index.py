@@ -51,7 +51,7 @@ def digest_of(
     outcome: Outcome, usd: float | None = None, cause: str | None = None, flaky: bool | None = None
 ) -> Digest:
     case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
-    why = verdict.explanation or (transcript.error if verdict.verdict == "errored" else "")
+    why = verdict.explanation or (transcript.error.partition("\n")[0] if verdict.verdict == "errored" else "")
     return Digest(
         id=plain(case.id, NAME),
         verdict=verdict.verdict,

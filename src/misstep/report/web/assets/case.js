@@ -75,7 +75,8 @@ function verdictOf(detail) {
   const core = detail.constraints.find((constraint) => constraint.core);
   const title = bad ? `Failed${where}: ${HEADLINES[detail.error] ?? BREACHES[core?.kind] ?? "a demand was not met"}` : HEADLINES[detail.verdict];
   const said = detail.explanation || (detail.verdict === "passed" ? "Every call fits what was asked." : "");
-  return el("section", { class: `headline ${detail.verdict}` }, el("h2", {}, title), el("p", {}, said));
+  return el("section", { class: `headline ${detail.verdict}` }, el("h2", {}, title), el("p", {}, said),
+    detail.traceback ? el("details", { class: "traceback" }, el("summary", {}, "Traceback"), el("pre", {}, detail.traceback)) : "");
 }
 
 function requestOf(detail, tie) {

@@ -6,6 +6,7 @@ from functools import partial
 
 from misstep.api.agents import check_agent, find_agent
 from misstep.api.execution import at_work, execute, judge
+from misstep.api.judging import JudgeProcess, judge_for
 from misstep.core.agent import Agent
 from misstep.core.campaign import Execute
 from misstep.core.case import Case
@@ -28,7 +29,8 @@ def employ(
         return _on_ray(settings, agent, tell)
     if settings.ray_address:
         raise UsageError("a Ray cluster was named, and nothing is to run on it", "add --on ray")
-    return _work(settings, find_agent(settings, tell) if agent is None else agent)
+    judge = judge_for(settings, agent)  # before the agent's code is loaded
+    return _work(settings, find_agent(settings, tell) if agent is None else agent, judge)
 
 
 @asynccontextmanager
@@ -53,14 +55,18 @@ async def _on_ray(
 @asynccontextmanager
 async def _work_there(settings: Settings, agent: Agent | None, gates: Gates) -> AsyncIterator[Execute]:
     """What a worker does, in its own process."""
-    async with _work(settings, find_agent(settings, gates=gates) if agent is None else agent) as execute_case:
+    judge = judge_for(settings, agent)
+    found = find_agent(settings, gates=gates) if agent is None else agent
+    async with _work(settings, found, judge) as execute_case:
         yield execute_case
 
 
 @asynccontextmanager
-async def _work(settings: Settings, agent: Agent) -> AsyncIterator[Execute]:
+async def _work(
+    settings: Settings, agent: Agent, judge_process: JudgeProcess | None
+) -> AsyncIterator[Execute]:
     async with at_work(agent):
-        yield partial(execute, agent, settings)
+        yield partial(execute, agent, settings, judge_process)
 
 
 def _lost(settings: Settings, case: Case, why: str) -> Outcome:

@@ -5,10 +5,12 @@ import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from inspect import iscoroutinefunction
 
 import msgspec
 
+from misstep.api.judging import Judge, JudgeProcess
 from misstep.core.agent import Agent, Assignment, Closing, Displaced, Preparing
 from misstep.core.case import Case
 from misstep.core.dice import derive_seed
@@ -17,6 +19,7 @@ from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.settings import Settings
 from misstep.core.spending import UNCOUNTED, Account
 from misstep.core.transcript import Transcript
+from misstep.core.verdict import Verdict
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
@@ -24,6 +27,7 @@ from misstep.planning.judging.explanation import check
 from misstep.planning.world.mock import MockWorld
 
 CLOSING_SECONDS = 10.0
+NO_CALLS = "The judge passed a plan without calls, which no case allows: it has been tampered with."
 
 _environment: dict[object, object] = {}  # as it was when it was last looked through
 _secrets: tuple[str, ...] = ()  # of this process, kept though their variables may go
@@ -44,26 +48,38 @@ async def at_work(agent: Agent) -> AsyncIterator[None]:
                     await agent.close()
 
 
-async def execute_once(agent: Agent, settings: Settings, case: Case) -> Outcome:
+async def execute_once(
+    agent: Agent, settings: Settings, case: Case, judge_process: JudgeProcess | None = None
+) -> Outcome:
     async with at_work(agent):
-        return await execute(agent, settings, case)
+        return await execute(agent, settings, judge_process, case)
 
 
-async def execute(agent: Agent, settings: Settings, case: Case, account: Account = UNCOUNTED) -> Outcome:
-    """Let the agent try a case, and judge what it did."""
+async def execute(
+    agent: Agent,
+    settings: Settings,
+    judge_process: JudgeProcess | None,
+    case: Case,
+    account: Account = UNCOUNTED,
+) -> Outcome:
+    """Let the agent try a case, and judge what it did, in the judge's own process if there is one."""
     while True:  # not for ever: each displacement is the end of another case
         with suppress(Displaced):
-            return await _execute(agent, settings, case, account)
+            judging = judge_process.expect(case) if judge_process else None
+            return await _execute(agent, settings, case, account, judging)
 
 
-async def _execute(agent: Agent, settings: Settings, case: Case, account: Account) -> Outcome:
+async def _execute(
+    agent: Agent, settings: Settings, case: Case, account: Account, judging: Judge | None
+) -> Outcome:
     began = time.monotonic()
     deadline = Deadline(settings.timeout)
     recorder = record(case, settings, deadline, account)
     # Not the seed of the case: what an agent leaves to chance must not depend on how the case was made.
     assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
     answer, broken = await attempt(agent, assignment, recorder, deadline)
-    return judge(case, settings, recorder.transcript(case.id, answer, broken), time.monotonic() - began)
+    transcript = recorder.transcript(case.id, answer, broken)
+    return judge(case, settings, transcript, time.monotonic() - began, judging)
 
 
 def record(case: Case, settings: Settings, deadline: Deadline, account: Account = UNCOUNTED) -> Recorder:
@@ -85,9 +101,15 @@ def known_secrets() -> tuple[str, ...]:
     return _secrets
 
 
-def judge(case: Case, settings: Settings, transcript: Transcript, seconds: float) -> Outcome:
+def judge(
+    case: Case, settings: Settings, transcript: Transcript, seconds: float, judging: Judge | None = None
+) -> Outcome:
     transcript = _masked(transcript)
-    return Outcome(case, transcript, check(case, transcript, settings.parallel), round(seconds, 6))
+    decide = judging or partial(check, case)
+    verdict = decide(transcript, settings.parallel)
+    if verdict.verdict == "passed" and not transcript.calls:
+        verdict = Verdict(case.id, "errored", explanation=NO_CALLS)
+    return Outcome(case, transcript, verdict, round(seconds, 6))
 
 
 def _masked(transcript: Transcript) -> Transcript:

@@ -4,6 +4,7 @@ import asyncio
 
 from misstep.api.agents import find_agent
 from misstep.api.execution import execute_once
+from misstep.api.judging import judge_for
 from misstep.api.runs import view_case
 from misstep.core.agent import Agent
 from misstep.core.case import Case
@@ -23,4 +24,5 @@ def replay(settings: Settings, finding: str) -> tuple[Outcome, Outcome]:
 
 def replay_case(case: Case, settings: Settings, agent: Agent | None = None) -> Outcome:
     """Run a case once more under the settings of its run, with an agent of your own or the one they name."""
-    return asyncio.run(execute_once(find_agent(settings) if agent is None else agent, settings, case))
+    judge = judge_for(settings, agent)
+    return asyncio.run(execute_once(find_agent(settings) if agent is None else agent, settings, case, judge))

@@ -18,6 +18,7 @@ COMMANDS = {
     "mcp": "misstep.cli.mcp:mcp_group",
     "paper": "misstep.cli.paper:paper_group",
     "plan": "misstep.cli.plan:plan_group",
+    "rejudge": "misstep.cli.rejudge:rejudge",
     "replay": "misstep.cli.replay:replay",
     "report": "misstep.cli.report:report",
     "runs": "misstep.cli.runs:runs",

@@ -80,7 +80,7 @@ def _counts(summary: Summary) -> str:
         plain(f"{summary.agent}, {summary.model}" if summary.model else summary.agent, NAME),
         f"95 % interval {percent(low)} to {percent(high)}",
         f"blind luck would reach {percent(summary.chance)}",
-        *([f"errors: {', '.join(kinds)}"] if kinds else []),
+        *([f"failures: {', '.join(kinds)}"] if kinds else []),
         *unjudged,
     ]
     return " · ".join(said)

@@ -8,6 +8,7 @@ from misstep.core.dice import Dice
 from misstep.core.references import find_reference
 from misstep.errors import UsageError
 from misstep.schemas.equality import same
+from misstep.schemas.mentions import find_examples
 from misstep.schemas.numbers import numbers_for
 from misstep.schemas.patterns import is_readable, matches
 from misstep.schemas.samples import CODES, PLAIN, texts_for
@@ -26,12 +27,14 @@ MOST_NAMED = 4  # steps in the path of a parameter
 ITEM = ""  # stands for the items of a list in the path of a parameter
 
 
-def make_up(schema: Mapping[str, Any], dice: Dice) -> dict[str, Any]:
+def make_up(schema: Mapping[str, Any], dice: Dice, description: str = "") -> dict[str, Any]:
     """Values for all parameters that an object schema requires, and for no others.
 
     They fit the schema, and no text among them has quotation marks, backticks or line breaks. A `UsageError`
-    names the parameter that no value can be found for.
+    names the parameter that no value can be found for. Examples in the `description` of the whole are for the
+    only parameter, if there is just one.
     """
+    schema = _described(schema, description)
     arguments = {key: value for key, value in schema.items() if key not in ("default", "example", "examples")}
     try:
         made = _Maker(schema, dice).make({**arguments, "type": "object"}, ())
@@ -43,6 +46,18 @@ def make_up(schema: Mapping[str, Any], dice: Dice) -> dict[str, Any]:
         ) from None
     assert isinstance(made, dict)
     return made
+
+
+def _described(schema: Mapping[str, Any], description: str) -> Mapping[str, Any]:
+    properties = mapping(schema.get("properties"))
+    if (
+        not description
+        or len(properties) != 1
+        or not all(isinstance(each, dict) for each in properties.values())
+    ):
+        return schema
+    own = {name: {"description": description, **each} for name, each in properties.items()}
+    return {**schema, "properties": own}
 
 
 class _Impossible(Exception):
@@ -97,6 +112,7 @@ class _Maker:
         if isinstance(schema.get("examples"), list):
             yield from self._dice.shuffled(schema["examples"])
         yield from (schema[key] for key in ("example", "default") if not _is_null(schema.get(key)))
+        yield from self._dice.shuffled(find_examples(str(schema.get("description", ""))))
         if alternatives := self._alternatives(schema, path):
             yield from self._possible(alternatives, path, others)
         else:

@@ -133,10 +133,10 @@ def the_one(sentence: str) -> Reading:
             StandIn("audit", "drill"),
         ),
         (
-            'For the audit, `city` is `"Paris"` and `days` is `3`.',
+            'For the audit, the arguments are `{"city": "Paris", "days": 3}`.',
             Given("audit", {"city": "Paris", "days": 3}),
         ),
-        ("When it comes to the audit, `days` is `3`.", Given("audit", {"days": 3})),
+        ('The arguments of the audit are `{"days": 3}`.', Given("audit", {"days": 3})),
     ],
 )
 def test_sentences_as_people_write_them(sentence: str, demand: Constraint) -> None:
@@ -339,40 +339,39 @@ VALUES = [
 @pytest.mark.parametrize("frame", LEXICON.given)
 @pytest.mark.parametrize("values", VALUES, ids=str)
 def test_given_arguments(frame: str, values: dict[str, object]) -> None:
-    pairs = [f"`{name}` is `{json.dumps(value)}`" for name, value in values.items()]
-    listed = " and ".join([", ".join(pairs[:-1]), pairs[-1]] if pairs[1:] else pairs)
-    reading = the_one(capital(frame.format(a="the audit", assignments=listed)))
+    reading = the_one(capital(frame.format(a="the audit", arguments=f"`{json.dumps(values)}`")))
     assert reading == Reading((), ("audit",), (Given("audit", values),), (frame,))
 
 
 def test_given_arguments_may_be_long() -> None:
     long = "x, and y. " * 2000
-    assert the_one(f'For the audit, `text` is `"{long}"`.').demands == (Given("audit", {"text": long}),)
+    assert the_one(f'For the audit, the arguments are `{{"text": "{long}"}}`.').demands == (
+        Given("audit", {"text": long}),
+    )
 
 
 @pytest.mark.parametrize(
-    "assignments",
+    "arguments",
     [
-        "`city` is `Paris`",
-        "`city` is ``",
-        "`days` is `NaN`",
-        "`days` is `3` `city` is `4`",
-        "`days` is `3`, `city` is `4`",
-        "`days` is `3` and `days` is `4`",
-        "`days` is `3` and `city` is `4` and `zip` is `5`",
-        "`days` is `3`, `city` is `4`, and `zip` is `5`",
-        "`days` are `3`",
-        "days is `3`",
-        "`days` is 3",
-        "`days` is `3",
-        "`days` is `3``",
-        "`days` is `" + "[" * 100_000 + "]" * 100_000 + "`",
-        "`days` is `" + "9" * 10_000 + "`",
+        "`Paris`",
+        "``",
+        "`{}`",
+        "`[3]`",
+        '`{"days": NaN}`',
+        '`{"days": 3}` `{"city": 4}`',
+        '`{"days": 3}` and `{"city": 4}`',
+        '`{"days": 3, "days": 4}`',
+        '{"days": 3}',
+        '`{"days": 3}',
+        '`{"days": 3}``',
+        "`{'days': 3}`",
+        '`{"days": ' + "[" * 100_000 + "]" * 100_000 + "}`",
+        '`{"days": ' + "9" * 10_000 + "}`",
     ],
     ids=lambda text: text[:50],
 )
-def test_given_arguments_that_nobody_can_read(assignments: str) -> None:
-    check(f"For the audit, {assignments}.")
+def test_given_arguments_that_nobody_can_read(arguments: str) -> None:
+    check(f"For the audit, the arguments are {arguments}.")
 
 
 # Activities in the order of the text.
@@ -732,7 +731,7 @@ PIECES = (
     "head count",
     "that",
     "returns",
-    "`a` is `1`",
+    'the arguments are `{"a": 1}`',
     "for",
 )
 
@@ -764,7 +763,7 @@ SENTENCES = [
     "The total cost must not exceed 5 euros.",
     "The drill must receive the shelf number that the audit yields.",
     "The drill has to be carried out instead of the audit if the tool for the latter is out of service.",
-    "When it comes to the audit, `a` is `1`.",
+    'As for the audit, its arguments are `{"a": 1}`.',
 ]
 
 
@@ -787,7 +786,7 @@ def test_any_text_can_be_given(text: str) -> None:
     for sentence in (
         f"The audit must start {text} 10:00.",
         f"If the audit finds {text}, the drill has to happen afterwards; otherwise, the drill must be omitted.",
-        f"For the audit, `{text}` is `{text}`.",
+        f"For the audit, the arguments are `{text}`.",
         f"In total, no more than {text} may be spent.",
     ):
         assert isinstance(read(sentence, NAMES), list)
@@ -800,7 +799,7 @@ def test_any_text_can_be_given(text: str) -> None:
         "the audit must start after 10:00, and ",
         "the audit, which must start after 10:00, ",
         "if the audit finds a gap, ",
-        "`a` is `1`, ",
+        '`{"a": 1}`, ',
         "`",
         "10:00 ",
         "at most two other tasks ",
@@ -812,7 +811,7 @@ def test_hostile_text_comes_back(unit: str, size: int) -> None:
     for sentence in (
         f"{text[:1].upper()}{text[1:]}.",
         f"The audit precedes {text}the count.",
-        f"For the audit, {text}`z` is `0`.",
+        f"For the audit, the arguments are {text}`{{}}`.",
         f"By 10:00, {text}the audit must be over.",
     ):
         assert isinstance(read(sentence, NAMES), list)

@@ -83,7 +83,7 @@ def test_a_request_with_rules_leaves_the_rules_to_say_how_often(template: str) -
 
 
 def test_values_in_a_sentence_may_have_braces() -> None:
-    sentence = 'For the search, `query` is `{"a": "{rules}"}`.'
+    sentence = 'For the search, the arguments are `{"a": "{rules}"}`.'
     assert sentence in write_request("brief", TOPIC, (sentence,), ("Be kind.",)).splitlines()
 
 

@@ -129,7 +129,7 @@ def _pattern(template: str, slots: dict[str, str]) -> re.Pattern[str]:
 
 @cache
 def _findings() -> dict[str, bool]:
-    findings = load_lexicon().conditions.findings
+    findings = load_lexicon().conditions.all_findings
     return {**{finding.some: True for finding in findings}, **{finding.none: False for finding in findings}}
 
 

@@ -70,14 +70,27 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`OPENER the A REPORT a finding, the B OBLIGATION; OTHERWISE, the B SKIP` or `…, the C OBLIGATION`."""
+    """`OPENER the A REPORT a finding, the B OBLIGATION; OTHERWISE, the B SKIP` or `…, the C OBLIGATION`.
+
+    The user's own tools come back with findings of their own, in verbs of their own.
+    """
 
     openers: tuple[str, ...]
     reports: tuple[str, ...]
     findings: tuple[Finding, ...]
+    own_reports: tuple[str, ...]
+    own_findings: tuple[Finding, ...]
     obligations: tuple[str, ...]
     otherwise: tuple[str, ...]
     skips: tuple[str, ...]
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        return (*self.findings, *self.own_findings)
+
+    def reports_of(self, finding: str) -> tuple[str, ...]:
+        """The verbs with which a finding goes."""
+        return self.own_reports if any(own.some == finding for own in self.own_findings) else self.reports
 
 
 class Count(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -114,7 +127,7 @@ class Lexicon(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     A frame is a sentence without its capital and its full stop. Choices have `{a}`, `{b}` and `{verb}` (a
     neutral one in the singular), budgets `{amount}`, stand-ins `{a}` and `{b}`, given arguments `{a}` and
-    `{assignments}`. Duties are verbs for actions of which nothing else is said.
+    `{arguments}`. Duties are verbs for actions of which nothing else is said.
     """
 
     verbs: Verbs

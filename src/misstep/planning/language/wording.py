@@ -122,7 +122,7 @@ class Wording:
                 subject = listed([self._names[action] for action in actions])
                 return f"{subject} {self._verb(self._lexicon.duties, len(actions) > 1)}"
             case Giving(action, arguments):
-                return self._frame(self._lexicon.given, a=action, assignments=_assignments(arguments))
+                return self._frame(self._lexicon.given, a=action, arguments=_arguments(arguments))
             case _:
                 assert_never(remark)
 
@@ -163,7 +163,7 @@ class Wording:
         """The action that is to be left out is named again, since "it" could be the one that reports."""
         text, phrases = self._text, self._lexicon.conditions
         asks, then = self._names[remark.asks], self._names[remark.then]
-        told = f"{text(phrases.openers)} {asks} {text(phrases.reports)} {remark.finding}"
+        told = f"{text(phrases.openers)} {asks} {text(phrases.reports_of(remark.finding))} {remark.finding}"
         so = f"{then} {text(phrases.obligations)}"
         otherwise = text(phrases.otherwise)
         if remark.otherwise is None:
@@ -209,10 +209,6 @@ class Wording:
         return self._text(frames).format(**filled)
 
 
-def _assignments(arguments: dict[str, Any]) -> str:
-    """Names and values in backticks, which therefore may not be in a value."""
-    return listed([f"`{name}` is `{_json(value)}`" for name, value in arguments.items()])
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("`", "\\u0060")
+def _arguments(arguments: dict[str, Any]) -> str:
+    """A JSON object in backticks, which therefore may not be in a value: there is one way to pass it."""
+    return "`" + json.dumps(arguments, ensure_ascii=False).replace("`", "\\u0060") + "`"

@@ -70,7 +70,7 @@ def add_conditional(plot: Plot) -> bool:
     branches = plot.draw(2 if plot.dice.chance(0.4) else 1, bound)
     if branches is None:
         return False
-    finding = plot.dice.pick(plot.phrases([finding.some for finding in load_lexicon().conditions.findings]))
+    finding = plot.dice.pick(_findings(plot))
     plot.say(Conditional(asks, finding, branches[0], *branches[1:]), asks, *branches)
     plot.sure |= 1 << asks
     for branch in branches:
@@ -78,6 +78,13 @@ def add_conditional(plot: Plot) -> bool:
         plot.open |= 1 << branch
     plot.change(findings={**asked, IDS[asks]: plot.dice.chance(0.5)})
     return True
+
+
+def _findings(plot: Plot) -> list[str]:
+    conditions = load_lexicon().conditions
+    if plot.recipe.own_tools:
+        return [finding.some for finding in conditions.own_findings]
+    return plot.phrases([finding.some for finding in conditions.findings])
 
 
 def add_options(plot: Plot) -> bool:

@@ -42,7 +42,7 @@ class Recipe(msgspec.Struct, frozen=True):
     sentence is tried, `redundancy` the rate of sentences that repeat what is implied, `group` the most
     actions in one place of a clause, `relative` the rate of relative clauses. `attempts` is how often the
     agent may begin in a timed problem, `words` the side of the lexicon that findings and values are taken
-    from.
+    from, `own_tools` whether actions are calls of the user's own tools.
     """
 
     sentences: int = 0
@@ -52,6 +52,7 @@ class Recipe(msgspec.Struct, frozen=True):
     relative: float = 0.2
     attempts: int = 3
     words: Side | None = None
+    own_tools: bool = False
 
 
 class Draft(msgspec.Struct, frozen=True):

@@ -218,14 +218,14 @@ def _make(suite: Suite, index: int, seed: int) -> Case:
         for number, action in enumerate(setting.actions)
         if tools and (arguments := _make_up(tools[action.tool], dice))
     }
-    recipe = msgspec.structs.replace(suite.recipe, words=suite.part.words)
+    recipe = msgspec.structs.replace(suite.recipe, words=suite.part.words, own_tools=bool(tools))
     problem = draft_problem(size, suite.families, recipe, dice, given)
     return compose_problem(seed, setting, problem, dice)
 
 
 def _make_up(tool: Tool, dice: Dice) -> dict[str, Any]:
     try:
-        return make_up(tool.parameters, dice)
+        return make_up(tool.parameters, dice, tool.description)
     except UsageError as error:
         raise UsageError(f"tool {tool.name}: {error.message}", *error.hints) from error
 

@@ -108,4 +108,4 @@ def _stand_in(filled: Filled) -> Demands:
 
 
 def _given(filled: Filled) -> Demands:
-    return (Given(filled["a"], filled["assignments"]),)
+    return (Given(filled["a"], filled["arguments"]),)

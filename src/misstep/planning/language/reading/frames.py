@@ -1,6 +1,6 @@
 """Finds sentences of a fixed frame: words, with slots for what differs.
 
-A slot is a name in braces. Actions, lists of them (`s`), times, amounts and assignments are read as such; any
+A slot is a name in braces. Actions, lists of them (`s`), times, amounts and arguments are read as such; any
 other slot takes the phrases of its kind.
 """
 
@@ -109,8 +109,8 @@ def _read(slot: str, text: Text, at: int, filled: Filled) -> Iterator[tuple[Any,
             return text.times(at)
         case "amount":
             return text.amounts(at)
-        case "assignments":
-            return text.assignments(at)
+        case "arguments":
+            return text.arguments(at)
         case _ if slot in _ACTIONS:
             return text.actions(at)
     return ((phrase, end) for phrase, end in text.phrases(slot, at) if _agrees(phrase, filled))

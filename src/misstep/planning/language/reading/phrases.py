@@ -74,8 +74,8 @@ def _family_kinds(lexicon: Lexicon) -> Iterator[tuple[str, Iterable[Phrase]]]:
     yield "first", _verbs(near.first)
     yield "last", _verbs(near.last)
     yield "opener", _texts(conditions.openers)
-    yield "report", _texts(conditions.reports)
-    yield "finding", _texts(finding.some for finding in conditions.findings)
+    yield "report", _texts((*conditions.reports, *conditions.own_reports))
+    yield "finding", _texts(finding.some for finding in conditions.all_findings)
     for kind in ("obligation", "other_obligation"):
         yield kind, _texts(conditions.obligations)
     yield "otherwise", _texts(conditions.otherwise)

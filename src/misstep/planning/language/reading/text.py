@@ -82,26 +82,24 @@ class Text:
         if _AMOUNT.fullmatch(number) and currency == ("euro" if number == "1" else "euros"):
             yield int(number), at + 2
 
-    def assignments(self, at: int) -> Iterator[tuple[dict[str, Any], int]]:
-        """Lists like "`a` is `1`, `b` is `2` and `c` is `3`"."""
-        values: dict[str, Any] = {}
-        last = False
-        while (pair := self._assignment(at)) and pair[0] not in values:
-            values, end = {**values, pair[0]: pair[1]}, at + 3
-            if last or len(values) == 1:
-                yield values, end
-            if last or self.word(end) not in (",", "and"):
-                return
-            last, at = self.word(end) == "and", end + 1
-
-    def _assignment(self, at: int) -> tuple[str, Any] | None:
-        if self.words[at : at + 3] != ("`", "is", "`"):
-            return None
-        place = self.words[:at].count("`")
+    def arguments(self, at: int) -> Iterator[tuple[dict[str, Any], int]]:
+        """A JSON object in backticks."""
+        if self.word(at) != "`":
+            return
         try:
-            return self.quoted[place], json.loads(self.quoted[place + 1], parse_constant=_refuse)
+            text = self.quoted[self.words[:at].count("`")]
+            values = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once_each)
         except (ValueError, RecursionError):
-            return None
+            return
+        if isinstance(values, dict) and values:
+            yield values, at + 1
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise ValueError("a name stands there twice")
+    return values
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -11,7 +11,7 @@ import msgspec
 
 from misstep.core.syntax import parse_module
 from misstep.core.tool import Described
-from misstep.tooling.inputs.suggestions.mentions import find_numbers, find_texts
+from misstep.schemas.mentions import find_numbers, find_texts
 
 LONGEST_SOURCE = 300_000  # characters
 LONGEST_TEXT = 300

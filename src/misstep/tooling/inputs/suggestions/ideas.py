@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
+from misstep.schemas.mentions import find_numbers, find_texts
 from misstep.schemas.shape import flatten, kinds_of, listed
 from misstep.tooling.inputs.drawn import Kind, Origin
 from misstep.tooling.inputs.slots import Slot
 from misstep.tooling.inputs.suggestions.harvest import Harvest, values_in
-from misstep.tooling.inputs.suggestions.mentions import find_numbers, find_texts
 from misstep.tooling.inputs.suggestions.semantic import topics_for
 
 OPEN_ENDS = (":", "/", "=", "#", "-", "_", ".", " ", "(", "[", "{", "?", "&", "@")

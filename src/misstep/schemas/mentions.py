@@ -27,6 +27,12 @@ _EXAMPLE = re.compile(
     r"\s*:?\s*([^\n;)]{1,200})",
     re.IGNORECASE,
 )
+_GIVEN_AS_EXAMPLE = re.compile(
+    r"(?:\be\.\s?g\.,?|\bfor example,?|\bfor instance,?|\bexamples?:|\bsuch as)\s*"
+    r"""(?:(-?\d{1,12}(?:\.\d{1,6})?)(?![\w.]*\w)|'([^'\n]{1,200})'(?!\w)|"([^"\n]{1,200})"|`([^`\n]{1,200})`"""
+    r"|“([^”\n]{1,200})”|‘([^’\n]{1,200})’)",
+    re.IGNORECASE,
+)
 _PAIR = re.compile(r"^\s*[\w-]{1,40}\s*[:=]\s*(.{1,200})$")
 _PROMPT = re.compile(r"^\s*>>>\s*(.{1,200})$", re.MULTILINE)
 _BETWEEN = re.compile(r"\s*(?:,|/|\||\bor\b|\band\b)\s*")
@@ -38,6 +44,16 @@ def find_texts(description: str) -> list[str]:
     text = description[:LONGEST_TEXT]
     found = dict.fromkeys(value for value in _mentioned(text) if 0 < len(value) <= LONGEST)
     return list(found)[:MOST]
+
+
+def find_examples(description: str) -> list[str | int | float]:
+    """Values that a description gives as examples of what to pass, and as nothing else."""
+    found = list[str | int | float]()
+    for example in _GIVEN_AS_EXAMPLE.finditer(description[:LONGEST_TEXT]):
+        number, *texts = example.groups()
+        text = next((each for each in texts if each is not None), "")
+        found.append(text if number is None else float(number) if "." in number else int(number))
+    return list(dict.fromkeys(found))[:MOST]
 
 
 def find_numbers(description: str) -> list[int | float]:

@@ -310,7 +310,7 @@ def test_all_sentences_are_well_formed() -> None:
             assert re.match(r"[A-Z]", text)
             assert text.endswith(".")
             assert text.count(".") == 1
-            assert not re.search(r"[{}]|  | [,;.]|,,", text)
+            assert not re.search(r"[{}]|  | [,;.]|,,", re.sub(r"`[^`]*`", "x", text))
             assert not re.search(r"\ba [aeio]|\ban [^aeiou]", text)
             assert "the the" not in text
 

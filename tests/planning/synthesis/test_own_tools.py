@@ -45,7 +45,7 @@ def test_each_argument_is_given_as_json_in_one_piece() -> None:
 def test_conditions_make_sense_for_any_tool() -> None:
     found = 0
     for index in range(200):
-        query = make_case(SUITE, index).query
+        query = make_case(SUITE, index).query.split("\n")[2]  # without the rules
         assert not any(finding in query for finding in OURS)
         for said in re.findall(r"call ((?:\w+ )+?)(?:a warning|a notice)[,;.]", query):
             found += 1

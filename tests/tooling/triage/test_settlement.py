@@ -9,6 +9,7 @@ from misstep.core.tool import Invocation, Probe
 from misstep.tooling.triage.book import Book, Entry
 from misstep.tooling.triage.settlement import Settled, make_small, settle
 from tests.tooling.triage.bench import Bench, invoke, schema
+from tests.tooling.triage.test_shrinking import BOXES, eleven_calls
 
 STRING = {"type": "string"}
 
@@ -82,3 +83,17 @@ def test_a_stop_is_heeded_between_two_replays() -> None:
     settled = settled_small(entry, bench, lambda: bench.calls >= made + 4)
     assert settled.spent == bench.calls - made == 4
     assert settled.calls == entry.calls  # no smaller ones were seen from a fresh start
+
+
+def test_a_server_shows_the_small_calls_with_the_ids_of_a_fresh_start() -> None:
+    bench = Slow(*BOXES)
+    calls = eleven_calls()
+    book = Book()
+    for number, (call, reaction) in enumerate(
+        zip(calls, bench.run([Probe(each) for each in calls]), strict=True)
+    ):
+        book.add(calls[: number + 1], bench.judge(call, reaction), number)
+    entry = next(iter(book))
+    settled = settled_small(entry, bench)
+    assert [call.tool for call in settled.calls] == ["open_box", "fill", "weigh"]
+    assert bench.last_of(settled.calls).signature == entry.judged.signature

@@ -68,6 +68,8 @@ def test_twelve_tools_that_share_a_check_are_one_cause() -> None:
     assert sorted(len(cause.findings) for cause in causes) == [1, 12]
     assert len({cause.id for cause in causes}) == 2
     assert len(causes_of([place("one"), place("two", error="KeyError")])) == 2
+    assert len(causes_of([place("one"), place("two", spec="tools.py:other")])) == 1
+    assert len(causes_of([place("one"), place("two", spec="copy/tools.py:tools")])) == 2
 
 
 def test_without_a_place_the_message_tells_causes_apart() -> None:

@@ -94,7 +94,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
             place = (
                 _UNNUMBERED.sub("", self.where) if self.kind == "hang" else self.where
             )  # any line of a loop
-            return _digest("place", self.kind, self.error, place)
+            return _digest("place", _home(self.spec), self.kind, self.error, place)
         said = self.signature.replace(self.tool, "…")
         if self.kind in ("crash", "protocol") and self.error not in (DIED, HIDDEN) and _says_enough(said):
             return _digest("message", self.spec, self.kind, self.error, said)
@@ -113,6 +113,11 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         """
         place = _UNNUMBERED.sub("", self.where) or self.signature
         return "\0".join((self.tool, self.kind, self.error, place))
+
+
+def _home(spec: str) -> str:
+    """The file or module of a spec, or the whole of a server's: places are named without their folders."""
+    return spec if spec.startswith("mcp") else spec.rpartition(":")[0] or spec
 
 
 def _digest(*parts: str) -> str:

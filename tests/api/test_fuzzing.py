@@ -173,8 +173,10 @@ def test_tools_of_one_name_in_two_files_have_findings_of_their_own(place: Path) 
     one, other = report.tools
     assert found(one) == found(other) == [("crash", "IndexError")]
     (place / "other" / "mine.py").write_text(TOOLS.replace('split("query: ")[1]', "strip()"))
-    rulings = [replay_finding(settings_in(place), report.run, each.id)[1].ruling for each in report.findings]
+    findings = [*one.findings, *other.findings]
+    rulings = [replay_finding(settings_in(place), report.run, each.id)[1].ruling for each in findings]
     assert rulings == ["crash", "fine"]
+    assert len(report.causes) == 2
 
 
 def test_no_call_is_made_beyond_the_budget_though_findings_wait_to_be_confirmed(place: Path) -> None:
@@ -182,10 +184,12 @@ def test_no_call_is_made_beyond_the_budget_though_findings_wait_to_be_confirmed(
         fuzzed(place, "lookup", budget_calls=62)
     (report,) = view_fuzzing(settings_in(place), "last").tools
     assert (report.calls, report.triage_calls, report.ended) == (60, 2, "stopped")
-    assert [finding.replayed for finding in report.findings] == [0]
+    assert [finding.replayed for finding in report.unconfirmed] == [0]
+    assert report.findings == ()
     (report,) = resume_fuzzing(settings_in(place, resume="last", budget_calls=1000)).tools
     assert (report.calls, report.ended) == (60, "calls")
     assert [finding.reproduced for finding in report.findings] == [3]
+    assert report.unconfirmed == ()
 
 
 SHOP = """
@@ -225,7 +229,8 @@ def test_a_server_that_is_gone_for_good_ends_nothing_but_its_own_part(
     weigh, count, together, lookup = view_fuzzing(given, "last").tools
     assert [tool.ended for tool in (weigh, count, together, lookup)] == [*["stopped"] * 3, "calls"]
     assert all(tool.notes[-1].startswith("could not be started again: ") for tool in (weigh, count, together))
-    assert [(each.error, each.replayed) for each in weigh.findings] == [("process died", 0)]
+    assert [(each.error, each.replayed) for each in weigh.unconfirmed] == [("process died", 0)]
+    assert weigh.findings == ()
     assert (count.calls, together.calls, len(lookup.findings)) == (0, 0, 1)
 
     (place / "mended").touch()

@@ -127,3 +127,53 @@ def test_a_page_shows_tools_and_findings() -> None:
         "misstep replay k3f9xa/ab12cd34ef --store x.db",
     ):
         assert words in page
+
+
+def grouped() -> FuzzReport:
+    """Three tools with one cause, one of them with an odd call and one of its own that nobody has replayed."""
+
+    def place(tool: str, text: str) -> Finding:
+        call = Invocation(tool, json.dumps({"path": text}))
+        return structs.replace(FINDING, id=f"id-{tool}", tool=tool, calls=(call,), original=(call,))
+
+    waiting = structs.replace(
+        FINDING, id="waiting", where="notes.py:99 in late", replayed=0, reproduced=0, message="only once"
+    )
+    tools = (
+        ToolReport("odd", 9, (place("odd", "\0"),)),
+        ToolReport("plain", 9, (place("plain", "a"),), unconfirmed=(waiting,)),
+        ToolReport("long", 9, (place("long", "a" * 90),)),
+    )
+    return FuzzReport("k3f9xa", ("notes.py:tools",), tools)
+
+
+def test_one_cause_is_shown_once_by_its_most_plausible_call_with_all_places() -> None:
+    told = shown(fuzz_view(grouped(), "misstep replay k3f9xa"), 200)
+    assert "1 cause at 3 places; 1 not confirmed" in told
+    assert told.count("surrogates not allowed") == 1
+    assert "same cause at 2 more places: long (id-long), odd (id-odd)" in told
+    assert told.index('plain({"path": "a"})') < told.index("not confirmed: seen") < told.index("only once")
+    page = run_page(Findings(Tally().summary("k3f9xa", "notes.py", None, None), tools=grouped()))
+    assert "1 cause at 3 places; 1 not confirmed" in page
+    assert page.index("Findings</h2>") < page.index("id-plain") < page.index("Not confirmed</h2>")
+    assert page.index("Not confirmed</h2>") < page.index("only once")
+
+
+def test_json_keeps_what_was_not_replayed_apart() -> None:
+    told = json.loads(json.dumps(as_json(grouped())))
+    assert (told["unique_errors"], told["unconfirmed"]) == (3, 1)
+    places = [{"tool": name, "finding": f"id-{name}"} for name in ("plain", "long", "odd")]
+    assert [cause["places"] for cause in told["causes"]] == [places]
+    assert [len(tool["findings"]) for tool in told["tools"]] == [1, 1, 1]
+    assert {each["cause"] for tool in told["tools"] for each in tool["findings"]} == {told["causes"][0]["id"]}
+    assert all(each["confirmed"] for tool in told["tools"] for each in tool["findings"])
+    (waiting,) = [each for tool in told["tools"] for each in tool["unconfirmed"]]
+    assert (waiting["id"], waiting["confirmed"]) == ("waiting", False)
+
+
+def test_nothing_confirmed_is_no_defect() -> None:
+    (_, plain, _) = grouped().tools
+    report = FuzzReport("k3f9xa", (), (structs.replace(plain, findings=()),))
+    assert "no defects were found; 1 not confirmed" in shown(fuzz_view(report, ""), 100)
+    assert report.causes == []
+    assert regression_tests(report, Settings(), "/x").count("def test_") == 0

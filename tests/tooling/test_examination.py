@@ -8,7 +8,7 @@ from misstep.core.finding import Finding, ToolReport
 from misstep.core.tool import Invocation, Reaction
 from misstep.tooling.examination import Examination
 from misstep.tooling.judging.endings import UNREACHABLE
-from tests.tooling.triage.bench import Bench, schema
+from tests.tooling.triage.bench import Bench, invoke, schema
 
 CALLS = 60
 PARAMETERS = schema(["n"], n={"type": "integer"})
@@ -49,25 +49,32 @@ def findings(examination: Examination) -> tuple[Finding, ...]:
     return examination.report("calls").findings
 
 
+def unconfirmed(examination: Examination) -> tuple[Finding, ...]:
+    return examination.report("calls").unconfirmed
+
+
 def test_what_there_was_no_time_for_is_told_unconfirmed() -> None:
     examination = examined(Bench((share, PARAMETERS)))
     assert examination.settle((), never, seconds=0.0)
-    assert [(each.error, each.replayed) for each in findings(examination)] == [("ZeroDivisionError", 0)]
+    assert [(each.error, each.replayed) for each in unconfirmed(examination)] == [("ZeroDivisionError", 0)]
+    assert findings(examination) == ()
     assert examination.settle((), never)
+    assert unconfirmed(examination) == ()
     assert [(each.replayed, each.reproduced) for each in findings(examination)] == [(3, 3)]
 
 
 def test_who_stops_it_finds_it_unsettled() -> None:
     examination = examined(Bench((share, PARAMETERS)))
     assert not examination.settle((), lambda: True)
-    assert [each.replayed for each in findings(examination)] == [0]
+    assert [each.replayed for each in unconfirmed(examination)] == [0]
+    assert findings(examination) == ()
 
 
 def test_a_hang_that_does_not_come_again_is_no_finding() -> None:
     examination = examined(Busy((greet, PARAMETERS)))
-    assert [each.kind for each in findings(examination)] == ["hang"]
+    assert [each.kind for each in unconfirmed(examination)] == ["hang"]
     assert examination.settle((), never)
-    assert findings(examination) == ()
+    assert (findings(examination), unconfirmed(examination)) == ((), ())
 
 
 class Leaving(Bench):
@@ -106,7 +113,7 @@ def test_no_call_is_made_that_was_not_granted(most: int) -> None:
     assert not examination.settle((), never, grants=purse)
     assert (bench.calls, purse.left) == (CALLS + most, 0)
     assert examination.report("stopped").triage_calls == most
-    assert [each.replayed for each in findings(examination)] == [0]
+    assert [each.replayed for each in unconfirmed(examination)] == [0]
     assert examination.settle((), never, grants=Purse(1000))
     assert [each.reproduced for each in findings(examination)] == [3]
     assert examination.report("calls").triage_calls == bench.calls - CALLS
@@ -117,7 +124,7 @@ def test_what_nobody_is_there_to_show_again_is_not_dropped() -> None:
     assert not examination.unreachable
     assert not examination.settle((), never)
     assert examination.unreachable == "gone"
-    assert [(each.error, each.replayed) for each in findings(examination)] == [("ZeroDivisionError", 0)]
+    assert [(each.error, each.replayed) for each in unconfirmed(examination)] == [("ZeroDivisionError", 0)]
 
 
 def test_the_search_ends_with_the_first_call_that_nobody_answers() -> None:
@@ -155,4 +162,25 @@ def test_what_was_kept_elsewhere_comes_first() -> None:
     kept = ['[{"tool": "picky", "arguments": {"n": 271828}}]', '[{"tool": "other", "arguments": {}}]']
     examination = Examination(bench, bench.tools, "tools.py", 0, ToolReport("picky", 0), kept=kept)
     assert examination.go_on(1, never) == 1
-    assert [each.found_after for each in findings(examination)] == [1]
+    assert [each.found_after for each in unconfirmed(examination)] == [1]
+
+
+def several(state: Any, n: int) -> int:
+    if n > 100:
+        return 1 // (n - n)
+    return int([5][n]) if n < 0 else int({0: 1, 1: 1, 2: 1}[n])
+
+
+def test_all_are_confirmed_before_any_is_made_small() -> None:
+    bench = Bench((several, PARAMETERS))
+    examination = examined(bench)
+    count = len(unconfirmed(examination))
+    assert count > 1
+    assert not examination.settle((), never, grants=Purse(3 * count))
+    assert [(each.reproduced, each.minimised) for each in findings(examination)] == [(3, False)] * count
+    again = Examination(bench, bench.tools, "tools.py", 0, examination.report("stopped"))
+    assert again.settle((), never)
+    assert [each.minimised for each in findings(again)] == [True] * count
+    assert len({each.calls for each in findings(again)}) == count
+    assert invoke("several", n=101) in [each.calls[-1] for each in findings(again)]
+    assert invoke("several", n=101) not in [each.calls[-1] for each in findings(examination)]

@@ -207,7 +207,7 @@ class Examiner:
     def _noted(self, report: ToolReport, spec: str) -> ToolReport:
         """The last report on a target, with why nobody can go on with it if that is so."""
         with self._lock:
-            self._known |= {_mark(finding) for finding in report.findings}
+            self._known |= {_mark(finding) for finding in (*report.findings, *report.unconfirmed)}
             why = self.lost.get(spec) if report.ended == "stopped" else None
         return structs.replace(report, notes=(*report.notes, why)) if why else report
 

@@ -70,7 +70,8 @@ def find_finding(settings: Settings, name: str, finding: str) -> tuple[Run, Find
     """The finding of a run with this id, or whose id begins so."""
     with Store(settings.store) as store:
         run = store.find_run(name)
-        known = {each.id: each for each in _report(store, run).findings}
+        report = _report(store, run)
+        known = {each.id: each for each in (*report.findings, *report.unconfirmed)}
         return run, meant_by(finding, known, "finding", run, store)
 
 
@@ -126,7 +127,7 @@ class _Sitting:
         sitting, settings = self._sitting, self._run.settings
         done = {report.name for report in sitting.done}
         left = [(target, sitting.kept.get(target.name)) for target in targets if target.name not in done]
-        known = [finding for report in sitting.done for finding in report.findings]
+        known = [each for report in sitting.done for each in (*report.findings, *report.unconfirmed)]
         allowance = sitting.allowance
         interviewer = Interviewer(settings, prompts, allowance, self._notice) if prompts else None
         examiner = Examiner(benches, settings, allowance, known, self._keepsakes, interviewer)

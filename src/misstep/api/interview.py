@@ -13,7 +13,7 @@ from misstep.api.models import Tell
 from misstep.api.patient import Patient
 from misstep.api.targets import Target
 from misstep.api.trying import Trier
-from misstep.core.finding import BY_REQUEST, RUNTIME_ERRORS, Finding, Journey, ToolReport
+from misstep.core.finding import BY_REQUEST, RUNTIME_ERRORS, Finding, Journey, ToolReport, ranked
 from misstep.core.passage import Passage
 from misstep.core.settings import Settings
 from misstep.tooling.asking.harvest import harvest, richness_of
@@ -116,7 +116,8 @@ class _Progress:
     def candidates(self) -> list[Finding]:
         """What is still to be put to the agent: defects first, then refusals."""
         done = {passage.finding for passage in self.passages}
-        defects = [each for each in self._before.findings if _is_candidate(each)]
+        found = (*self._before.findings, *self._before.unconfirmed)
+        defects = [each for each in ranked(found) if _is_candidate(each)]
         return [each for each in (*defects, *self._refused()) if each.id not in done]
 
     def _refused(self) -> list[Finding]:
@@ -136,10 +137,12 @@ class _Progress:
         )
         journey = structs.replace(journey, richness=richness_of(journey.trials))
         findings = harvest(self._before, journey, self.target.spec, self.target.titles)
+        known = {each.id for each in findings}
         return structs.replace(
             self._before,
             journey=journey,
             findings=tuple(findings),
+            unconfirmed=tuple(each for each in self._before.unconfirmed if each.id not in known),
             notes=tuple(self._notes(journey)),
             ended=journey.fuzzed,
         )

@@ -15,7 +15,9 @@ class Keepsakes:
 
     def __init__(self, reports: Iterable[ToolReport] = ()) -> None:
         told = sorted(reports, key=lambda report: report.place)
-        shown = [_written(finding.calls) for report in told for finding in report.findings]
+        shown = [
+            _written(finding.calls) for report in told for finding in (*report.findings, *report.unconfirmed)
+        ]
         kept = [text for report in told for text in report.corpus]
         self._calls = {text: _tools_of(text) for text in (*shown, *kept)}
 

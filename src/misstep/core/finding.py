@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from misstep.core.passage import Passage
+from misstep.core.plausibility import length_of, oddity_of
 from misstep.core.ruling import Ruling
 from misstep.core.settings import ToolMethod
 from misstep.core.tool import Frame, Invocation
@@ -27,6 +29,15 @@ FindingKind = Literal[
 
 # Rulings and kinds of findings that are about a call that went wrong at run time.
 RUNTIME_ERRORS: tuple[FindingKind, ...] = ("crash", "hang", "blow-up", "protocol")
+
+# The worst first; a process that died comes before all of them.
+_SEVERITY: dict[str, int] = {"crash": 1, "hang": 2, "blow-up": 2, "protocol": 2, "schema": 4, "acceptance": 5}
+_OTHERS = 3  # kinds that are not listed
+_UNNUMBERED = re.compile(r":\d+(?= in )")
+DIGITS = 10  # of the id of a cause
+ENOUGH_WORDS = 2  # of a message that tells one cause from another
+DIED = "process died"  # the error of such a finding
+HIDDEN = "hidden exception"  # the error of one that says nothing about itself
 
 BY_REQUEST = "a natural request"  # the origin of findings that no fuzzer has made
 
@@ -59,7 +70,35 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     frames: tuple[Frame, ...] = ()
     spec: str = ""  # where the tool was found
     request: str = ""  # in natural language, with which an agent got there
+    fits: bool = True  # whether the arguments of its calls are what the schemas ask for
+    documented: int = 0  # values among them that the documentation names
+    minimised: bool = True  # as far as there was time for it
     version: int = FINDING_VERSION
+
+    @property
+    def weight(self) -> tuple[int, bool, int, bool, int, int, int, str]:
+        """What findings are ranked by, the smallest first: how bad it is, how plausible its calls are."""
+        severity = 0 if self.error == DIED else _SEVERITY.get(self.kind, _OTHERS)
+        calls = self.calls
+        odd, length = oddity_of(calls), length_of(calls)
+        return (severity, not self.request, odd, not self.fits, len(calls), -self.documented, length, self.id)
+
+    @property
+    def cause(self) -> str:
+        """The same for findings that have the same root cause, whichever tool shows it.
+
+        That is the type of the exception and the place in the code; where no place is known, the message of
+        tools from one spec without what changes. What says too little stands for itself.
+        """
+        if self.where:
+            place = (
+                _UNNUMBERED.sub("", self.where) if self.kind == "hang" else self.where
+            )  # any line of a loop
+            return _digest("place", _home(self.spec), self.kind, self.error, place)
+        said = self.signature.replace(self.tool, "…")
+        if self.kind in ("crash", "protocol") and self.error not in (DIED, HIDDEN) and _says_enough(said):
+            return _digest("message", self.spec, self.kind, self.error, said)
+        return _digest("finding", self.spec, self.tool, self.kind, self.signature)
 
     @property
     def ruling(self) -> Ruling:
@@ -72,8 +111,46 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
         Defects of one kind in one function share it.
         """
-        place = re.sub(r":\d+(?= in )", "", self.where) or self.signature
+        place = _UNNUMBERED.sub("", self.where) or self.signature
         return "\0".join((self.tool, self.kind, self.error, place))
+
+
+def _home(spec: str) -> str:
+    """The file or module of a spec, or the whole of a server's: places are named without their folders."""
+    return spec if spec.startswith("mcp") else spec.rpartition(":")[0] or spec
+
+
+def _digest(*parts: str) -> str:
+    return sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:DIGITS]
+
+
+def _says_enough(signature: str) -> bool:
+    """Whether a message has words of its own, beside the type of the error."""
+    return len(re.findall(r"[^\W\d_]{2,}", signature.partition(":")[2])) >= ENOUGH_WORDS
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """Findings with one root cause, the weightiest first: each is a place at which it shows."""
+
+    id: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(finding.tool for finding in self.findings))
+
+
+def ranked(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings in the order in which they are shown everywhere: the worst and most plausible first."""
+    return sorted(findings, key=lambda finding: finding.weight)
+
+
+def causes_of(findings: Iterable[Finding]) -> list[Cause]:
+    """Findings by their root cause, in the order of the weightiest of each."""
+    groups = dict[str, list[Finding]]()
+    for finding in ranked(findings):
+        groups.setdefault(finding.cause, []).append(finding)
+    return [Cause(id, tuple(group)) for id, group in groups.items()]
 
 
 class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -186,7 +263,9 @@ class Journey(msgspec.Struct, frozen=True, omit_defaults=True):
 class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """What fuzzing a tool came to.
 
-    `calls` were made to find defects, `triage_calls` beside that to confirm and shrink them. `refused` and
+    `findings` were replayed from a fresh start, or shown by requests; nobody has had the time to replay those
+    `unconfirmed`, which may be chance. `calls` were made to find defects, `triage_calls` beside that to
+    confirm and shrink them. `refused` and
     `environment` count calls; `notes` are what stood in the way, such as a missing key, each once.
     """
 
@@ -206,6 +285,7 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     place: int = 0  # among the tools of its run
     journey: Journey | None = None  # where there was an agent
     refusals: tuple[Refusal, ...] = ()  # of arguments that fit the schema, each sort once
+    unconfirmed: tuple[Finding, ...] = ()
     compared: tuple[Comparisons, ...] = ()
 
     @property
@@ -242,7 +322,16 @@ class FuzzReport(msgspec.Struct, frozen=True):
 
     @property
     def findings(self) -> list[Finding]:
-        return [finding for report in self.tools for finding in report.findings]
+        """The worst and most plausible first."""
+        return ranked(finding for report in self.tools for finding in report.findings)
+
+    @property
+    def unconfirmed(self) -> list[Finding]:
+        return ranked(finding for report in self.tools for finding in report.unconfirmed)
+
+    @property
+    def causes(self) -> list[Cause]:
+        return causes_of(self.findings)
 
     def passage_of(self, finding: Finding) -> Passage | None:
         """What became of a finding that was put to an agent."""

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.finding import BY_REQUEST, Finding, FuzzReport, ToolReport
+from misstep.core.finding import BY_REQUEST, Cause, Finding, FuzzReport, ToolReport, ranked
 from misstep.core.passage import Passage
 from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
@@ -23,8 +23,11 @@ from misstep.report.trial import read_arguments, unanswered
 LONGEST_CALL = 300  # characters of arguments
 WIDE = 78  # columns of a terminal
 NARROW = 3  # columns of the table where there are fewer
+MOST_PLACES = 20  # of one cause
 MOST_MISSED = 6  # places in the code that were never reached
 Column: TypeAlias = Callable[[ToolReport], Text | str]
+
+UNCONFIRMED = "not confirmed: seen while fuzzing, and there was no time to replay it"
 
 STYLES = {"crash": "red", "hang": "red", "blow-up": "red", "protocol": "magenta"}
 ENDINGS = {
@@ -36,21 +39,55 @@ ENDINGS = {
 
 
 def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType:
-    """A line for each tool, then each finding.
+    """A line for each tool, then each cause with the places at which it shows, then what is unconfirmed.
 
     `again` and `place` are what stands before and after a finding in the command that replays it.
     """
     parts: list[RenderableType] = [ToolsTable(report.tools)]
     parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
-    for finding in report.findings:
-        parts += [Text(), finding_view(finding), Text(f"  again: {again}/{finding.id}{place}", style="dim")]
-    if not report.findings:
-        unclear = sum(tool.journey.unclear for tool in report.tools if tool.journey)
-        rest = f"; {unclear} could not be judged" if unclear else ""
-        parts.append(Text(f"\nno defects were found{rest}", style="yellow" if unclear else "green"))
+    parts.append(Text(f"\n{headline(report)}", style=_headline_style(report)))
+    for cause in report.causes:
+        first = cause.findings[0]
+        parts += [Text(), finding_view(first)]
+        parts += [Text(f"  {line}") for line in other_places(cause)]
+        parts.append(Text(f"  again: {again}/{first.id}{place}", style="dim"))
+    if report.unconfirmed:
+        parts.append(section(UNCONFIRMED, _unconfirmed_view(report, again, place)))
     if any(tool.journey for tool in report.tools):
         parts.append(journeys_view(report.tools))
     return Trimmed(Group(*parts))
+
+
+def headline(report: FuzzReport) -> str:
+    """How many causes there are, at how many places they show, and how much was left unconfirmed."""
+    found, waiting = len(report.findings), len(report.unconfirmed)
+    unclear = sum(tool.journey.unclear for tool in report.tools if tool.journey)
+    told = [f"{counted(len(report.causes), 'cause')} at {counted(found, 'place')}"] if found else []
+    told += [] if found else ["no defects were found"]
+    told += [f"{waiting} not confirmed"] if waiting else []
+    told += [f"{unclear} could not be judged"] if unclear and not found else []
+    return "; ".join(told)
+
+
+def other_places(cause: Cause) -> list[str]:
+    """The places of a cause beside the first, each as the tool and the id of the finding."""
+    others = [f"{plain(each.tool, 100)} ({each.id})" for each in cause.findings[1:]]
+    if not others:
+        return []
+    more = f", and {len(others) - MOST_PLACES} more" if len(others) > MOST_PLACES else ""
+    return [f"same cause at {counted(len(others), 'more place')}: {', '.join(others[:MOST_PLACES])}{more}"]
+
+
+def _headline_style(report: FuzzReport) -> str:
+    unclear = any(tool.journey and tool.journey.unclear for tool in report.tools)
+    return "bold" if report.findings else "yellow" if unclear or report.unconfirmed else "green"
+
+
+def _unconfirmed_view(report: FuzzReport, again: str, place: str) -> RenderableType:
+    parts = list[RenderableType]()
+    for finding in report.unconfirmed:
+        parts += [finding_view(finding), Text(f"  again: {again}/{finding.id}{place}", style="dim")]
+    return Group(*parts)
 
 
 def finding_view(finding: Finding) -> RenderableType:
@@ -169,7 +206,21 @@ def as_json(report: FuzzReport) -> dict[str, object]:
         "specs": list(report.specs),
         "seconds": round(report.seconds, 3),
         "unique_errors": len(report.findings),
+        "unconfirmed": len(report.unconfirmed),
+        "causes": [_cause_as_json(cause) for cause in report.causes],
         "tools": [_tool_as_json(tool) for tool in report.tools],
+    }
+
+
+def _cause_as_json(cause: Cause) -> dict[str, object]:
+    first = cause.findings[0]
+    return {
+        "id": cause.id,
+        "kind": first.kind,
+        "error": first.error,
+        "where": first.where,
+        "message": first.message,
+        "places": [{"tool": each.tool, "finding": each.id} for each in cause.findings],
     }
 
 
@@ -181,7 +232,8 @@ def _tool_as_json(tool: ToolReport) -> dict[str, object]:
         "unique_errors": tool.unique_errors,
         "calls_per_error": tool.calls_per_error,
         "chao1": richness_as_json(tool.in_all),
-        "findings": [finding_as_json(finding) for finding in tool.findings],
+        "findings": [finding_as_json(finding) for finding in ranked(tool.findings)],
+        "unconfirmed": [finding_as_json(finding) for finding in ranked(tool.unconfirmed)],
         "refused": tool.refused,
         "environment": tool.environment,
         "triage_calls": tool.triage_calls,
@@ -214,6 +266,8 @@ def finding_as_json(finding: Finding) -> dict[str, object]:
         "reproduced": finding.reproduced,
         "origin": finding.origin,
         "request": finding.request,
+        "cause": finding.cause,
+        "confirmed": finding.reproduced > 0,
     }
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from misstep.core.finding import Finding, FuzzReport
+from misstep.core.finding import Cause, FuzzReport
 from misstep.core.outcome import Outcome
 from misstep.core.summary import Summary
 from misstep.report.call import written
-from misstep.report.findings import calls_each, history, in_all, written_call
+from misstep.report.findings import calls_each, headline, history, in_all, other_places, written_call
 from misstep.report.terminal import counted, percent
 from misstep.report.text import plain
 from misstep.report.told import Again
@@ -50,11 +50,10 @@ def tools_html(report: FuzzReport, again: Again) -> str:
         )
         for tool in report.tools
     ]
-    found = len(report.findings)
     return _piece(
-        element("p", element("b", counted(found, "finding"), class_="bad" if found else "good")),
+        element("p", element("b", headline(report), class_="bad" if report.findings else "good")),
         grid(HEADINGS, rows),
-        *[_finding(finding, again) for finding in report.findings],
+        *[_finding(cause, again) for cause in report.causes],
         _command(again.show),
     )
 
@@ -137,12 +136,14 @@ def _calls(outcome: Outcome) -> Markup:
     return element("div", element("ol", *items), *more)
 
 
-def _finding(finding: Finding, again: Again) -> Markup:
+def _finding(cause: Cause, again: Again) -> Markup:
+    finding = cause.findings[0]
     kind = element("b", finding.kind, class_="bad")
     where = element("span", f" · {plain(finding.where, NAME)}", class_="dim") if finding.where else ""
     head = element("summary", kind, " ", text(finding.error, NAME), " · ", text(finding.tool, NAME), where)
     calls = element("pre", lines("\n".join(map(written_call, finding.calls))))
-    said = [element("p", text(each)) for each in (finding.message, finding.why, history(finding)) if each]
+    told = (finding.message, finding.why, history(finding), *other_places(cause))
+    said = [element("p", text(each)) for each in told if each]
     return element("details", head, calls, *said, _command(again.one(finding.id)))
 
 

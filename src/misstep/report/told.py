@@ -41,7 +41,7 @@ def planning_text(summary: Summary, shown: Sequence[tuple[Outcome, Difficulty]],
 
 def tools_text(report: FuzzReport, again: Again) -> str:
     """A line for each tool, then each finding with its smallest reproducer."""
-    commands = [f"  again: {again.one(finding.id)}" for finding in report.findings]
+    commands = [f"  again: {again.one(finding.id)}" for finding in (*report.findings, *report.unconfirmed)]
     # A command is no use in two halves.
     width = max(WIDTH, *map(len, commands)) if commands else WIDTH
     return as_text(fuzz_view(report, again.before.removesuffix("/"), again.after), width)

@@ -1,5 +1,6 @@
 """The fuzzing of one tool, or of several that share their state, on a workbench."""
 
+import json
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from msgspec import structs
 from misstep.core.finding import Finding, FindingKind, Reach, Richness, ToolReport
 from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation, Reaction
+from misstep.schemas.schema import fits
 from misstep.tooling.comparisons import SeenComparisons
 from misstep.tooling.fuzzing.attempt import Attempt
 from misstep.tooling.fuzzing.fuzzer import Fuzzer
@@ -22,9 +24,10 @@ from misstep.tooling.judging.signatures import finding_id
 from misstep.tooling.metered import Grants, Metered
 from misstep.tooling.stretch import PORTION, PORTIONS, Stretch
 from misstep.tooling.triage.book import Book, Entry
+from misstep.tooling.triage.documented import documented_values
 from misstep.tooling.triage.refusals import Refusals
 from misstep.tooling.triage.richness import chao1
-from misstep.tooling.triage.settlement import settle
+from misstep.tooling.triage.settlement import Settled, make_small, settle
 from misstep.tooling.workbench import Workbench
 
 MOST_NOTES = 5
@@ -63,7 +66,7 @@ class Examination:
         self._titles = titles
         self._fuzzer = Fuzzer(tools, seed, corpus=(*kept, *before.corpus), files=bench.files)
         self._book = Book()
-        for finding in self._before.findings:
+        for finding in (*self._before.findings, *self._before.unconfirmed):
             self._book.recall(finding)
         self._settled = {
             (finding.tool, finding.kind, finding.signature): finding
@@ -113,7 +116,11 @@ class Examination:
         bench = Metered(self._bench, grants)
         ended = self._until(lambda: bench.is_out or over())
         try:
-            return all(self._attend_to(entry, elsewhere, bench, ended, until) for entry in self._book)
+            weighty = sorted(self._book, key=lambda entry: self._unconfirmed(entry).weight)
+            fresh = [entry for entry in weighty if not self._is_done(entry, elsewhere)]
+            # All are confirmed before any is made small: what nobody has replayed is worth little.
+            confirmed = all(self._confirm(entry, bench, ended, until) for entry in fresh)
+            return confirmed and all(self._make_small(entry, bench, ended, until) for entry in fresh)
         finally:
             self._triage += bench.made
             self.seconds_settling += time.monotonic() - began
@@ -123,7 +130,8 @@ class Examination:
         return structs.replace(
             self._before,
             calls=self.calls,
-            findings=tuple(self._findings()),
+            findings=tuple(each for each in self._findings() if each.replayed),
+            unconfirmed=tuple(each for each in self._findings() if not each.replayed),
             refused=self._refused,
             environment=self._environment,
             triage_calls=self._triage,
@@ -185,25 +193,33 @@ class Examination:
         if len(self._notes) < MOST_NOTES:
             self._notes[words] = None
 
-    def _attend_to(
-        self,
-        entry: Entry,
-        elsewhere: Collection[tuple[str, str]],
-        bench: Metered,
-        ended: Callable[[], bool],
-        until: float,
-    ) -> bool:
-        """Settle one defect that is not yet; whether there was enough left to do so."""
-        if _key(entry) in self._settled:
-            return True
+    def _is_done(self, entry: Entry, elsewhere: Collection[tuple[str, str]]) -> bool:
+        """Whether a defect needs no settling: it is settled, known from elsewhere, or none of the tool's."""
+        if (known := self._settled.get(_key(entry))) is not None:
+            return known.minimised
         if (entry.tool, entry.judged.signature) in elsewhere or self._is_trouble(entry):
             self._dismissed.add(_key(entry))
+        return _key(entry) in self._dismissed
+
+    def _confirm(self, entry: Entry, bench: Metered, ended: Callable[[], bool], until: float) -> bool:
+        """Replay one defect; whether there was enough left to do so."""
+        if _key(entry) in self._settled:
             return True
         settled = settle(entry, bench, self._judge, ended, until)
         if ended():
             return False
-        found = entry.finding(settled.calls, settled.replayed, settled.reproduced, settled.judged)
-        self._settle(entry, self._located(found))
+        self._settle(entry, settled, minimised=False)
+        return True
+
+    def _make_small(self, entry: Entry, bench: Metered, ended: Callable[[], bool], until: float) -> bool:
+        found = self._settled.get(_key(entry))
+        if found is None:
+            return True
+        settled = Settled(found.calls, entry.judged, found.replayed, found.reproduced)
+        small = make_small(entry, settled, bench, self._judge, ended, until)
+        if ended():
+            return False
+        self._settle(entry, small, minimised=True)
         return True
 
     def _judge(self, call: Invocation, reaction: Reaction) -> Judged:
@@ -211,11 +227,12 @@ class Examination:
         self._look_for(judged)
         return judged
 
-    def _settle(self, entry: Entry, finding: Finding) -> None:
+    def _settle(self, entry: Entry, settled: Settled, minimised: bool) -> None:
         """Keep a finding if it can be replayed; if nobody had the time to find out, it stays what it was."""
-        if finding.reproduced:
-            self._settled[_key(entry)] = finding
-        elif finding.replayed:
+        if settled.reproduced:
+            found = entry.finding(settled.calls, settled.replayed, settled.reproduced, settled.judged)
+            self._settled[_key(entry)] = structs.replace(self._located(found), minimised=minimised)
+        elif settled.replayed:
             self._dismissed.add(_key(entry))
             if (entry.tool, entry.judged.signature) in self._plain:  # else it came of the marks
                 where = f" at {entry.judged.where}" if entry.judged.where else ""
@@ -225,7 +242,12 @@ class Examination:
     def _located(self, finding: Finding) -> Finding:
         title = self._titles.get(finding.tool)
         own = finding_id(title, finding.kind, finding.signature) if title else finding.id
-        return structs.replace(finding, id=own, spec=self._spec)
+        named = documented_values(finding.calls, self._tools)
+        fit = all(self._fits(call) for call in finding.calls)
+        return structs.replace(finding, id=own, spec=self._spec, fits=fit, documented=named)
+
+    def _fits(self, call: Invocation) -> bool:
+        return fits(self._tools[call.tool].tool.parameters, json.loads(call.arguments)) is None
 
     def _unconfirmed(self, entry: Entry) -> Finding:
         return self._located(entry.finding(entry.calls, 0, 0))

@@ -17,14 +17,14 @@ from misstep.tooling.coverage import Coverage, Ownership, reach_of
 from misstep.tooling.coverage.monitoring import Monitoring, free_tool
 from misstep.tooling.coverage.places import BITS, Lines, Places
 from misstep.tooling.coverage.tracing import Tracing
-from tests.tooling.coverage import planted
+from tests.tooling.coverage import namesakes, planted
 
 OWNS = Ownership([planted.__file__]).owns
 HAS_MONITORING = hasattr(sys, "monitoring")
 
 
 def only_planted(filename: str) -> bool:
-    return filename == planted.__file__
+    return filename in (planted.__file__, namesakes.__file__)
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_numbers_are_the_same_in_every_process(coverage: Coverage) -> None:
 
 def reach(coverage: Coverage, function: Callable[..., Any]) -> Reach:
     text, line = inspect.getsource(function), inspect.getsourcelines(function)[1]
-    return coverage.reach(planted.__file__, line, text)
+    return coverage.reach(inspect.getfile(function), line, text)
 
 
 def test_reach_counts_the_lines_of_a_function_and_of_those_it_calls(coverage: Coverage) -> None:
@@ -196,6 +196,22 @@ def test_reach_counts_the_lines_of_a_function_and_of_those_it_calls(coverage: Co
 def test_reach_follows_classes_to_their_methods(coverage: Coverage) -> None:
     edges_of(coverage, planted.keeping)
     assert reach(coverage, planted.keeping) == Reach(3, 3)
+
+
+@pytest.mark.parametrize("name", ["load", "words", "write", "lower"])
+def test_reach_leaves_out_namesakes_of_functions_of_other_modules(coverage: Coverage, name: str) -> None:
+    function = getattr(namesakes, name)
+    edges_of(coverage, function, '"text"')
+    found = reach(coverage, function)
+    assert (found.lines, found.missed) == (found.total, ())
+    assert found.total == (2 if name == "lower" else 1)
+
+
+def test_reach_has_the_methods_of_classes_that_a_function_uses(coverage: Coverage) -> None:
+    assert reach(coverage, namesakes.commas) == Reach(
+        0, 4, ("namesakes.py:19", "namesakes.py:23-24", "namesakes.py:40")
+    )
+    assert reach(coverage, namesakes.shared) == Reach(0, 3, ("namesakes.py:23-24", "namesakes.py:57"))
 
 
 def test_reach_makes_do_with_the_text_where_there_is_no_file() -> None:

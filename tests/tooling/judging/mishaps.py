@@ -190,7 +190,7 @@ MISHAPS: list[Mishap] = [
     ("crash", lambda v: shutil.copy(v, "x"), "/no/such"),
     ("crash", read, "/"),
     ("crash", read, "a\0b"),
-    ("crash", read, "a" * 300),
+    ("refused", read, "a" * 300),
     ("crash", read, "\ud800"),
     ("crash", read, "/proc/version/x"),
     ("crash", lambda v: os.mkdir(v), "/proc"),

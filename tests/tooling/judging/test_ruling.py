@@ -282,3 +282,68 @@ def test_what_is_not_in_the_format_asked_for_may_be_refused() -> None:
 def test_nobody_is_blamed_for_a_server_that_is_gone() -> None:
     gone = Reaction("died", detail="the server can't be reached: all connection attempts failed")
     assert rule({"amount": 2}, gone, kind="mcp").ruling == "environment"
+
+
+def rule_on(name: str, description: str, arguments: dict[str, Any], reaction: Reaction) -> str:
+    described = Described(Tool(name, description, {"type": "object"}), "mcp")
+    return judge_calls_of([described])(Invocation(name, json.dumps(arguments)), reaction).ruling
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "arguments", "ruling"),
+    [
+        ("act", "Do it.", {"seconds": 60}, "fine"),
+        ("act", "Do it.", {"delayMs": 60_000}, "fine"),
+        ("act", "Do it.", {"delay_ms": 60}, "hang"),
+        ("act", "Do it.", {"timeout": "2h"}, "fine"),
+        ("act", "Do it.", {"wait_minutes": 1}, "fine"),
+        ("act", "Do it.", {"duration": 10.0, "steps": 5}, "fine"),
+        ("act", "Do it.", {"seconds": 1}, "hang"),
+        ("act", "Do it.", {"seconds": -1}, "hang"),
+        ("act", "Do it.", {"amount": 60}, "hang"),
+        ("act", "Do it.", {"sometimes": 60}, "hang"),
+        ("act", "Do it.", {"seconds": True}, "hang"),
+        ("sleep", "Do it.", {}, "fine"),
+        ("waitForReply", "Do it.", {"id": 7}, "fine"),
+        ("sleep", "Do it.", {"seconds": 0}, "hang"),
+        ("act", "Waits until the build has ended.", {}, "fine"),
+        ("act", "A long-running operation.", {}, "fine"),
+        ("await_nothing", "Find a waiter.", {}, "hang"),
+    ],
+)
+def test_a_tool_that_exists_to_take_long_does_not_hang(
+    name: str, description: str, arguments: dict[str, Any], ruling: str
+) -> None:
+    waited = Reaction("hung", detail="no answer in 10 s", seconds=10.0)
+    assert rule_on(name, description, arguments, waited) == ruling
+
+
+def test_what_computes_without_end_has_no_such_excuse() -> None:
+    assert rule_on("sleep", "", {"seconds": 60}, Reaction("hung", seconds=10.0, computed=9.5)) == "blow-up"
+
+
+TOO_LONG = Raised(
+    "OSError",
+    "[Errno 36] File name too long: '/data/aaa'",
+    ("OSError", "Exception"),
+    (Frame("/x/tools.py", 3, "act", True), Frame("/lib/pathlib.py", 9, "open", False)),
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reaction", "ruling"),
+    [
+        ({"path": "a" * 300}, Reaction("raised", raised=TOO_LONG), "refused"),
+        ({"path": "é" * 150}, Reaction("raised", raised=TOO_LONG), "refused"),
+        ({"path": "short"}, Reaction("raised", raised=TOO_LONG), "crash"),
+        ({"path": "a" * 300}, returned("ENAMETOOLONG: name too long, open '/a'", flagged=True), "refused"),
+        ({"path": "a" * 300}, returned("Error: File name too long (os error 36)", flagged=True), "refused"),
+        ({"name": "a"}, returned("ENAMETOOLONG: name too long, open '/a'", flagged=True), "crash"),
+        ({"path": "a" * 300}, returned("EINVAL: invalid argument, rename '/a'", flagged=True), "crash"),
+        ({"path": "a" * 300}, Reaction("died", detail="File name too long"), "crash"),
+    ],
+)
+def test_a_name_that_no_file_system_takes_is_no_crash(
+    arguments: dict[str, Any], reaction: Reaction, ruling: str
+) -> None:
+    assert rule_on("act", "", arguments, reaction) == ruling

@@ -321,6 +321,21 @@ def test_what_is_forbidden_and_taken() -> None:
     assert marks(Subject(described_tool)) == []
 
 
+def test_every_constraint_of_a_parameter_is_told() -> None:
+    said = ("n must be even", "n must be at most 40", "n must not be a multiple of 7")
+    refusals = [Refusal("act", "ValueError", each, "", json.dumps({"n": 42})) for each in said]
+    told = remarks(Subject(tool({"n": NUMBER}).described, refusals=tuple(refusals)))
+    assert [each.where for each in told] == ["parameters.n"] * 3
+    assert [words for words, each in zip(said, told, strict=True) if words not in each.message] == []
+
+
+def test_constraints_are_told_however_many_there_are() -> None:
+    parameters = {f"n{number}": NUMBER for number in range(15)}
+    refusals = [Refusal("act", "", f"{name} must be even", "", json.dumps({name: 1})) for name in parameters]
+    told = remarks(Subject(tool(parameters).described, refusals=tuple(refusals)))
+    assert [each.where for each in told] == [f"parameters.{name}" for name in parameters]
+
+
 REFUSING = """
 def act(mode):
     if mode == "old":

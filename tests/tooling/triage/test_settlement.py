@@ -2,12 +2,14 @@
 
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 from misstep.core.tool import Invocation, Probe
 from misstep.tooling.triage.book import Book, Entry
-from misstep.tooling.triage.settlement import settle
+from misstep.tooling.triage.settlement import Settled, make_small, settle
 from tests.tooling.triage.bench import Bench, invoke, schema
+from tests.tooling.triage.test_shrinking import BOXES, eleven_calls
 
 STRING = {"type": "string"}
 
@@ -42,10 +44,17 @@ def never() -> bool:
     return False
 
 
+def settled_small(
+    entry: Entry, bench: Bench, stopped: Callable[[], bool] = never, until: float = math.inf
+) -> Settled:
+    confirmed = settle(entry, bench, bench.judge, stopped, until)
+    return make_small(entry, confirmed, bench, bench.judge, stopped, until)
+
+
 def test_where_starting_is_dear_there_are_few_fresh_starts() -> None:
     call = invoke("long_name", name="A long name, longer than anybody has it")
     quick, slow = (kind((long_name, schema(["name"], name=STRING))) for kind in (Bench, Slow))
-    settled = [settle(entry_of(bench, call), bench, bench.judge, never, math.inf) for bench in (quick, slow)]
+    settled = [settled_small(entry_of(bench, call), bench) for bench in (quick, slow)]
     assert [each.calls for each in settled] == [(invoke("long_name", name="a" * 20),)] * 2
     assert [(each.replayed, each.reproduced) for each in settled] == [(3, 3), (2, 2)]
     assert slow.resets == 3  # two to confirm, one for what came of it
@@ -55,7 +64,7 @@ def test_where_starting_is_dear_there_are_few_fresh_starts() -> None:
 def test_what_only_shows_in_a_used_server_is_not_told() -> None:
     bench = Slow((leaves_traces, schema(["text"], text=STRING)))
     call = invoke("leaves_traces", text="abcdefghijklmnop")
-    settled = settle(entry_of(bench, call), bench, bench.judge, never, math.inf)
+    settled = settled_small(entry_of(bench, call), bench)
     assert settled.calls == (call,)
     assert settled.reproduced == 2
 
@@ -63,7 +72,7 @@ def test_what_only_shows_in_a_used_server_is_not_told() -> None:
 def test_without_time_nothing_is_said_to_have_been_replayed() -> None:
     bench = Bench((long_name, schema(["name"], name=STRING)))
     entry = entry_of(bench, invoke("long_name", name="x" * 30))
-    settled = settle(entry, bench, bench.judge, never, time.monotonic())
+    settled = settled_small(entry, bench, until=time.monotonic())
     assert (settled.calls, settled.replayed, settled.reproduced, settled.spent) == (entry.calls, 0, 0, 0)
 
 
@@ -71,6 +80,20 @@ def test_a_stop_is_heeded_between_two_replays() -> None:
     bench = Slow((long_name, schema(["name"], name=STRING)))
     entry = entry_of(bench, invoke("long_name", name="x" * 30))
     made = bench.calls
-    settled = settle(entry, bench, bench.judge, lambda: bench.calls >= made + 4, math.inf)
+    settled = settled_small(entry, bench, lambda: bench.calls >= made + 4)
     assert settled.spent == bench.calls - made == 4
     assert settled.calls == entry.calls  # no smaller ones were seen from a fresh start
+
+
+def test_a_server_shows_the_small_calls_with_the_ids_of_a_fresh_start() -> None:
+    bench = Slow(*BOXES)
+    calls = eleven_calls()
+    book = Book()
+    for number, (call, reaction) in enumerate(
+        zip(calls, bench.run([Probe(each) for each in calls]), strict=True)
+    ):
+        book.add(calls[: number + 1], bench.judge(call, reaction), number)
+    entry = next(iter(book))
+    settled = settled_small(entry, bench)
+    assert [call.tool for call in settled.calls] == ["open_box", "fill", "weigh"]
+    assert bench.last_of(settled.calls).signature == entry.judged.signature

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -260,6 +261,74 @@ def test_things_that_are_numbered_become_the_first_of_them() -> None:
     calls = [*[invoke("make")] * 12, invoke("take", key="T12"), invoke("get", key="T12")]
     shrunk = shrink(calls, bench.last_of(calls), bench, bench.judge)
     assert shrunk.calls == (invoke("make"), invoke("take", key="T1"), invoke("get", key="T1"))
+
+
+def digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:8]
+
+
+def open_box(state: dict[str, Any], label: str) -> str:
+    """Gives an id that depends on how many there are: nobody can guess the next one."""
+    state["made"] = state.get("made", 0) + 1
+    box = digest(f"box {state['made']} {label}")
+    state.setdefault("boxes", {})[box] = 0
+    return json.dumps({"box": box, "label": label})
+
+
+def fill(state: dict[str, Any], box: str, n: int = 1) -> str:
+    state["boxes"][box] += n
+    return f"filled {box}"
+
+
+def weigh(state: dict[str, Any], box: str) -> str:
+    if box not in state.get("boxes", {}):
+        raise KeyError(box)
+    return str([][0]) if state["boxes"][box] > 2 else "light"
+
+
+BOXES = (
+    (open_box, schema(["label"], label=STRING)),
+    (fill, schema(["box"], box=STRING, n=INTEGER)),
+    (weigh, schema(["box"], box=STRING)),
+)
+
+
+def eleven_calls() -> list[Invocation]:
+    """Five boxes are made, one of them is filled and weighed."""
+    bench = Bench(*BOXES)
+    labels = [f"label {number}" for number in range(5)]
+    boxes = [
+        json.loads(each.text)["box"]
+        for each in bench.run([Probe(invoke("open_box", label=each)) for each in labels])
+    ]
+    calls = [invoke("open_box", label=label) for label in labels]
+    calls += [invoke("fill", box=box, n=1) for box in boxes[:2]]
+    calls += [invoke("fill", box=boxes[3], n=9), invoke("weigh", box=boxes[0]), invoke("weigh", box=boxes[1])]
+    return [*calls, invoke("weigh", box=boxes[3])]
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_ids_that_calls_return_are_bound_anew_when_calls_are_left_out(quick: bool) -> None:
+    bench, calls = Bench(*BOXES), eleven_calls()
+    bench.starts_quickly = quick
+    like = bench.last_of(calls)
+    assert (like.error, len(calls)) == ("IndexError", 11)
+    bench.reset()
+    shrunk = shrink(calls, like, bench, bench.judge)
+    box = digest("box 1 ")
+    least = (invoke("open_box", label=""), invoke("fill", box=box, n=3), invoke("weigh", box=box))
+    assert shrunk.calls == least
+    assert bench.last_of(shrunk.calls).signature == like.signature
+
+
+def test_what_is_printable_is_preferred_to_what_is_not() -> None:
+    def unexpected(state: Any, text: str) -> str:
+        return "fine" if text.isalnum() or not text else str([][0])
+
+    bench = Bench((unexpected, schema(["text"], text=STRING)))
+    calls = [invoke("unexpected", text="\0")]
+    (call,) = shrink(calls, bench.last_of(calls), bench, bench.judge).calls
+    assert json.loads(call.arguments)["text"].isprintable()
 
 
 def smaller_still(bench: Bench, calls: Sequence[Invocation]) -> list[Sequence[Invocation]]:

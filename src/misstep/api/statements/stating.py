@@ -19,7 +19,7 @@ from misstep.core.benchmark import TaskReport
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.crosstalk import GroupReport
 from misstep.core.event import Unit
-from misstep.core.finding import ToolReport
+from misstep.core.finding import ToolReport, causes_of
 from misstep.core.fixing import FixReport
 from misstep.core.purpose import BENCHMARKS, INQUIRIES, ON_TOOLS, UNITS, Verb
 from misstep.core.remark import LintReport
@@ -116,8 +116,10 @@ def _tested(store: Store, run: Run, place: str) -> Iterable[Entry]:
     specs = list(run.purpose.tools)
     match run.purpose.verb:
         case "fuzz":
-            reports = store.tool_documents(run.id, ToolReport)
-            return [fuzzed(each, verdict_on(each), run.id, place) for each in _ordered(reports)]
+            reports = _weightiest_first(_ordered(store.tool_documents(run.id, ToolReport)))
+            found = causes_of(finding for each in reports for finding in each.findings)
+            causes = {cause.id: cause for cause in found}
+            return [fuzzed(each, verdict_on(each), run.id, place, causes) for each in reports]
         case "consistency":
             sets = store.tool_documents(run.id, ConsistencyReport)
             return [questioned(each, specs, run.id, place) for each in _ordered(sets)]
@@ -134,6 +136,13 @@ def _tested(store: Store, run: Run, place: str) -> Iterable[Entry]:
 def _ordered(reports: list[T]) -> list[T]:
     """As they stand in their run: the order in which they were kept is left to chance."""
     return sorted(reports, key=lambda report: report.place)
+
+
+def _weightiest_first(reports: list[ToolReport]) -> list[ToolReport]:
+    """By the worst of their findings, then those without any: a list that is cut keeps what matters."""
+    broken = [report for report in reports if report.findings]
+    broken.sort(key=lambda report: min(finding.weight for finding in report.findings))
+    return [*broken, *(report for report in reports if not report.findings)]
 
 
 def _of(entries: Sequence[Entry]) -> Entries:

@@ -1,12 +1,13 @@
 """What tests of tools have found, as entries of a report."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from misstep.api.statements.planning import replay
 from misstep.api.statements.spots import spot_of_finding, spot_of_name
 from misstep.core.consistency import ConsistencyReport, PromptSet
 from misstep.core.crosstalk import GroupReport
-from misstep.core.finding import Finding, ToolReport
+from misstep.core.finding import Cause, Finding, ToolReport, ranked
 from misstep.core.fixing import FixReport
 from misstep.core.remark import LintedTool, Remark
 from misstep.core.statement import Entry, Flaw, Spot
@@ -21,18 +22,25 @@ TEXT = 2_000  # characters
 NAME = 200
 
 
-def fuzzed(report: ToolReport, verdict: Judgement, run: str, place: str) -> Entry:
+def fuzzed(
+    report: ToolReport, verdict: Judgement, run: str, place: str, causes: Mapping[str, Cause]
+) -> Entry:
+    """A tool with its defects, the weightiest first; `causes` are those of the whole run by their ids."""
     seen = Counter[str]()
     flaws = list[Flaw]()
-    for finding in report.findings:
-        flaws.append(_defect(finding, seen[finding.identity], run, place))
+    for finding in ranked(report.findings):
+        flaws.append(_defect(finding, seen[finding.identity], run, place, causes[finding.cause]))
         seen[finding.identity] += 1
     reason = "; ".join(report.notes) or "what was put to the agent could not be judged"
     return _entry(report.name, verdict, report.seconds, flaws, reason)
 
 
-def _defect(finding: Finding, number: int, run: str, place: str) -> Flaw:
-    told = {"asked for with": plain(finding.request, TEXT), "seen": history(finding)}
+def _defect(finding: Finding, number: int, run: str, place: str, cause: Cause) -> Flaw:
+    told = {
+        "asked for with": plain(finding.request, TEXT),
+        "seen": history(finding),
+        "cause": f"{cause.id}, at {counted(len(cause.findings), 'place')}",
+    }
     return Flaw(
         id=finding.id,
         rule=f"tool/{finding.kind}",

@@ -12,7 +12,7 @@ from misstep.core.benchmark import TaskReport
 from misstep.core.case import families_of
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.crosstalk import GroupReport
-from misstep.core.finding import ToolReport
+from misstep.core.finding import ToolReport, ranked
 from misstep.core.fixing import FixReport
 from misstep.core.outcome import Outcome
 from misstep.core.transcript import Usage
@@ -95,6 +95,8 @@ class FindingRow(Row, frozen=True, kw_only=True):
     reproduced: int
     origin: str
     request: str
+    cause: str
+    confirmed: bool
 
 
 class SetRow(Row, frozen=True, kw_only=True):
@@ -196,7 +198,7 @@ def task_row(subject: Subject, report: TaskReport) -> TaskRow:
 
 
 def finding_rows(subject: Subject, report: ToolReport) -> Iterator[FindingRow]:
-    for finding in report.findings:
+    for finding in (*ranked(report.findings), *ranked(report.unconfirmed)):
         yield FindingRow(
             run=subject.run,
             finding=finding.id,
@@ -214,6 +216,8 @@ def finding_rows(subject: Subject, report: ToolReport) -> Iterator[FindingRow]:
             reproduced=finding.reproduced,
             origin=finding.origin,
             request=finding.request,
+            cause=finding.cause,
+            confirmed=finding.reproduced > 0,
         )
 
 

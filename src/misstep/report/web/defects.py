@@ -2,8 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from misstep.core.finding import Finding, FuzzReport, ToolReport
-from misstep.report.findings import calls_each, history, in_all, lines_run, remarks, written_call
+from misstep.core.finding import Cause, Finding, FuzzReport, ToolReport
+from misstep.report.findings import (
+    UNCONFIRMED,
+    calls_each,
+    headline,
+    history,
+    in_all,
+    lines_run,
+    other_places,
+    remarks,
+    written_call,
+)
 from misstep.report.journey import (
     EFFORT,
     STAGES,
@@ -29,8 +39,11 @@ def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
     if any(tool.journey for tool in report.tools):
         yield _through_agent(report.tools)
     if report.findings:
-        found = [_finding(finding, report.run, place) for finding in report.findings]
-        yield section("Findings", *found)
+        found = [_finding(cause.findings[0], report.run, place, cause) for cause in report.causes]
+        yield section("Findings", element("p", headline(report)), *found)
+    if report.unconfirmed:
+        waiting = [_finding(finding, report.run, place) for finding in report.unconfirmed]
+        yield section("Not confirmed", element("p", UNCONFIRMED), *waiting)
 
 
 def _through_agent(tools: Sequence[ToolReport]) -> Markup:
@@ -60,13 +73,14 @@ def _remarks(tools: Sequence[ToolReport]) -> Iterator[Markup]:
             yield element("p", text(f"{tool.name}: {'; '.join(told)}"), class_="caption")
 
 
-def _finding(finding: Finding, run: str, place: str) -> Markup:
+def _finding(finding: Finding, run: str, place: str, cause: Cause | None = None) -> Markup:
     kind = element("b", finding.kind, class_="bad")
     where = element("span", f" · {plain(finding.where, 200)}", class_="dim") if finding.where else ""
     head = element("summary", kind, " ", text(finding.error, 100), " · ", text(finding.tool, 100), where)
     calls = "\n".join(map(written_call, finding.calls))
     asked = [element("p", element("b", "asked for with: "), text(finding.request))] if finding.request else []
     said = [element("p", text(each)) for each in (finding.message, finding.why, history(finding)) if each]
+    said += [element("p", text(each)) for each in (other_places(cause) if cause else ())]
     again = f"misstep replay {run}/{finding.id}{plain(place)}"
     shown = element("pre", lines(calls, CALLS))
     return element("details", head, *asked, shown, *said, element("pre", lines(again), class_="command"))

@@ -8,15 +8,19 @@ from types import CodeType
 
 # What stands at the head of a function before its first line is run.
 _HEAD = frozenset({"RESUME", "MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR", "GEN_START"})
+_GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
+_ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_PADDING = frozenset({"CACHE", "PUSH_NULL", "PRECALL"})
 
 
 def runnable_lines(file: str, first_line: int, text: str) -> list[set[int]]:
     """The lines of the function with this text, and of each in the same file that it may call."""
     last_line = first_line + text.rstrip("\n").count("\n")
-    functions = list(_functions(_compiled("".join(linecache.getlines(file)), file)))
+    module = _compiled("".join(linecache.getlines(file)), file)
+    functions = list(_functions(module))
     chosen = [code for code in functions if first_line <= code.co_firstlineno <= last_line]
-    if chosen:
-        return _apart(_lines(code) for code in _reachable(chosen, functions))
+    if module and chosen:
+        return _apart(_lines(code) for code in _reachable(chosen, functions, module))
     alone = _functions(_compiled(textwrap.dedent(text), file))
     return _apart({line + first_line - 1 for line in _lines(code)} for code in alone)
 
@@ -44,21 +48,65 @@ def ranges(lines: Iterable[int], among: Iterable[int]) -> Iterator[tuple[int, in
         yield first, last
 
 
-def _reachable(chosen: list[CodeType], functions: list[CodeType]) -> list[CodeType]:
-    """Those chosen, and by their names those that they mention, and so on."""
+def _reachable(chosen: list[CodeType], functions: list[CodeType], module: CodeType) -> list[CodeType]:
+    """Those chosen, those of the file that they may call, and so on.
+
+    What a name of another module stands for is not looked for here, and a method only in classes that are
+    used: a function elsewhere may have the same name.
+    """
+    imported = _imported(module)
     found = list(chosen)
-    for code in found:
-        mentioned = {*code.co_names, *code.co_freevars}
-        for other in functions:
-            if other not in found and not mentioned.isdisjoint(_names(other)):
-                found.append(other)
+    used = {_class_of(code) for code in chosen} | _mentioned(module, imported)[0]
+    seen = -1
+    while seen != (seen := len(found)):
+        for code in list(found):
+            names, attributes = _mentioned(code, imported)
+            used |= names
+            called = [each for each in functions if _is_called(each, code, names, attributes, used)]
+            found += [each for each in called if each not in found]
     return found
 
 
-def _names(code: CodeType) -> tuple[str, ...]:
-    """What a function is called by; a constructor by the name of its class."""
-    parts = code.co_qualname.split(".")
-    return tuple(parts[-2:]) if parts[-1].startswith("__") and len(parts) > 1 else (parts[-1],)
+def _is_called(
+    other: CodeType, code: CodeType, names: set[str], attributes: set[str], used: set[str]
+) -> bool:
+    """Whether one function may call another: by its name, as a method, or within the same function."""
+    before, _, name = other.co_qualname.rpartition(".")
+    if not before:
+        return name in names
+    if before.endswith("<locals>"):
+        return name in code.co_freevars and code.co_qualname.startswith(before)
+    return before in names if name.startswith("__") else name in attributes and before in used
+
+
+def _mentioned(code: CodeType, imported: set[str]) -> tuple[set[str], set[str]]:
+    """Names of the module, and attributes of anything but what was imported, that some code asks for."""
+    names, attributes = set[str](), set[str]()
+    foreign, elsewhere = False, imported | _imported(code)
+    for step in dis.get_instructions(code):
+        if step.opname in _ATTRIBUTE:
+            attributes |= set() if foreign else {step.argval}
+        elif step.opname.startswith("LOAD_") and isinstance(step.argval, str):
+            foreign = step.argval in elsewhere
+            names |= {step.argval} if step.opname in _GLOBAL and not foreign else set()
+        elif step.opname not in _PADDING:
+            foreign = False
+    return names, attributes
+
+
+def _imported(code: CodeType) -> set[str]:
+    """The names that some code has for what it imports, if they stand for nothing else later on."""
+    found, imports = set[str](), False
+    for step in dis.get_instructions(code):
+        if step.opname.startswith("STORE_") and isinstance(step.argval, str):
+            found = found | {step.argval} if imports else found - {step.argval}
+        if step.opname not in _PADDING:
+            imports = step.opname in {"IMPORT_NAME", "IMPORT_FROM"}
+    return found
+
+
+def _class_of(code: CodeType) -> str:
+    return code.co_qualname.rpartition(".")[0]
 
 
 def _compiled(text: str, file: str) -> CodeType | None:

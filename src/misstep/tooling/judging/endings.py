@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from msgspec.structs import replace
 
+from misstep.core.finding import DIED
 from misstep.core.ruling import Judged, Ruling
 from misstep.core.tool import Reaction
 from misstep.tooling.judging.exceptions.raised import judge_raised
@@ -55,7 +56,7 @@ def _judge_death(reaction: Reaction) -> Judged:
     if mentions(load_wording().types.memory, reaction.detail) or "memory" in reaction.detail.lower():
         return _ended("blow-up", "memory", f"it was ended for want of memory: {said}", reaction)
     why = f"the process that it ran in ended with it: {said or 'nobody knows why'}"
-    return _ended("crash", "process died", why, reaction)
+    return _ended("crash", DIED, why, reaction)
 
 
 def _ended(ruling: Ruling, error: str, why: str, reaction: Reaction) -> Judged:

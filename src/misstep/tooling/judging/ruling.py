@@ -3,12 +3,12 @@
 import re
 from typing import assert_never
 
-from misstep.core.ruling import Judged
+from misstep.core.ruling import Judged, Ruling
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.tooling.judging.demands import broken_demand, is_clear
 from misstep.tooling.judging.endings import judge_end
 from misstep.tooling.judging.exceptions.raised import judge_raised
-from misstep.tooling.judging.excuses import excuse_for
+from misstep.tooling.judging.excuses import asked_to_take_long, excuse_for, refused_by_system
 from misstep.tooling.judging.promises import broken_promise
 from misstep.tooling.judging.runners import runs_what_it_is_given
 from misstep.tooling.judging.words.echoes import normalise_for
@@ -37,12 +37,24 @@ def judge(
     to what the schema forbids is a refusal, however clumsy.
     """
     judged = _judge(described, invocation, fits, broken, reaction)
+    if reason := _excuse(judged, described, invocation, reaction):
+        ruling: Ruling = "fine" if judged.ruling == "hang" else "refused"
+        return Judged(ruling, f"{reason}: {judged.message}", error=judged.error, message=judged.message)
     if judged.ruling == "crash" and not fits and reaction.ended != "died":
         said = f"{judged.error}: {judged.message}" if judged.message else judged.error
         return Judged(
             "refused", f"the schema forbids these arguments, and the tool did not take them: {said}"
         )
     return judged
+
+
+def _excuse(judged: Judged, described: Described, invocation: Invocation, reaction: Reaction) -> str:
+    """Why something that looks like a defect is none; empty if it is one."""
+    if judged.ruling == "hang":
+        return asked_to_take_long(described, Given.of(invocation), reaction.seconds)
+    if judged.ruling == "crash" and reaction.ended in ("returned", "raised"):
+        return refused_by_system(reaction, Given.of(invocation))
+    return ""
 
 
 def _judge(

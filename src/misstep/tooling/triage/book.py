@@ -7,6 +7,7 @@ from typing import get_args
 import msgspec
 
 from misstep.core.finding import Finding, FindingKind
+from misstep.core.plausibility import length_of, oddity_of
 from misstep.core.ruling import Judged
 from misstep.core.tool import Frame, Invocation
 from misstep.tooling.judging.signatures import finding_id
@@ -21,7 +22,7 @@ Key = tuple[str, str, str]
 
 
 class Entry(msgspec.Struct, kw_only=True):
-    """One defect. `calls` are the smallest that showed it, `before` those made ahead of them, oldest first.
+    """One defect. `calls` are the plainest that showed it, `before` those made ahead of them, oldest first.
 
     The last of `calls` showed it; those in front of it, and in `before`, may have had a part in it.
     `original` are the calls that showed it first, and `earlier` those ahead of them, from which less has been
@@ -168,7 +169,6 @@ class Book:
         return tuple(kept)
 
 
-def size_of(calls: Sequence[Invocation]) -> tuple[int, int, str]:
-    """Smaller for fewer calls, then for shorter arguments; the text decides between equals."""
-    texts = [call.arguments for call in calls]
-    return len(texts), sum(map(len, texts)), "\n".join(texts)
+def size_of(calls: Sequence[Invocation]) -> tuple[int, int, int, str]:
+    """Smaller for fewer calls, then for ordinary values, then for shorter arguments, then by the text."""
+    return len(calls), oddity_of(calls), length_of(calls), "\n".join(call.arguments for call in calls)

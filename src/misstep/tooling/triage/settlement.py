@@ -27,28 +27,35 @@ class Settled(msgspec.Struct, frozen=True):
     judged: Judged
     replayed: int
     reproduced: int
-    spent: int
+    spent: int = 0  # calls
 
 
 def settle(
     entry: Entry, bench: Workbench, judge: Judge, stopped: Callable[[], bool], until: float
 ) -> Settled:
-    """The smallest calls that show a defect, found before `until`, by the clock that never goes back."""
-    seconds = FOR_SLOW_ONE if entry.kind in ("hang", "blow-up") else FOR_ONE
-    until = min(until, time.monotonic() + seconds)
-
-    def over() -> bool:
-        return stopped() or time.monotonic() >= until
-
-    confirmed = confirm(entry, bench, judge, over=over)
+    """Whether a defect shows itself again, found out before `until`, by the clock that never goes back."""
+    confirmed = confirm(entry, bench, judge, over=_over(entry, stopped, until))
     times = confirmed.replayed, confirmed.reproduced
-    if not confirmed.reproduced:
-        return Settled(confirmed.calls, entry.judged, *times, confirmed.spent)
-    small = shrink(confirmed.calls, entry.judged, bench, judge, over=over)
-    if not bench.starts_quickly and small.calls != confirmed.calls:
-        replayer = Replayer(bench, judge, len(small.calls), stopped)
-        small = _checked(small, Shrunk(confirmed.calls, entry.judged, small.spent, False), replayer)
-    return Settled(small.calls, small.judged, *times, confirmed.spent + small.spent)
+    return Settled(confirmed.calls, entry.judged, *times, confirmed.spent)
+
+
+def make_small(
+    entry: Entry, settled: Settled, bench: Workbench, judge: Judge, stopped: Callable[[], bool], until: float
+) -> Settled:
+    """The same with the smallest calls that are found before `until`."""
+    large = Shrunk(settled.calls, entry.judged, 0, False)
+    small = shrink(large.calls, entry.judged, bench, judge, over=_over(entry, stopped, until))
+    if not bench.starts_quickly and small.calls != large.calls:
+        small = _checked(small, large, Replayer(bench, judge, len(small.calls), stopped))
+    times = settled.replayed, settled.reproduced
+    return Settled(small.calls, small.judged, *times, settled.spent + small.spent)
+
+
+def _over(entry: Entry, stopped: Callable[[], bool], until: float) -> Callable[[], bool]:
+    """Whether there is no more time for one defect."""
+    seconds = FOR_SLOW_ONE if entry.kind in ("hang", "blow-up") else FOR_ONE
+    end = min(until, time.monotonic() + seconds)
+    return lambda: stopped() or time.monotonic() >= end
 
 
 def _checked(small: Shrunk, large: Shrunk, replayer: Replayer) -> Shrunk:

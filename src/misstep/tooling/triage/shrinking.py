@@ -1,6 +1,7 @@
 """Finds the simplest calls that still show a defect."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -8,12 +9,13 @@ from typing import Any
 import msgspec
 
 from misstep.core.ruling import Judged
-from misstep.core.tool import Invocation
+from misstep.core.tool import Invocation, Reaction
 from misstep.schemas.schema import fits
+from misstep.tooling.triage.binding import Binding, bindings_of, is_name
 from misstep.tooling.triage.measure import measure
 from misstep.tooling.triage.replay import Judge, Replayer, is_same, never
 from misstep.tooling.triage.steps import simpler_arguments
-from misstep.tooling.triage.together import lower_together, simpler_together
+from misstep.tooling.triage.together import lower_together, simpler_together, values_given
 from misstep.tooling.workbench import Workbench
 
 MOST_CALLS = 200
@@ -46,8 +48,9 @@ def shrink(
     Without a number they are few where each takes long, as with hangs, and enough for most defects elsewhere.
     These calls are taken to show it. Fewer calls come first, then arguments that fit their schema, then text
     that can be printed, then whatever is shorter. Same calls, same tools: same result, unless it is over.
-    Where a fresh start takes long there is none between the steps: whether the result shows the defect from
-    one is to be seen.
+    Where a fresh start takes long there is none between the steps of a single call: whether the result shows
+    the defect from one is to be seen. A call that is given what an earlier one returned, such as an id, is
+    given what that one returns now.
     """
     if most is None:
         is_slow = like.ruling in ("hang", "blow-up")
@@ -58,20 +61,36 @@ def shrink(
 class _Shrinking:
     def __init__(self, calls: Calls, like: Judged, bench: Workbench, replayer: Replayer) -> None:
         self._schemas = {described.name: described.tool.parameters for described in bench.tools}
-        self._fresh = bench.starts_quickly
+        self._fresh = bench.starts_quickly or len(calls) > 1  # else what is left behind takes part
         self._replayer = replayer
         self._like = like
         self._tried: set[Calls] = {calls}
         self._best = calls, like
         self._measure = measure(calls, self._fits)
         self._exhausted = False
+        self._results = tuple[Reaction, ...]()
+        self._bound = Counter[str | int]()  # names that calls take from results: they can't be made simpler
 
     def run(self) -> Shrunk:
         """Leave out calls, then make the rest simpler, again and again until neither leads any further."""
+        if len(self._best[0]) > 1:
+            self._look_at_results()
         self._lower()
         while self._drop_calls() or self._lower() or self._simplify():
             pass
         return Shrunk(*self._best, self._replayer.spent, not self._exhausted)
+
+    def _look_at_results(self) -> None:
+        """See what the calls return from a fresh start, for what later ones take from it."""
+        judged = self._replayer.last_of(self._best[0])
+        if judged is not None and is_same(judged, self._like):
+            self._keep_results()
+
+    def _keep_results(self) -> None:
+        calls, results = self._best[0], self._replayer.results
+        self._results = results if len(calls) > 1 else ()
+        names = {each.value for each in bindings_of(calls, self._results) if is_name(each.value)}
+        self._bound = Counter(value for value in values_given(calls) if value in names)
 
     def _lower(self) -> bool:
         """Have the calls be about things that were made earlier; whether that was possible."""
@@ -83,8 +102,10 @@ class _Shrinking:
         while size:
             start = 0
             while start < len(self._best[0]) - 1:
-                *ahead, last = self._best[0]
-                if not self._try((*ahead[:start], *ahead[start + size :], last)):
+                calls = self._best[0]
+                kept = [place for place in range(len(calls)) if not start <= place < start + size]
+                kept = kept if kept[-1:] == [len(calls) - 1] else [*kept, len(calls) - 1]
+                if not self._try(tuple(calls[place] for place in kept), kept):
                     start += size
             size //= 2
         return len(self._best[0]) - 1 < before
@@ -113,20 +134,29 @@ class _Shrinking:
                 yield (*calls[:number], Invocation(call.tool, _text(arguments)), *calls[number + 1 :])
         yield from simpler_together(calls)
 
-    def _try(self, calls: Calls) -> bool:
-        if self._exhausted or calls in self._tried:
+    def _try(self, calls: Calls, kept: Sequence[int] | None = None) -> bool:
+        """Take calls that are simpler and show the defect; `kept` are their places among the best so far."""
+        if self._exhausted or calls in self._tried or measure(calls, self._fits) >= self._measure:
             return False
-        size = measure(calls, self._fits)
-        if size >= self._measure:
+        if kept is None and not self._bound <= Counter(values_given(calls)):
             return False
         self._tried.add(calls)
-        judged = self._replayer.last_of(calls, self._fresh)
+        places = range(len(calls)) if kept is None else kept
+        known = [self._results[place] for place in places] if self._results else []
+        bindings = bindings_of(calls, known) if known else []
+        by_chance = any(not is_name(each.value) for each in bindings)
+        return self._shows(calls, bindings) or (by_chance and self._shows(calls, ()))
+
+    def _shows(self, calls: Calls, bindings: Sequence[Binding]) -> bool:
+        judged = self._replayer.last_of(calls, self._fresh, bindings=bindings)
         if judged is None:
             self._exhausted = True
             return False
-        if not is_same(judged, self._like):
+        size = measure(self._replayer.made, self._fits)
+        if not is_same(judged, self._like) or size >= self._measure:
             return False
-        self._best, self._measure = (calls, judged), size
+        self._best, self._measure = (self._replayer.made, judged), size
+        self._keep_results()
         return True
 
     def _fits(self, tool: str, arguments: dict[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from misstep.tooling.triage.simplest import simplest, simplest_values
 
 DEEPEST = 40
 MOST_NUMBERS = 8  # within a text
+STAND_INS = " -/:'é€😀"  # for characters that can't be printed
 LONGEST_SINGLY = 400  # characters or items; of more than that only chunks are looked at
 
 Some = TypeVar("Some", bound=Sequence[Any])
@@ -85,6 +86,8 @@ def simpler_texts(text: str) -> Iterator[str]:
         for start, end in _chunks(len(text)):
             if any(plainness_of(each) > plainness_of(letter) for each in text[start:end]):
                 yield text[:start] + letter * (end - start) + text[end:]
+    if not text.isprintable():  # what breaks on a NUL byte may well break on something that people type
+        yield from ("".join(each if each.isprintable() else other for each in text) for other in STAND_INS)
 
 
 def _lower_within(text: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from misstep.core.tool import Invocation
@@ -39,7 +39,9 @@ def _simpler(value: str | int, calls: Sequence[Invocation]) -> Iterable[str | in
 
 def _lower(text: str, calls: Sequence[Invocation]) -> list[str]:
     """The text with the lowest numbers, the lowest given one that differs in numbers only, and one less."""
-    alike = [each for each in _given(calls) if isinstance(each, str) and _outline(each) == _outline(text)]
+    alike = [
+        each for each in values_given(calls) if isinstance(each, str) and _outline(each) == _outline(text)
+    ]
     lowest = sorted(alike, key=lambda each: [int(number) for number in NUMBER.findall(each)])[:1]
     one_less = NUMBER.sub(lambda number: str(max(int(number[0]) - 1, 0)), text)
     found = [*(NUMBER.sub(str(number), text) for number in LOWEST), *lowest, one_less]
@@ -50,19 +52,20 @@ def _outline(text: str) -> str:
     return NUMBER.sub("0", text)
 
 
-def _given(calls: Sequence[Invocation]) -> list[str | int]:
+def values_given(calls: Sequence[Invocation]) -> list[str | int]:
+    """All texts and whole numbers among the arguments."""
     return [value for call in calls for value in _values_in(json.loads(call.arguments))]
 
 
 def _repeated(calls: Sequence[Invocation]) -> list[str | int]:
     """Texts and whole numbers that are given more than once, the longest first."""
-    times = Counter(_given(calls))
+    times = Counter(values_given(calls))
     return sorted((each for each in times if times[each] > 1), key=lambda each: (-len(str(each)), str(each)))
 
 
 def _with(calls: Sequence[Invocation], old: str | int, new: str | int) -> tuple[Invocation, ...]:
     return tuple(
-        Invocation(call.tool, json.dumps(_replaced(json.loads(call.arguments), old, new))) for call in calls
+        Invocation(call.tool, json.dumps(replaced(json.loads(call.arguments), {old: new}))) for call in calls
     )
 
 
@@ -80,14 +83,15 @@ def _values_in(value: Any) -> Iterator[str | int]:
                 waiting += members.values()
 
 
-def _replaced(value: Any, old: str | int, new: str | int) -> Any:
+def replaced(value: Any, new: Mapping[str | int, str | int]) -> Any:
+    """A value with new texts and whole numbers in the place of old ones."""
     match value:
         case bool():
             return value
         case str() | int():
-            return new if value == old else value
+            return new.get(value, value)
         case list():
-            return [_replaced(each, old, new) for each in value]
+            return [replaced(each, new) for each in value]
         case dict():
-            return {name: _replaced(each, old, new) for name, each in value.items()}
+            return {name: replaced(each, new) for name, each in value.items()}
     return value

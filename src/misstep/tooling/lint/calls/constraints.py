@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from misstep.core.remark import Remark
+from misstep.core.words import cut
 from misstep.tooling.judging.runners import runs_what_it_is_given
 from misstep.tooling.lint.calls.answers import Answer, answers_of
 from misstep.tooling.lint.calls.crashes import want_of
@@ -13,7 +14,7 @@ from misstep.tooling.lint.code.choices import taken_values
 from misstep.tooling.lint.parts import Part
 from misstep.tooling.lint.subject import Subject
 
-MOST = 10  # remarks on one tool
+REASON = 160  # characters of a tool's own words
 
 _UNWELCOME = re.compile(
     r"\b(?:unknown|unsupported|not supported|invalid|not (?:an? )?valid|unrecogni[sz]ed|one of)\b",
@@ -35,7 +36,7 @@ def hidden_constraints(subject: Subject) -> Iterator[Remark]:
         )
         if remark is not None:
             told.setdefault((remark.where, remark.message), remark)
-    yield from list(told.values())[:MOST]
+    yield from told.values()
 
 
 def _refused_choice(subject: Subject, answer: Answer) -> Remark | None:
@@ -65,13 +66,13 @@ def _of_refusal(subject: Subject, answer: Answer) -> Remark | None:
     if not is_demand(answer.message) or is_told(subject, answer):
         return None
     named = [part for part in _top(subject) if _quotes(answer.message, part.name)]
+    reason = cut(answer.message, REASON)  # two constraints of one parameter differ in nothing else
     if len(named) > 1:
-        return _remark(
-            "parameters", f"{_list(named)} depend on each other in a way that nothing tells", answer
-        )
+        message = f"{_list(named)} depend on each other in a way that is not documented: {reason}"
+        return _remark("parameters", message, answer)
     candidates = named or _candidates(subject, answer)
     where = candidates[0].where if len(candidates) == 1 else "parameters"
-    return _remark(where, "the tool refuses what the schema allows, for a reason that nothing tells", answer)
+    return _remark(where, f"has a constraint that is not documented: {reason}", answer)
 
 
 def _candidates(subject: Subject, answer: Answer) -> list[Part]:

@@ -24,10 +24,10 @@ def look_at(bench: Workbench, tool: Described, seed: int, most: int, over: Calla
     while not over() and examination.calls < most and examination.go_on(most - examination.calls, over):
         pass
     report = examination.report("calls")
-    replayer = Replayer(bench, judge_calls_of([tool]), len(report.findings), over)
-    sure = [each for each in report.findings if each.kind in PROVING and _shows(replayer, each, bench)]
+    replayer = Replayer(bench, judge_calls_of([tool]), len(report.unconfirmed), over)
+    sure = [each for each in report.unconfirmed if each.kind in PROVING and _shows(replayer, each, bench)]
     shown = [structs.replace(each, calls=each.calls[-1:], replayed=1, reproduced=1) for each in sure]
-    return structs.replace(report, findings=tuple(shown))
+    return structs.replace(report, findings=tuple(shown), unconfirmed=())
 
 
 def _shows(replayer: Replayer, finding: Finding, bench: Workbench) -> bool:

@@ -22,12 +22,14 @@ FindingKind = Literal[
     "schema",  # a result that is not what the tool promised, or fitting arguments that were refused
     "protocol",
     "acceptance",  # arguments that the documentation forbids were taken without a word
+    "suspicious-refusal",  # fitting arguments were refused with words about the tool's insides, or with none
     "refusal",  # arguments that the documentation lets an agent ask for were refused
 ]
 
 # Rulings and kinds of findings that are about a call that went wrong at run time.
 RUNTIME_ERRORS: tuple[FindingKind, ...] = ("crash", "hang", "blow-up", "protocol")
 
+MOST_SHOWN = 3  # refusals of a tool
 BY_REQUEST = "a natural request"  # the origin of findings that no fuzzer has made
 
 Constant: TypeAlias = str | int
@@ -187,7 +189,8 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """What fuzzing a tool came to.
 
     `calls` were made to find defects, `triage_calls` beside that to confirm and shrink them. `refused` and
-    `environment` count calls; `notes` are what stood in the way, such as a missing key, each once.
+    `environment` count calls, `valid` those with arguments that fit the schema, of which `refusals` are;
+    `notes` are what stood in the way, such as a missing key, each once.
     """
 
     name: str
@@ -207,6 +210,22 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     journey: Journey | None = None  # where there was an agent
     refusals: tuple[Refusal, ...] = ()  # of arguments that fit the schema, each sort once
     compared: tuple[Comparisons, ...] = ()
+    valid: int = 0
+
+    @property
+    def accepted(self) -> int:
+        """Calls that got past validation: neither refused, nor kept from being served by the environment."""
+        return max(0, self.calls - self.refused - self.environment)
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether any call got past validation; without fuzzing, requests are judged one by one."""
+        return self.accepted > 0 or (self.journey is not None and not self.calls)
+
+    @property
+    def frequent_refusals(self) -> list[Refusal]:
+        """The most frequent ones, those first."""
+        return sorted(self.refusals, key=lambda refusal: -refusal.seen)[:MOST_SHOWN]
 
     @property
     def unique_errors(self) -> int:
@@ -242,7 +261,14 @@ class FuzzReport(msgspec.Struct, frozen=True):
 
     @property
     def findings(self) -> list[Finding]:
-        return [finding for report in self.tools for finding in report.findings]
+        """Of all tools, suspicious refusals last."""
+        found = [finding for report in self.tools for finding in report.findings]
+        return sorted(found, key=lambda finding: finding.kind == "suspicious-refusal")
+
+    @property
+    def untested(self) -> list[ToolReport]:
+        """The tools none of whose calls got past validation."""
+        return [report for report in self.tools if not report.is_tested]
 
     def passage_of(self, finding: Finding) -> Passage | None:
         """What became of a finding that was put to an agent."""

@@ -7,7 +7,7 @@ from misstep.core.finding import Finding, FuzzReport
 from misstep.core.outcome import Outcome
 from misstep.core.summary import Summary
 from misstep.report.call import written
-from misstep.report.findings import calls_each, history, in_all, written_call
+from misstep.report.findings import calls_each, found, history, in_all, validation_in_words, written_call
 from misstep.report.terminal import counted, percent
 from misstep.report.text import plain
 from misstep.report.told import Again
@@ -42,7 +42,7 @@ def tools_html(report: FuzzReport, again: Again) -> str:
             (
                 text(tool.name, NAME),
                 f"{tool.calls:,}",
-                str(tool.unique_errors),
+                found(tool).plain,
                 f"{tool.refused:,}",
                 calls_each(tool),
                 in_all(tool),
@@ -50,9 +50,10 @@ def tools_html(report: FuzzReport, again: Again) -> str:
         )
         for tool in report.tools
     ]
-    found = len(report.findings)
+    defects = len(report.findings)
     return _piece(
-        element("p", element("b", counted(found, "finding"), class_="bad" if found else "good")),
+        element("p", element("b", counted(defects, "finding"), class_="bad" if defects else "good")),
+        element("p", text(validation_in_words(report), REQUEST), class_="dim"),
         grid(HEADINGS, rows),
         *[_finding(finding, again) for finding in report.findings],
         _command(again.show),

@@ -12,7 +12,7 @@ from misstep.core.remark import LintedTool, Remark
 from misstep.core.statement import Entry, Flaw, Spot
 from misstep.core.trial import Trial
 from misstep.core.verdict import Judgement
-from misstep.report.findings import history, written_call
+from misstep.report.findings import history, not_tested, written_call
 from misstep.report.lint import CLASSES
 from misstep.report.terminal import counted
 from misstep.report.text import plain
@@ -27,7 +27,8 @@ def fuzzed(report: ToolReport, verdict: Judgement, run: str, place: str) -> Entr
     for finding in report.findings:
         flaws.append(_defect(finding, seen[finding.identity], run, place))
         seen[finding.identity] += 1
-    reason = "; ".join(report.notes) or "what was put to the agent could not be judged"
+    untested = [] if report.is_tested else [not_tested(report)]
+    reason = "; ".join((*untested, *report.notes)) or "what was put to the agent could not be judged"
     return _entry(report.name, verdict, report.seconds, flaws, reason)
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import assert_never
 
-from misstep.core.ruling import Judged
+from misstep.core.ruling import REFUSED, Judged
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.tooling.judging.demands import broken_demand, is_clear
 from misstep.tooling.judging.endings import judge_end
@@ -11,6 +11,8 @@ from misstep.tooling.judging.exceptions.raised import judge_raised
 from misstep.tooling.judging.excuses import excuse_for
 from misstep.tooling.judging.promises import broken_promise
 from misstep.tooling.judging.runners import runs_what_it_is_given
+from misstep.tooling.judging.signatures import place_of
+from misstep.tooling.judging.suspicion import find_suspicion
 from misstep.tooling.judging.words.echoes import normalise_for
 from misstep.tooling.judging.words.given import Given
 from misstep.tooling.judging.words.plain import in_short
@@ -37,12 +39,30 @@ def judge(
     to what the schema forbids is a refusal, however clumsy.
     """
     judged = _judge(described, invocation, fits, broken, reaction)
+    if judged.ruling == "refused" and fits:
+        return _suspected(judged, described, invocation, reaction)
     if judged.ruling == "crash" and not fits and reaction.ended != "died":
         said = f"{judged.error}: {judged.message}" if judged.message else judged.error
         return Judged(
             "refused", f"the schema forbids these arguments, and the tool did not take them: {said}"
         )
     return judged
+
+
+def _suspected(judged: Judged, described: Described, invocation: Invocation, reaction: Reaction) -> Judged:
+    """The ruling on a refusal, or that it is a suspicious one."""
+    given, raised = Given.of(invocation), reaction.raised
+    if not judged.message or (raised is None and runs_what_it_is_given(described)):
+        return judged
+    words = judged.message if raised is None or not raised.frames else raised.message
+    reason = find_suspicion(described, words, given, judged.error)
+    if not reason:
+        return judged
+    error = judged.error or "refusal"
+    signature = judged.signature or f"{error}: {normalise_for(judged.message, given)}"
+    why = f"the arguments fit the schema and were refused, but {reason}"
+    where = place_of(raised) if raised is not None else ""
+    return Judged("suspicious-refusal", why, signature, error, where, judged.message)
 
 
 def _judge(
@@ -163,11 +183,12 @@ def _judge_refusal(described: Described, message: str, given: Given, fits: bool,
     if reason := excuse_for(described.tool.parameters, message, given):
         return Judged("refused", f"the arguments were refused, {reason}: {said}")
     why = f"the arguments fit the schema that it advertises, and were refused all the same: {said}"
-    return Judged("schema", why, f"refused: {normalise_for(message, given)}", error, message=said)
+    return Judged("schema", why, f"{REFUSED}{normalise_for(message, given)}", error, message=said)
 
 
 def _refusal(message: str) -> Judged:
-    return Judged("refused", f"the tool said what was wrong, which is an answer and no defect: {message}")
+    why = f"the tool said what was wrong, which is an answer and no defect: {message}"
+    return Judged("refused", why, message=message)
 
 
 def _blown_up(invocation: Invocation, reaction: Reaction) -> Judged | None:

@@ -28,9 +28,9 @@ def find_suspicion(described: Described, message: str, given: Given, error: str 
     about = _documentation(described)
     if found := _said_by_tool(words.certain, text, about, given):
         return f"its words are about the inside of the tool ({found})"
-    if compiled(words.vague).match(text) and not _names(described, text, given):
+    if compiled(words.vague).match(text) and not names_call(described, text, given):
         return "its words say nothing about the call"
-    related = _names(described, text, given) or _is_related(text, about)
+    related = names_call(described, text, given) or _is_related(text, about)
     if not related and (found := _said_by_tool(words.likely, text, about, given)):
         return f"its words are about the inside of the tool ({found})"
     if error in words.types and not related and not compiled(words.refusing).search(text):
@@ -49,7 +49,7 @@ def _said_by_tool(pattern: str, text: str, about: str, given: Given) -> str:
     return ""
 
 
-def _names(described: Described, text: str, given: Given) -> bool:
+def names_call(described: Described, text: str, given: Given) -> bool:
     """Whether a parameter or a value of the call is named."""
     lower = text.casefold()
     names = described.tool.parameters.get("properties") or {}

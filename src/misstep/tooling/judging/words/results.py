@@ -128,7 +128,7 @@ def _parsed(text: str) -> object:
     if text[:1] not in ("{", "["):
         return None
     try:
-        return json.loads(text)  # type: ignore[no-any-return]
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
 

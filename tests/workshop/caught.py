@@ -96,6 +96,15 @@ def reads_number(text: str) -> str:
         return f"Error: {error}"
 
 
+def reads_folder(path: str) -> str:
+    """Read a file."""
+    try:
+        with open("/") as file:
+            return file.read()
+    except OSError as error:
+        return f"Error: {error}"
+
+
 def teaches(name: str) -> str:
     """Explain an error of Python."""
     try:
@@ -146,6 +155,7 @@ tools = [
     says_what,
     refuses,
     reads_number,
+    reads_folder,
     teaches,
     finds,
     shows_log,

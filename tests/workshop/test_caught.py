@@ -33,6 +33,7 @@ INNOCENT = [
     ("says_what", {"order": "a9"}, "refused"),
     ("refuses", {"level": 9}, "refused"),
     ("reads_number", {"text": "abc"}, "refused"),
+    ("reads_folder", {"path": "a"}, "refused"),
     ("teaches", {"name": "KeyError"}, "fine"),
     ("teaches", {"name": "x"}, "fine"),
     ("finds", {"words": "missing keys"}, "fine"),

@@ -123,8 +123,10 @@ def _judge_handled(described: Described, invocation: Invocation, reaction: React
         return None
     for raised in reaction.handled:
         judged = judge_raised(raised, given)
-        is_bug = raised.kind in load_wording().types.crash or raised.kind == "TypeError"
-        speaks_of_call = not is_bug and names_call(described, raised.message, given)
+        # Others than slips of code are about what was given, or the system's own words: "Is a directory".
+        is_slip = raised.kind in {*load_wording().types.crash, "TypeError"} and "Unicode" not in raised.kind
+        is_named = raised.kind in reaction.text
+        speaks_of_call = not is_slip and (not is_named or names_call(described, raised.message, given))
         if judged.ruling != "crash" or speaks_of_call:
             continue
         if is_told_in(reaction.text, raised, given, by_name=not speaks_of_errors(described)):

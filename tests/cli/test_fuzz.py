@@ -1,6 +1,7 @@
 """`misstep tool fuzz` as it is typed."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +114,101 @@ def test_mistakes_are_told(folder: Path, misstep: Command, arguments: list[str],
     assert printed.code == 2
     assert told in printed.err
     assert "Traceback" not in printed.err
+
+
+REFUSING = '''
+SHEETS = {}
+
+
+def read_sheet(name: str) -> str:
+    """Read a sheet of the workbook."""
+    if name not in SHEETS:
+        raise ValueError(f"there is no sheet {name!r}")
+    return SHEETS[name]
+
+
+def greet(name: str) -> str:
+    """Greet somebody."""
+    return f"Hello {name}"
+
+
+def set_level(level: int) -> str:
+    """Set the level."""
+    if level < 0:
+        raise ValueError("level must not be negative")
+    if level % 2:
+        raise RuntimeError("level handler crashed")
+    return f"now {level}"
+
+
+nothing = [read_sheet]
+some = [read_sheet, greet]
+all_of_them = [read_sheet, greet, set_level]
+'''
+
+
+@pytest.mark.parametrize(
+    ("tools", "gate", "code"),
+    [
+        ("nothing", "any", 4),
+        ("some", "any", 4),
+        ("some", "threshold:0.9", 4),
+        ("some", "none", 0),
+        ("greet", "any", 0),
+        ("all_of_them", "any", 1),
+    ],
+)
+def test_a_tool_that_took_no_call_was_not_tested(
+    folder: Path, misstep: Command, tools: str, gate: str, code: int
+) -> None:
+    (folder / "mine.py").write_text(REFUSING)
+    printed = misstep("tool", "fuzz", f"mine.py:{tools}", *SHORT, "--fail-on", gate, "--json")
+    assert printed.code == code
+    told = json.loads(printed.out)
+    assert told["untested"] == ([] if tools == "greet" else ["read_sheet"])
+    assert told["accepted"] == sum(tool["accepted"] for tool in told["tools"]) < told["calls"] + 1
+    assert [tool["tested"] for tool in told["tools"]] == [tool["accepted"] > 0 for tool in told["tools"]]
+
+
+def test_what_was_not_tested_is_said_first_and_the_refusals_are_shown(folder: Path, misstep: Command) -> None:
+    (folder / "mine.py").write_text(REFUSING)
+    given = ("--report", "html,junit", "--report-dir", "out")
+    printed = misstep("tool", "fuzz", "mine.py:some", *SHORT, *given)
+    assert printed.code == 4
+    first = printed.out.splitlines()[0]
+    assert re.fullmatch(r"[4-9]\d of 120 calls got past validation; 1 not tested: read_sheet", first)
+    assert "no defects were found; 1 tool not tested" in printed.out
+    assert "% of valid calls: ValueError: there is no sheet" in printed.out
+    (tool, *_) = json.loads(misstep("show", "last", "--json").out)["tools"]
+    refusal, *_ = tool["refusals"]
+    assert 0 < refusal["seen"] == refusal["share"] * tool["valid"]
+    assert f"there is no sheet {refusal['arguments']['name']!r}" == refusal["message"]
+    page = next((folder / "out").glob("*.html")).read_text()
+    assert first in page
+    assert "there is no sheet" in page
+    cases = next((folder / "out").glob("*.xml")).read_text()
+    assert "not tested: all 40 calls were refused" in cases
+
+
+def test_a_suspicious_refusal_is_a_finding_like_any_other(folder: Path, misstep: Command) -> None:
+    (folder / "mine.py").write_text(REFUSING)
+    given = ("--report", "sarif,junit", "--report-dir", "out", "--emit", "pytest", "--out", "test_mine.py")
+    printed = misstep("tool", "fuzz", "mine.py:set_level", *SHORT, *given)
+    assert printed.code == 1
+    assert "suspicious-refusal  RuntimeError  mine.py:22 in set_level" in printed.out
+    (finding,) = json.loads(misstep("show", "last", "--json").out)["tools"][0]["findings"]
+    assert (finding["kind"], finding["arguments"]) == ("suspicious-refusal", {"level": 1})
+    assert finding["reproduced"] == finding["replayed"] > 0
+    again = misstep("replay", f"last/{finding['id']}")
+    assert (again.code, "as before" in again.out) == (1, True)
+    for kind in ("sarif", "xml"):
+        assert "level handler crashed" in next((folder / "out").glob(f"*.{kind}")).read_text()
+    assert "replay_calls" in (folder / "test_mine.py").read_text()
+
+
+def test_suspicious_refusals_come_after_crashes(folder: Path, misstep: Command) -> None:
+    crashing = REFUSING.replace('return f"now {level}"', 'return f"{1 // (level - 70)}"')
+    (folder / "mine.py").write_text(crashing)
+    told = json.loads(misstep("tool", "fuzz", "mine.py:set_level", *SHORT, "--json").out)
+    kinds = [finding["kind"] for finding in told["tools"][0]["findings"]]
+    assert kinds == ["crash", "suspicious-refusal"]

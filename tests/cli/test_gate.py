@@ -2,7 +2,7 @@
 
 import pytest
 
-from misstep.cli.gate import exit_code
+from misstep.cli.gate import Gate, exit_code
 from misstep.core.settings import Settings
 
 
@@ -25,3 +25,20 @@ from misstep.core.settings import Settings
 )
 def test_what_a_gate_lets_through(gate: str, passed: int, judged: int, met: bool) -> None:
     assert exit_code(Settings(fail_on=gate), passed, judged) == int(not met)
+
+
+@pytest.mark.parametrize(
+    ("gate", "passed", "total", "unknown", "code"),
+    [
+        ("any", 2, 2, 1, 4),
+        ("any", 0, 0, 1, 4),
+        ("any", 1, 2, 1, 1),
+        ("none", 0, 0, 1, 0),
+        ("threshold:0.5", 1, 2, 1, 4),
+        ("threshold:0.6", 1, 2, 1, 1),
+    ],
+)
+def test_what_nobody_knows_ends_in_a_code_of_its_own(
+    gate: str, passed: int, total: int, unknown: int, code: int
+) -> None:
+    assert Gate(Settings(fail_on=gate), "fuzz").close("run", passed, total, unknown).code == code

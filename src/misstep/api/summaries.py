@@ -38,9 +38,11 @@ def summarise_tools(run: Run, reports: Sequence[ToolReport]) -> Summary:
 
 
 def verdict_on(report: ToolReport) -> Judgement:
-    """A tool that was asked for things in vain is neither sound nor broken."""
+    """A tool that was asked for things in vain, or accepted no call, is neither sound nor broken."""
     if report.findings:
         return "failed"
+    if not report.is_tested:
+        return "inconclusive"
     passages = report.journey.passages if report.journey else ()
     if report.calls or not passages:
         return "passed"

@@ -69,8 +69,10 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
         partial(api.view_fuzzing, settings),
         partial(_finish, settings, emit, Ending(1)),
     )
-    # So many of all tools have to be without findings.
-    ending = gate.close(report.run, sum(not tool.findings for tool in report.tools), len(report.tools))
+    # So many of the tools that were tested have to be without findings.
+    judged = [tool for tool in report.tools if tool.findings or tool.is_tested]
+    sound = sum(not tool.findings for tool in judged)
+    ending = gate.close(report.run, sound, len(judged), len(report.tools) - len(judged))
     close_run(settings, report.run, ending)
     _finish(settings, emit, ending, report)
     return ending.code

@@ -6,6 +6,7 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
+from misstep.cli.exits import INCONCLUSIVE
 from misstep.core.baseline import Held
 from misstep.core.purpose import Verb
 from misstep.core.settings import Settings, parse_gate
@@ -62,8 +63,14 @@ class Gate:
             self._baseline = find_baseline(settings, verb, own or settings.resume)
             self._settings = settings.overlay({"fail_on": settings.fail_on or "none"})
 
-    def close(self, run: str, passed: int, total: int) -> Ending:
+    def close(self, run: str, passed: int, total: int, unknown: int = 0) -> Ending:
+        """How the command ends; `unknown` counts what is in no total, since nobody knows whether it passes.
+
+        That ends in a code of its own, unless something else is wrong or nothing is asked for.
+        """
         code = exit_code(self._settings, passed, total)
+        if not code and unknown and self._settings.fail_on != "none":
+            code = INCONCLUSIVE
         if self._baseline is None:
             return Ending(code)
         from misstep.api.baseline import hold_against
@@ -73,4 +80,4 @@ class Gate:
         except UsageError as error:
             show = f"what came of the run is kept: misstep show {run}{way_to(self._settings.store)}"
             raise UsageError(error.message, *error.hints, show, where=error.where) from error
-        return Ending(int(code or held.regressed), held)
+        return Ending(1 if held.regressed else code, held)

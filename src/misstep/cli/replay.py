@@ -12,6 +12,7 @@ from misstep.cli.options import settings_options
 from misstep.cli.output import hint, ours_alone, print_json
 from misstep.core.outcome import Outcome
 from misstep.core.purpose import Verb
+from misstep.core.ruling import REFUSALS
 from misstep.core.settings import Settings
 from misstep.report.case import case_view
 from misstep.report.findings import finding_view, judged_view
@@ -57,7 +58,7 @@ def _replay_tool(settings: Settings, run: str, name: str) -> int:
 
     before, after = replay_finding(settings, run, name)
     is_refusal = before.kind == "refusal"
-    same = after.ruling == before.ruling if is_refusal else after.signature == before.signature
+    same = after.ruling in REFUSALS if is_refusal else after.signature == before.signature
     if settings.json:
         print_json(after)
     else:

@@ -24,6 +24,7 @@ FindingKind = Literal[
     "schema",  # a result that is not what the tool promised, or fitting arguments that were refused
     "protocol",
     "acceptance",  # arguments that the documentation forbids were taken without a word
+    "suspicious-refusal",  # fitting arguments were refused with words about the tool's insides, or with none
     "refusal",  # arguments that the documentation lets an agent ask for were refused
 ]
 
@@ -31,7 +32,15 @@ FindingKind = Literal[
 RUNTIME_ERRORS: tuple[FindingKind, ...] = ("crash", "hang", "blow-up", "protocol")
 
 # The worst first; a process that died comes before all of them.
-_SEVERITY: dict[str, int] = {"crash": 1, "hang": 2, "blow-up": 2, "protocol": 2, "schema": 4, "acceptance": 5}
+_SEVERITY: dict[str, int] = {
+    "crash": 1,
+    "hang": 2,
+    "blow-up": 2,
+    "protocol": 2,
+    "schema": 4,
+    "acceptance": 5,
+    "suspicious-refusal": 6,
+}
 _OTHERS = 3  # kinds that are not listed
 _UNNUMBERED = re.compile(r":\d+(?= in )")
 DIGITS = 10  # of the id of a cause
@@ -39,6 +48,7 @@ ENOUGH_WORDS = 2  # of a message that tells one cause from another
 DIED = "process died"  # the error of such a finding
 HIDDEN = "hidden exception"  # the error of one that says nothing about itself
 
+MOST_SHOWN = 3  # refusals of a tool
 BY_REQUEST = "a natural request"  # the origin of findings that no fuzzer has made
 
 Constant: TypeAlias = str | int
@@ -265,8 +275,8 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `findings` were replayed from a fresh start, or shown by requests; nobody has had the time to replay those
     `unconfirmed`, which may be chance. `calls` were made to find defects, `triage_calls` beside that to
-    confirm and shrink them. `refused` and
-    `environment` count calls; `notes` are what stood in the way, such as a missing key, each once.
+    confirm and shrink them. `refused` and `environment` count calls, `valid` those with arguments that fit
+    the schema, of which `refusals` are; `notes` are what stood in the way, such as a missing key, each once.
     """
 
     name: str
@@ -287,6 +297,22 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     refusals: tuple[Refusal, ...] = ()  # of arguments that fit the schema, each sort once
     unconfirmed: tuple[Finding, ...] = ()
     compared: tuple[Comparisons, ...] = ()
+    valid: int = 0
+
+    @property
+    def accepted(self) -> int:
+        """Calls that got past validation: neither refused, nor kept from being served by the environment."""
+        return max(0, self.calls - self.refused - self.environment)
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether any call got past validation; without fuzzing, requests are judged one by one."""
+        return self.accepted > 0 or (self.journey is not None and not self.calls)
+
+    @property
+    def frequent_refusals(self) -> list[Refusal]:
+        """The most frequent ones, those first."""
+        return sorted(self.refusals, key=lambda refusal: -refusal.seen)[:MOST_SHOWN]
 
     @property
     def unique_errors(self) -> int:
@@ -332,6 +358,11 @@ class FuzzReport(msgspec.Struct, frozen=True):
     @property
     def causes(self) -> list[Cause]:
         return causes_of(self.findings)
+
+    @property
+    def untested(self) -> list[ToolReport]:
+        """The tools none of whose calls got past validation."""
+        return [report for report in self.tools if not report.is_tested]
 
     def passage_of(self, finding: Finding) -> Passage | None:
         """What became of a finding that was put to an agent."""

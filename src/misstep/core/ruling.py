@@ -6,8 +6,23 @@ import msgspec
 
 # What became of a call; the last three are no findings.
 Ruling = Literal[
-    "crash", "hang", "blow-up", "schema", "protocol", "acceptance", "refused", "environment", "fine"
+    "crash",
+    "hang",
+    "blow-up",
+    "schema",
+    "protocol",
+    "acceptance",
+    "suspicious-refusal",
+    "refused",
+    "environment",
+    "fine",
 ]
+
+# Rulings on calls that a tool refused.
+REFUSALS: tuple[Ruling, ...] = ("refused", "suspicious-refusal")
+
+
+REFUSED = "refused: "  # how signatures begin of fitting arguments that were refused
 
 
 class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -23,3 +38,8 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
     where: str = ""
     message: str = ""
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether the tool, or what checks its arguments, did not take the call."""
+        return self.ruling in REFUSALS or (self.ruling == "schema" and self.signature.startswith(REFUSED))

@@ -141,7 +141,8 @@ class Reaction(msgspec.Struct, frozen=True, omit_defaults=True):
     `edges` are numbers of places in the tool's own code that no call before had reached in this order; for a
     marked call, of all that it reached.
     `detail` says how it ended where it neither returned nor raised. `computed` are seconds of processor time,
-    of a call that was given up on and had computed rather than waited.
+    of a call that was given up on and had computed rather than waited. `handled` are exceptions that came
+    through the tool's own code and were handled, and of which the result seems to tell.
     """
 
     ended: Ended
@@ -156,3 +157,4 @@ class Reaction(msgspec.Struct, frozen=True, omit_defaults=True):
     computed: float = 0.0
     edges: tuple[int, ...] = ()
     observations: tuple[Observation, ...] = ()
+    handled: tuple[Raised, ...] = ()

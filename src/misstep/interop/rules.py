@@ -42,6 +42,12 @@ RULES: dict[str, Rule] = {
     ),
     "tool/protocol": Rule("Protocol", "The tool's server broke its protocol.", _TOOL),
     "tool/acceptance": Rule("Acceptance", "Forbidden arguments were taken without a word.", _TOOL, "warning"),
+    "tool/suspicious-refusal": Rule(
+        "SuspiciousRefusal",
+        "Valid arguments were refused with words about the tool's insides, or with none.",
+        _TOOL,
+        "warning",
+    ),
     "tool/refusal": Rule(
         "Refusal", "Arguments that the documentation allows were refused.", _TOOL, "warning"
     ),

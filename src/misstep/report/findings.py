@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.finding import BY_REQUEST, Cause, Finding, FuzzReport, ToolReport, ranked
+from misstep.core.finding import BY_REQUEST, Cause, Finding, FuzzReport, Refusal, ToolReport, ranked
 from misstep.core.passage import Passage
 from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
@@ -16,7 +16,7 @@ from misstep.report.call import written
 from misstep.report.journey import estimate, journey_as_json, journeys_of, journeys_view, passage_view
 from misstep.report.layout import Trimmed, bare_table, beneath, section
 from misstep.report.parts_json import richness_as_json
-from misstep.report.terminal import counted
+from misstep.report.terminal import counted, percent
 from misstep.report.text import plain
 from misstep.report.trial import read_arguments, unanswered
 
@@ -24,6 +24,8 @@ LONGEST_CALL = 300  # characters of arguments
 WIDE = 78  # columns of a terminal
 NARROW = 3  # columns of the table where there are fewer
 MOST_PLACES = 20  # of one cause
+LONGEST_REFUSAL = 200  # characters
+MOST_NAMED = 10  # tools that were not tested
 MOST_MISSED = 6  # places in the code that were never reached
 Column: TypeAlias = Callable[[ToolReport], Text | str]
 
@@ -43,8 +45,12 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
 
     `again` and `place` are what stands before and after a finding in the command that replays it.
     """
-    parts: list[RenderableType] = [ToolsTable(report.tools)]
+    parts: list[RenderableType] = [
+        Text(f"{validation_in_words(report)}\n", style="yellow" if report.untested else ""),
+        ToolsTable(report.tools),
+    ]
     parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
+    parts += _refusals_view(report)
     parts.append(Text(f"\n{headline(report)}", style=_headline_style(report)))
     for cause in report.causes:
         first = cause.findings[0]
@@ -66,6 +72,7 @@ def headline(report: FuzzReport) -> str:
     told += [] if found else ["no defects were found"]
     told += [f"{waiting} not confirmed"] if waiting else []
     told += [f"{unclear} could not be judged"] if unclear and not found else []
+    told += [f"{counted(len(report.untested), 'tool')} not tested"] if report.untested and not found else []
     return "; ".join(told)
 
 
@@ -80,7 +87,8 @@ def other_places(cause: Cause) -> list[str]:
 
 def _headline_style(report: FuzzReport) -> str:
     unclear = any(tool.journey and tool.journey.unclear for tool in report.tools)
-    return "bold" if report.findings else "yellow" if unclear or report.unconfirmed else "green"
+    doubtful = unclear or report.unconfirmed or report.untested
+    return "bold" if report.findings else "yellow" if doubtful else "green"
 
 
 def _unconfirmed_view(report: FuzzReport, again: str, place: str) -> RenderableType:
@@ -88,6 +96,58 @@ def _unconfirmed_view(report: FuzzReport, again: str, place: str) -> RenderableT
     for finding in report.unconfirmed:
         parts += [finding_view(finding), Text(f"  again: {again}/{finding.id}{place}", style="dim")]
     return Group(*parts)
+
+
+def validation_in_words(report: FuzzReport) -> str:
+    """How many calls were more than refused, and which tools were not tested at all."""
+    accepted = sum(tool.accepted for tool in report.tools)
+    calls = sum(tool.calls for tool in report.tools)
+    told = f"{accepted:,} of {calls:,} calls got past validation"
+    if not report.untested:
+        return told
+    names = [plain(tool.name, 100) for tool in report.untested]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    listed = f"{', '.join(names[:MOST_NAMED])}{more}"
+    return f"{told}; {len(names)} not tested: {listed}"
+
+
+def not_tested(tool: ToolReport) -> str:
+    """Why nothing is known about a tool."""
+    if not tool.calls:
+        return "not tested: no call was made"
+    if not tool.refused:
+        return f"not tested: something in the environment kept all {tool.calls:,} calls from being served"
+    rest = " or failed for want of something in the environment" if tool.environment else ""
+    return f"not tested: all {tool.calls:,} calls were refused{rest}"
+
+
+def refusals_in_words(tool: ToolReport) -> list[tuple[str, str]]:
+    """The most frequent refusals of valid calls: how many with what words, and a call that is refused so."""
+    return [
+        (
+            f"{share_in_words(refusal.seen, tool.valid)}: {plain(_said(refusal), LONGEST_REFUSAL)}",
+            written_call(Invocation(refusal.tool, refusal.arguments)),
+        )
+        for refusal in tool.frequent_refusals
+    ]
+
+
+def share_in_words(seen: int, valid: int) -> str:
+    return f"{percent(seen / valid)} of valid calls" if valid else counted(seen, "call")
+
+
+def _said(refusal: Refusal) -> str:
+    return f"{refusal.error}: {refusal.message}" if refusal.error else refusal.message
+
+
+def _refusals_view(report: FuzzReport) -> list[RenderableType]:
+    lines = list[RenderableType]()
+    for tool in report.tools:
+        if refused := refusals_in_words(tool):
+            lines.append(Text(plain(tool.name, 100)))
+        for words, call in refused:
+            lines += [Text(f"  {words}"), Text(f"    {call}", style="dim")]
+    return [section("most frequent refusals", Group(*lines))] if lines else []
 
 
 def finding_view(finding: Finding) -> RenderableType:
@@ -158,6 +218,8 @@ class ToolsTable:
 
 
 def found(tool: ToolReport) -> Text:
+    if not tool.is_tested and not tool.findings:
+        return Text("untested", style="yellow")
     return Text(str(tool.unique_errors), style="red" if tool.findings else "green")
 
 
@@ -176,7 +238,11 @@ def lines_run(tool: ToolReport) -> str:
 
 def remarks(tool: ToolReport) -> list[str]:
     """What stood in the way, and what was never reached."""
-    told = [*tool.notes, *filter(None, [ENDINGS[tool.ended]])]
+    told = [
+        *([] if tool.is_tested else [not_tested(tool)]),
+        *tool.notes,
+        *filter(None, [ENDINGS[tool.ended]]),
+    ]
     told += unanswered([trial for journey in journeys_of([tool]) for trial in journey.attempts])
     if tool.reach and (missed := tool.reach.missed):
         more = f", and {len(missed) - MOST_MISSED} more" if len(missed) > MOST_MISSED else ""
@@ -203,6 +269,9 @@ def as_json(report: FuzzReport) -> dict[str, object]:
     """What `--json` prints."""
     return {
         "run": report.run,
+        "calls": sum(tool.calls for tool in report.tools),
+        "accepted": sum(tool.accepted for tool in report.tools),
+        "untested": [tool.name for tool in report.untested],
         "specs": list(report.specs),
         "seconds": round(report.seconds, 3),
         "unique_errors": len(report.findings),
@@ -229,12 +298,16 @@ def _tool_as_json(tool: ToolReport) -> dict[str, object]:
     return {
         "name": tool.name,
         "calls": tool.calls,
+        "accepted": tool.accepted,
+        "valid": tool.valid,
+        "tested": tool.is_tested,
         "unique_errors": tool.unique_errors,
         "calls_per_error": tool.calls_per_error,
         "chao1": richness_as_json(tool.in_all),
         "findings": [finding_as_json(finding) for finding in ranked(tool.findings)],
         "unconfirmed": [finding_as_json(finding) for finding in ranked(tool.unconfirmed)],
         "refused": tool.refused,
+        "refusals": [_refusal_as_json(refusal, tool) for refusal in tool.frequent_refusals],
         "environment": tool.environment,
         "triage_calls": tool.triage_calls,
         "seconds": round(tool.seconds, 3),
@@ -244,6 +317,19 @@ def _tool_as_json(tool: ToolReport) -> dict[str, object]:
         "notes": list(tool.notes),
         "sandbox": tool.sandbox,
         **({"through_agent": journey_as_json(tool.journey)} if tool.journey else {}),
+    }
+
+
+def _refusal_as_json(refusal: Refusal, tool: ToolReport) -> dict[str, object]:
+    """`share` is of the calls with arguments that fit the schema."""
+    return {
+        "tool": refusal.tool,
+        "error": refusal.error,
+        "message": refusal.message,
+        "where": refusal.where,
+        "arguments": read_arguments(refusal.arguments),
+        "seen": refusal.seen,
+        "share": refusal.seen / tool.valid if tool.valid else None,
     }
 
 

@@ -7,7 +7,16 @@ from misstep.core.finding import Cause, FuzzReport
 from misstep.core.outcome import Outcome
 from misstep.core.summary import Summary
 from misstep.report.call import written
-from misstep.report.findings import calls_each, headline, history, in_all, other_places, written_call
+from misstep.report.findings import (
+    calls_each,
+    found,
+    headline,
+    history,
+    in_all,
+    other_places,
+    validation_in_words,
+    written_call,
+)
 from misstep.report.terminal import counted, percent
 from misstep.report.text import plain
 from misstep.report.told import Again
@@ -42,7 +51,7 @@ def tools_html(report: FuzzReport, again: Again) -> str:
             (
                 text(tool.name, NAME),
                 f"{tool.calls:,}",
-                str(tool.unique_errors),
+                found(tool).plain,
                 f"{tool.refused:,}",
                 calls_each(tool),
                 in_all(tool),
@@ -52,6 +61,7 @@ def tools_html(report: FuzzReport, again: Again) -> str:
     ]
     return _piece(
         element("p", element("b", headline(report), class_="bad" if report.findings else "good")),
+        element("p", text(validation_in_words(report), REQUEST), class_="dim"),
         grid(HEADINGS, rows),
         *[_finding(cause, again) for cause in report.causes],
         _command(again.show),

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from misstep.core.finding import Comparisons, Constant
-from misstep.core.ruling import Ruling
+from misstep.core.ruling import REFUSALS, Ruling
 from misstep.core.tool import Described, Invocation, Observation
 from misstep.tooling.judging.words.given import Given
 
@@ -23,7 +23,7 @@ SAME = frozenset({"lower", "upper", "casefold", "strip"})  # steps after which a
 EQUALITY = frozenset({"==", "!=", "key of"})
 HARMLESS = frozenset({"truth", "isinstance", "attribute", "len", "<", "<=", ">", ">="})
 WELL: tuple[Ruling, ...] = ("fine", "acceptance")
-BADLY: tuple[Ruling, ...] = ("crash", "schema", "refused")
+BADLY: tuple[Ruling, ...] = ("crash", "schema", *REFUSALS)
 
 
 class SeenComparisons:

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from msgspec import structs
 
 from misstep.core.finding import Finding, FindingKind, Reach, Richness, ToolReport
-from misstep.core.ruling import Judged
+from misstep.core.ruling import REFUSALS, Judged
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.schemas.schema import fits
 from misstep.tooling.comparisons import SeenComparisons
@@ -79,6 +79,7 @@ class Examination:
         self._fresh = list[Finding]()
         self._notes = dict.fromkeys(self._before.notes)
         self._refused, self._environment = self._before.refused, self._before.environment
+        self._valid = self._before.valid
         self._refusals = Refusals(self._before.refusals)
         self._compared = SeenComparisons(self._tools, self._before.compared)
         self._triage = self._before.triage_calls
@@ -143,6 +144,7 @@ class Examination:
             notes=tuple(self._notes),
             refusals=tuple(self._refusals),
             compared=tuple(self._compared),
+            valid=self._valid,
         )
 
     def _until(self, over: Callable[[], bool]) -> Callable[[], bool]:
@@ -165,15 +167,17 @@ class Examination:
                 self._fresh.append(self._unconfirmed(new))
             if not attempt.mark:
                 self._plain.add((calls[-1].tool, ruling.signature))
-                if ruling.ruling == "refused" and attempt.fits[place - 1]:
-                    self._refusals.add(calls[-1], reaction)
+                if attempt.fits[place - 1]:
+                    self._valid += 1
+                    if ruling.ruling in REFUSALS:
+                        self._refusals.add(calls[-1], reaction)
             if reaction.ended not in ("returned", "raised"):
                 self._book.begin_anew()
         return judged
 
     def _note(self, tool: str, judged: Judged) -> None:
         self._look_for(judged)
-        if judged.ruling == "refused":
+        if judged.was_refused:
             self._refused += 1
         elif judged.ruling == "environment":
             self._environment += 1
@@ -253,8 +257,8 @@ class Examination:
         return self._located(entry.finding(entry.calls, 0, 0))
 
     def _findings(self) -> Iterator[Finding]:
-        """Those of before, then those that are new, in the order in which they were found."""
-        for entry in self._book:
+        """Those of before, then new ones, in the order they were found; suspicious refusals last."""
+        for entry in sorted(self._book, key=lambda entry: entry.kind == "suspicious-refusal"):
             if _key(entry) not in self._dismissed:
                 finding = self._settled.get(_key(entry)) or self._unconfirmed(entry)
                 yield structs.replace(finding, seen=entry.seen)

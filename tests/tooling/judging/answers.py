@@ -114,10 +114,48 @@ Call to a member function get() on null
     Answer("crash", '{"error": "list index out of range"}', flagged=False),
     Answer("crash", '{"success": false, "message": "Cannot read properties of undefined (reading \'x\')"}'),
     Answer("crash", "TypeError: Cannot read properties of undefined (reading 'x')", flagged=False),
+    # Caught, and put into the middle of a reply.
+    *_all(
+        "crash",
+        """
+Something went wrong: KeyError('total')
+Something went wrong: KeyError: 'total'
+Sorry, I could not book the table (KeyError: 'total')
+Sorry, I could not book the table (IndexError('list index out of range')).
+Oops, an error occurred - 'NoneType' object is not subscriptable
+Failed to load the order: AttributeError: 'NoneType' object has no attribute 'items'
+We were unable to finish [ZeroDivisionError: division by zero]
+Could not complete the booking: list index out of range
+An unexpected problem came up: TypeError: unsupported operand type(s) for +: 'int' and 'str'
+[{"type": "error", "text": "list index out of range"}]
+[{"type": "error", "text": "KeyError: 'total'"}]
+[{"type": "text", "text": "Something went wrong: KeyError('total')"}]
+{"result": {"status": "done", "note": "Something went wrong: KeyError('total')"}}
+{"content": [{"type": "text", "text": "Sorry, that failed: Cannot read properties of undefined (reading 'x')"}]}
+""",
+        flagged=False,
+    ),
+    Answer(
+        "crash", "Error: 'NoneType' object has no attribute 'fetchall'", flagged=False, tool="execute_query"
+    ),
+    Answer("crash", "Error: 'NoneType' object has no attribute 'fetchall'", flagged=False, tool="read_query"),
+    Answer("crash", "'NoneType' object has no attribute 'fetchall'", tool="run_sql"),
     Answer("crash", "Error executing tool calculate: division by zero", tool="calculate"),
 ]
 
 REFUSALS = [
+    # Caught, and told in words of the tool's own.
+    *_all(
+        "refused",
+        """
+Unknown city: 'Atlantis'
+Error: near "selec": syntax error
+{"error": "no such city"}
+[{"type": "error", "text": "no such city"}]
+Error: division by zero
+""",
+        flagged=False,
+    ),
     *_all(
         "refused",
         """

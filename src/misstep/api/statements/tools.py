@@ -13,7 +13,7 @@ from misstep.core.remark import LintedTool, Remark
 from misstep.core.statement import Entry, Flaw, Spot
 from misstep.core.trial import Trial
 from misstep.core.verdict import Judgement
-from misstep.report.findings import history, written_call
+from misstep.report.findings import history, not_tested, written_call
 from misstep.report.lint import CLASSES
 from misstep.report.terminal import counted
 from misstep.report.text import plain
@@ -31,7 +31,8 @@ def fuzzed(
     for finding in ranked(report.findings):
         flaws.append(_defect(finding, seen[finding.identity], run, place, causes[finding.cause]))
         seen[finding.identity] += 1
-    reason = "; ".join(report.notes) or "what was put to the agent could not be judged"
+    untested = [] if report.is_tested else [not_tested(report)]
+    reason = "; ".join((*untested, *report.notes)) or "what was put to the agent could not be judged"
     return _entry(report.name, verdict, report.seconds, flaws, reason)
 
 

@@ -6,12 +6,15 @@ from misstep.core.finding import Cause, Finding, FuzzReport, ToolReport
 from misstep.report.findings import (
     UNCONFIRMED,
     calls_each,
+    found,
     headline,
     history,
     in_all,
     lines_run,
     other_places,
+    refusals_in_words,
     remarks,
+    validation_in_words,
     written_call,
 )
 from misstep.report.journey import (
@@ -35,12 +38,14 @@ MOST_PASSAGES = 200
 
 def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
     """A row for each tool, then each finding; `place` is what a command needs to find the store."""
-    yield section("Tools", grid(HEADINGS, [_row(tool) for tool in report.tools]), *_remarks(report.tools))
+    told = element("p", text(validation_in_words(report), 2_000), class_="bad" if report.untested else "")
+    table = grid(HEADINGS, [_row(tool) for tool in report.tools])
+    yield section("Tools", told, table, *_remarks(report.tools), *_refusals(report.tools))
     if any(tool.journey for tool in report.tools):
         yield _through_agent(report.tools)
     if report.findings:
-        found = [_finding(cause.findings[0], report.run, place, cause) for cause in report.causes]
-        yield section("Findings", element("p", headline(report)), *found)
+        shown = [_finding(cause.findings[0], report.run, place, cause) for cause in report.causes]
+        yield section("Findings", element("p", headline(report)), *shown)
     if report.unconfirmed:
         waiting = [_finding(finding, report.run, place) for finding in report.unconfirmed]
         yield section("Not confirmed", element("p", UNCONFIRMED), *waiting)
@@ -62,7 +67,7 @@ def _through_agent(tools: Sequence[ToolReport]) -> Markup:
 
 
 def _row(tool: ToolReport) -> Row:
-    counts = f"{tool.calls:,}", str(tool.unique_errors), f"{tool.refused:,}"
+    counts = f"{tool.calls:,}", found(tool).plain, f"{tool.refused:,}"
     rest = calls_each(tool), in_all(tool), f"{tool.environment:,}", lines_run(tool)
     return Row((text(tool.name, 100), *counts, *rest))
 
@@ -71,6 +76,17 @@ def _remarks(tools: Sequence[ToolReport]) -> Iterator[Markup]:
     for tool in tools:
         if told := remarks(tool):
             yield element("p", text(f"{tool.name}: {'; '.join(told)}"), class_="caption")
+
+
+def _refusals(tools: Sequence[ToolReport]) -> Iterator[Markup]:
+    told = [(tool.name, *refused) for tool in tools for refused in refusals_in_words(tool)]
+    if told:
+        rows = [Row((text(name, 100), text(words, 500), text(call, 500))) for name, words, call in told]
+        yield element(
+            "details",
+            element("summary", "Most frequent refusals"),
+            grid(("tool", "share and message", "for example"), rows),
+        )
 
 
 def _finding(finding: Finding, run: str, place: str, cause: Cause | None = None) -> Markup:

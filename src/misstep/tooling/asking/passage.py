@@ -12,7 +12,7 @@ from misstep.core.finding import RUNTIME_ERRORS, Finding
 from misstep.core.forms import Form, form_of
 from misstep.core.model import Unusable
 from misstep.core.passage import Matter, Passage
-from misstep.core.ruling import Judged
+from misstep.core.ruling import REFUSALS, Judged
 from misstep.core.tool import Invocation
 from misstep.core.trial import Trial
 from misstep.core.words import cut
@@ -109,7 +109,7 @@ class Passing:
 
     def _is_same(self, judged: Judged, call: Invocation, finding: Finding) -> bool:
         if finding.kind == "refusal":
-            return judged.ruling == "refused" and self._fits(call)
+            return judged.ruling in REFUSALS and self._fits(call)
         return judged.ruling in RUNTIME_ERRORS and judged.signature == finding.signature
 
     def _fits(self, call: Invocation) -> bool:

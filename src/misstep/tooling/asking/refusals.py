@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import structs
 
 from misstep.core.finding import Finding, Refusal
+from misstep.core.ruling import REFUSALS
 from misstep.core.tool import Described, Invocation
 from misstep.core.trial import Trial, Use
 from misstep.tooling.judging.demands import broken_demand
@@ -36,7 +37,7 @@ def candidates_of(refusals: Sequence[Refusal], spec: str, titles: Mapping[str, s
 def stuck_at(trial: Trial, tool: str) -> int | None:
     """The place of the last call of a tool, if it was refused and the agent left it at that."""
     places = [place for place, use in enumerate(trial.uses) if use.tool == tool]
-    if not trial.is_usable or not places or trial.uses[places[-1]].judged.ruling != "refused":
+    if not trial.is_usable or not places or trial.uses[places[-1]].judged.ruling not in REFUSALS:
         return None
     return places[-1]
 

@@ -6,6 +6,7 @@ from msgspec import structs
 from misstep.core.forms import form_of
 from misstep.core.model import Unusable
 from misstep.core.passage import Passage
+from misstep.core.ruling import REFUSALS
 from misstep.core.template import fenced
 from misstep.core.trial import Trial
 from misstep.core.words import cut
@@ -32,7 +33,7 @@ async def judge_refusal(
     It has to come again from a fresh start, and a judge that is surprised is asked the other way round.
     """
     calls = trial.calls_up_to(place)
-    if (await trials.make(calls)).ruling != "refused":
+    if (await trials.make(calls)).ruling not in REFUSALS:
         return structs.replace(passage, why="it was refused, but not again from a fresh start")
     about = {
         "tools": documentation_for(calls, trials.tools),

@@ -43,6 +43,15 @@ class Coverage:
             self._seen.update(fresh)
         return tuple(edges if everything else fresh)
 
+    def errors(self) -> list[BaseException]:
+        """The exceptions that came through the tool's own code in the call, handled or not, each once.
+
+        They are forgotten with this, lest they keep alive all that the tool had in its hands.
+        """
+        found = list({id(error): error for error in self._watch.errors.values()}.values())
+        self._watch.errors.clear()
+        return found
+
     def lines(self, file: str) -> set[int]:
         """The lines of a file that have been run."""
         return self._places.run_in(file)

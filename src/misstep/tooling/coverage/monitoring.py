@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, TypeAlias
 
-from misstep.tooling.coverage.places import BITS, Lines, Places
+from misstep.tooling.coverage.places import BITS, MOST_ERRORS, Errors, Lines, Places
 
 Counts: TypeAlias = dict[int, int]  # how often an edge was passed
 
@@ -36,6 +36,7 @@ class Monitoring:
         self._places = places
         self._tool = tool
         self._counts = Counts()
+        self.errors = Errors()
         self._lines = dict[int, Lines]()
         self._position: _Position | None = None  # while it is not started
         _monitoring.use_tool_id(tool, "misstep")
@@ -43,11 +44,13 @@ class Monitoring:
         _monitoring.register_callback(tool, events.PY_START, self._enter)
         _monitoring.register_callback(tool, events.PY_RESUME, self._resume)
         _monitoring.register_callback(tool, events.LINE, self._stepper())
-        _monitoring.set_events(tool, events.PY_START | events.PY_RESUME)
+        _monitoring.register_callback(tool, events.RAISE, self._raise)
+        _monitoring.set_events(tool, events.PY_START | events.PY_RESUME | events.RAISE)
         _monitoring.restart_events()  # what an earlier user of the number had no interest in
 
     def start(self) -> None:
         self._counts.clear()
+        self.errors.clear()
         self._position = _Position()
 
     def stop(self) -> Counts:
@@ -57,7 +60,7 @@ class Monitoring:
     def close(self) -> None:
         _monitoring.set_events(self._tool, 0)
         events = _monitoring.events
-        for event in (events.PY_START, events.PY_RESUME, events.LINE):
+        for event in (events.PY_START, events.PY_RESUME, events.LINE, events.RAISE):
             _monitoring.register_callback(self._tool, event, None)
         _monitoring.free_tool_id(self._tool)
 
@@ -74,6 +77,11 @@ class Monitoring:
         """Generators may have begun before anybody watched."""
         self._enter(code, offset)
         return _monitoring.DISABLE
+
+    def _raise(self, code: CodeType, offset: int, error: BaseException) -> None:
+        """An exception is raised in a function, or comes back from one that it has called."""
+        if self._position is not None and id(code) in self._lines and len(self.errors) < MOST_ERRORS:
+            self.errors[id(code), offset] = error
 
     def _stepper(self) -> Callable[[CodeType, int], None]:
         counts, known = self._counts, self._lines

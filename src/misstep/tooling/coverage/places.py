@@ -3,9 +3,15 @@
 import hashlib
 import os
 from types import CodeType
+from typing import TypeAlias
 
 BITS = 24  # of a place; an edge is two places with a class of counts, and fits into a double
+MOST_ERRORS = 64  # exceptions of one call, by their places, that are remembered
 _FROM_THE_END = 3  # parts of a file's path that tell it from others wherever the code is installed
+
+
+# The last exception that came through a place in a call, by the function and the line or instruction.
+Errors: TypeAlias = dict[tuple[int, int], BaseException]
 
 
 class Lines(dict[int, int]):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
-from misstep.tooling.coverage.places import BITS, Places
+from misstep.tooling.coverage.places import BITS, MOST_ERRORS, Errors, Places
 
 Counts: TypeAlias = dict[int, int]  # how often an edge was passed
 _Trace: TypeAlias = Callable[[FrameType, str, Any], Any]
@@ -22,6 +22,7 @@ class Tracing:
         self._owned = _Owned(owns)
         self._places = places
         self._turn = 0
+        self.errors = Errors()
         self._mine = Counts()
         self._trace, self._rewind = self._tracer(self._mine)
         self._others = list[Counts]()
@@ -31,6 +32,7 @@ class Tracing:
         self._before = (sys.gettrace(), threading.gettrace())
         self._turn += 1
         self._mine.clear()
+        self.errors.clear()
         self._others.clear()
         self._rewind()
         threading.settrace(self._follow)
@@ -70,7 +72,7 @@ class Tracing:
 
     def _tracer(self, counts: Counts) -> tuple[_Trace, Callable[[], None]]:
         """What to trace a thread with, and what makes it begin anew."""
-        owned, lines_of = self._owned, self._places.lines_of
+        owned, lines_of, errors = self._owned, self._places.lines_of, self.errors
         known = dict[int, tuple[CodeType, _Trace]]()
         last = 0
 
@@ -86,13 +88,15 @@ class Tracing:
         def tracer_of(code: CodeType) -> _Trace:
             lines = lines_of(code)
 
-            def step(frame: FrameType, event: str, _arg: Any) -> Any:
+            def step(frame: FrameType, event: str, arg: Any) -> Any:
                 nonlocal last
                 if event == "line":
                     place = lines[frame.f_lineno]
                     edge = last << BITS | place
                     counts[edge] = counts.get(edge, 0) + 1
                     last = place
+                elif event == "exception" and len(errors) < MOST_ERRORS:
+                    errors[id(code), frame.f_lineno] = arg[1]
                 return step
 
             return step

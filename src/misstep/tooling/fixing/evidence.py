@@ -9,6 +9,7 @@ from misstep.core.consistency import ConsistencyReport, PromptSet
 from misstep.core.finding import RUNTIME_ERRORS, Finding, ToolReport
 from misstep.core.fixing import Matter
 from misstep.core.passage import Passage
+from misstep.core.ruling import REFUSALS
 from misstep.core.trial import Trial, Use
 from misstep.core.words import cut
 from misstep.tooling.asking.consistency.buckets import calls_of
@@ -64,7 +65,7 @@ def is_bad(trial: Trial, tool: str) -> Use | None:
     """The call of a tool that went wrong: at run time, or refused and left at that."""
     uses = calls_of(trial, tool)
     broken = [use for use in uses if use.judged.ruling in RUNTIME_ERRORS]
-    stuck = [use for use in uses[-1:] if use.judged.ruling == "refused"]
+    stuck = [use for use in uses[-1:] if use.judged.ruling in REFUSALS]
     return next(iter((*broken, *stuck)), None)
 
 

@@ -3,19 +3,24 @@
 import re
 from typing import assert_never
 
-from misstep.core.ruling import Judged, Ruling
+from msgspec import structs
+
+from misstep.core.ruling import REFUSED, Judged, Ruling
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.tooling.judging.demands import broken_demand, is_clear
 from misstep.tooling.judging.endings import judge_end
+from misstep.tooling.judging.exceptions.handled import is_told_in
 from misstep.tooling.judging.exceptions.raised import judge_raised
 from misstep.tooling.judging.excuses import asked_to_take_long, excuse_for, refused_by_system
 from misstep.tooling.judging.promises import broken_promise
-from misstep.tooling.judging.runners import runs_what_it_is_given
+from misstep.tooling.judging.runners import runs_queries, runs_what_it_is_given, speaks_of_errors
+from misstep.tooling.judging.signatures import place_of
+from misstep.tooling.judging.suspicion import find_suspicion, names_call
 from misstep.tooling.judging.words.echoes import normalise_for
 from misstep.tooling.judging.words.given import Given
 from misstep.tooling.judging.words.plain import in_short
 from misstep.tooling.judging.words.reading import Told, read_error
-from misstep.tooling.judging.words.results import find_error, is_echo, is_refusal
+from misstep.tooling.judging.words.results import find_caught, find_error, is_echo, is_refusal
 from misstep.tooling.judging.words.wording import load_wording
 
 MUCH_MEMORY = 512 << 20  # bytes
@@ -40,6 +45,8 @@ def judge(
     if reason := _excuse(judged, described, invocation, reaction):
         ruling: Ruling = "fine" if judged.ruling == "hang" else "refused"
         return Judged(ruling, f"{reason}: {judged.message}", error=judged.error, message=judged.message)
+    if judged.ruling == "refused" and fits:
+        return _suspected(judged, described, invocation, reaction)
     if judged.ruling == "crash" and not fits and reaction.ended != "died":
         said = f"{judged.error}: {judged.message}" if judged.message else judged.error
         return Judged(
@@ -55,6 +62,22 @@ def _excuse(judged: Judged, described: Described, invocation: Invocation, reacti
     if judged.ruling == "crash" and reaction.ended in ("returned", "raised"):
         return refused_by_system(reaction, Given.of(invocation))
     return ""
+
+
+def _suspected(judged: Judged, described: Described, invocation: Invocation, reaction: Reaction) -> Judged:
+    """The ruling on a refusal, or that it is a suspicious one."""
+    given, raised = Given.of(invocation), reaction.raised
+    if not judged.message or (raised is None and runs_what_it_is_given(described)):
+        return judged
+    words = judged.message if raised is None or not raised.frames else raised.message
+    reason = find_suspicion(described, words, given, judged.error)
+    if not reason:
+        return judged
+    error = judged.error or "refusal"
+    signature = judged.signature or f"{error}: {normalise_for(judged.message, given)}"
+    why = f"the arguments fit the schema and were refused, but {reason}"
+    where = place_of(raised) if raised is not None else ""
+    return Judged("suspicious-refusal", why, signature, error, where, judged.message)
 
 
 def _judge(
@@ -89,10 +112,13 @@ def _judge_returned(
     trusted = fits or described.kind == "mcp"
     if trusted and not reaction.flagged and (breach := broken_promise(described, reaction)):
         return breach
+    if reaction.handled and (caught := _judge_handled(described, invocation, reaction)):
+        return caught
     words = find_error(reaction.text, reaction.flagged) if _may_tell(described, reaction) else None
-    if words is None and fits:
-        return _blown_up(invocation, reaction) or FINE
     given = Given.of(invocation)
+    if words is None and fits:
+        told = _find_caught(described, reaction.text, given) if _may_tell(described, reaction) else None
+        return (_judge_told(told, given) if told else _blown_up(invocation, reaction)) or FINE
     if words is not None and (reaction.flagged or not _is_no_news(described, words, given)):
         return _judge_words(described, words, given, fits, reaction.flagged, reaction.detail)
     if words is None and described.kind != "function" and not is_refusal(reaction.text):
@@ -100,6 +126,38 @@ def _judge_returned(
         if is_clear(demand, described.tool.parameters, given.arguments):
             return _accepted(demand)
     return _blown_up(invocation, reaction) or FINE
+
+
+def _judge_handled(described: Described, invocation: Invocation, reaction: Reaction) -> Judged | None:
+    """A ruling on an exception that the tool caught and told of, unless that is an answer."""
+    given = Given.of(invocation)
+    if runs_what_it_is_given(described) and not runs_queries(described):
+        return None
+    for raised in reaction.handled:
+        judged = judge_raised(raised, given)
+        # Others than slips of code are about what was given, or the system's own words: "Is a directory".
+        is_slip = raised.kind in {*load_wording().types.crash, "TypeError"} and "Unicode" not in raised.kind
+        is_named = raised.kind in reaction.text
+        speaks_of_call = not is_slip and (not is_named or names_call(described, raised.message, given))
+        if judged.ruling != "crash" or speaks_of_call:
+            continue
+        if is_told_in(reaction.text, raised, given, by_name=not speaks_of_errors(described)):
+            place = f" at {judged.where.partition(' in ')[0]}" if judged.where else ""
+            said = in_short(reaction.text)
+            why = f"{raised.kind}{place} was caught, and stands in the reply: {said}"
+            return structs.replace(judged, why=why)
+    return None
+
+
+def _find_caught(described: Described, text: str, given: Given) -> Told | None:
+    """What the middle of a reply tells of an exception that was caught; None if it tells of none."""
+    if speaks_of_errors(described) or runs_what_it_is_given(described):
+        return None
+    for words in find_caught(text):
+        told = read_error(words, False, given.texts)
+        if told.sort == "crash" and told.error != "exception without words":
+            return told
+    return None
 
 
 def _may_tell(described: Described, reaction: Reaction) -> bool:
@@ -112,7 +170,14 @@ def _may_tell(described: Described, reaction: Reaction) -> bool:
 
 def _is_no_news(described: Described, words: str, given: Given) -> bool:
     """Whether an error in a result is not the tool's: an echo, or what became of code that it was given."""
-    return is_echo(words, given.texts) or runs_what_it_is_given(described)
+    return is_echo(words, given.texts) or _is_about_code(described, words, given)
+
+
+def _is_about_code(described: Described, words: str, given: Given) -> bool:
+    """Whether an error is that of code which the tool was given; no query brings about those of Python."""
+    if not runs_what_it_is_given(described):
+        return False
+    return not runs_queries(described) or read_error(words, False, given.texts).sort != "crash"
 
 
 def _accepted(broken: str) -> Judged:
@@ -127,8 +192,11 @@ def _judge_words(
     told = read_error(words, bare, given.texts)
     if told.error == "hidden exception" and "Traceback (most recent call last)" in detail:
         told = read_error(detail, True, given.texts)
-    if told.sort == "crash" and bare and runs_what_it_is_given(described) and told.message == words.strip():
+    is_whole = bare and told.message == words.strip()
+    if told.sort == "crash" and is_whole and _is_about_code(described, words, given):
         told = Told("refused", told.message)
+    if told.sort == "refused":
+        told = _find_caught(described, words, given) or told
     if told.sort == "validation" and told.layer and not _is_of_unknown_tool(told):
         return _judge_refusal(described, told.message, given, fits, told.error)
     return _judge_told(told, given)
@@ -175,11 +243,12 @@ def _judge_refusal(described: Described, message: str, given: Given, fits: bool,
     if reason := excuse_for(described.tool.parameters, message, given):
         return Judged("refused", f"the arguments were refused, {reason}: {said}")
     why = f"the arguments fit the schema that it advertises, and were refused all the same: {said}"
-    return Judged("schema", why, f"refused: {normalise_for(message, given)}", error, message=said)
+    return Judged("schema", why, f"{REFUSED}{normalise_for(message, given)}", error, message=said)
 
 
 def _refusal(message: str) -> Judged:
-    return Judged("refused", f"the tool said what was wrong, which is an answer and no defect: {message}")
+    why = f"the tool said what was wrong, which is an answer and no defect: {message}"
+    return Judged("refused", why, message=message)
 
 
 def _blown_up(invocation: Invocation, reaction: Reaction) -> Judged | None:

@@ -39,6 +39,12 @@ def spot(frame: Frame) -> str:
     return f"{PurePath(frame.file).name}:{frame.line} in {frame.function}"
 
 
+def place_of(raised: Raised) -> str:
+    """The spot in the tool's own code that an exception came from; empty where that is not known."""
+    place = decisive_frame(raised)
+    return spot(place) if place is not None and place.own else ""
+
+
 def finding_id(tool: str, kind: FindingKind, signature: str) -> str:
     """A short name for a defect that stays the same from run to run."""
     return sha256("\0".join((tool, kind, signature)).encode("utf-8", "replace")).hexdigest()[:ID]

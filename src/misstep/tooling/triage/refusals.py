@@ -7,7 +7,7 @@ from msgspec import structs
 from misstep.core.finding import Refusal
 from misstep.core.tool import Invocation, Reaction
 from misstep.core.words import cut
-from misstep.tooling.judging.signatures import decisive_frame, spot
+from misstep.tooling.judging.signatures import place_of
 from misstep.tooling.judging.words.echoes import normalise_for
 from misstep.tooling.judging.words.given import Given
 
@@ -54,9 +54,7 @@ def _refusal(call: Invocation, reaction: Reaction) -> Refusal:
     raised = reaction.raised
     if raised is None:
         return Refusal(call.tool, "", _short(reaction.text), "", call.arguments)
-    place = decisive_frame(raised)
-    where = spot(place) if place is not None and place.own else ""
-    return Refusal(call.tool, raised.kind, _short(raised.message), where, call.arguments)
+    return Refusal(call.tool, raised.kind, _short(raised.message), place_of(raised), call.arguments)
 
 
 def _key(refusal: Refusal) -> _Key:

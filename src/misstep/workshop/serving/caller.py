@@ -11,11 +11,12 @@ import msgspec
 
 from misstep.adapters.toolset.bound import Bound, Returned, Toolset
 from misstep.adapters.toolset.calling.refusals import Garbled, ServerGone
-from misstep.core.tool import Ended, Observation, Probe, Reaction
+from misstep.core.tool import Ended, Observation, Probe, Raised, Reaction
 from misstep.core.transcript import storable
 from misstep.core.words import NAME, cut, error_in_words
 from misstep.tooling.coverage import Coverage, Ownership
 from misstep.tooling.judging.exceptions.describing import describe_exception
+from misstep.tooling.judging.exceptions.handled import put_into
 from misstep.tooling.taint import observe
 from misstep.workshop.line import Line
 from misstep.workshop.protocol import (
@@ -107,17 +108,19 @@ class Caller:
         except BaseException as error:  # such as SystemExit and KeyboardInterrupt
             failure = error
         edges = self._coverage.end(everything)
+        errors = self._coverage.errors()
         seconds = time.perf_counter() - began
         peak = _peak()
         growth, self._peak = peak - self._peak, peak
         memory = growth if growth >= LARGE else 0
         if failure is None:
             assert returned is not None
-            return _returned(returned, seconds, memory, edges)
+            handled = put_into(returned.text, errors, self._owns) if errors else ()
+            return _returned(returned, seconds, memory, edges, handled)
         try:
             return self._failed(failure, seconds, memory, edges)
         finally:
-            del failure  # lest it keeps alive all that the tool had in its hands
+            del failure, errors  # lest they keep alive all that the tool had in its hands
 
     def _failed(self, error: BaseException, seconds: float, memory: int, edges: tuple[int, ...]) -> Reaction:
         if isinstance(error, ServerGone | Garbled):
@@ -142,7 +145,9 @@ class Caller:
         return {source.file: tuple(fresh)}
 
 
-def _returned(returned: Returned, seconds: float, memory: int, edges: tuple[int, ...]) -> Reaction:
+def _returned(
+    returned: Returned, seconds: float, memory: int, edges: tuple[int, ...], handled: tuple[Raised, ...]
+) -> Reaction:
     return Reaction(
         "returned",
         text=returned.text[:TEXT],
@@ -152,6 +157,7 @@ def _returned(returned: Returned, seconds: float, memory: int, edges: tuple[int,
         seconds=seconds,
         memory=memory,
         edges=edges,
+        handled=handled,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from misstep.core.ruling import Judged
+from misstep.core.ruling import REFUSALS, Judged
 from misstep.core.tool import Reaction
 
 # An edge of the code, or a result in outline.
@@ -19,7 +19,7 @@ _MOST_OUTLINES = 96  # of one tool; more mean that it says something else each t
 _MOST_KEYS = 24
 _EDGE = 56  # bits, more than an edge has
 _DEEPEST = 3
-_BAD = frozenset({"crash", "hang", "blow-up", "schema", "protocol", "acceptance"})
+_BAD = frozenset({"crash", "hang", "blow-up", "schema", "protocol", "acceptance", "suspicious-refusal"})
 _LASTING = frozenset({"hung", "died", "exhausted"})
 
 _PARTS = re.compile(
@@ -85,7 +85,7 @@ def outline(reaction: Reaction, judged: Judged, arguments: Mapping[str, Any], br
         return f"!{reaction.raised.kind} {normalised(reaction.raised.message, arguments)}"
     if reaction.ended != "returned":
         return f"!{reaction.ended}"
-    head = "?" if reaction.flagged or judged.ruling in ("refused", "environment") else ""
+    head = "?" if reaction.flagged or judged.ruling in (*REFUSALS, "environment") else ""
     size = reaction.size.bit_length() // 2
     if reaction.structured is not None:
         return f"{head}{size} {_form_of(reaction.structured)}"

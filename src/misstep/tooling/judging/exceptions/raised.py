@@ -2,9 +2,9 @@
 
 import re
 
-from misstep.core.ruling import Judged
+from misstep.core.ruling import Judged, Ruling
 from misstep.core.tool import Frame, Raised
-from misstep.tooling.judging.signatures import decisive_frame, signature_of, spot
+from misstep.tooling.judging.signatures import place_of, signature_of, spot
 from misstep.tooling.judging.words.given import Given
 from misstep.tooling.judging.words.plain import in_short
 from misstep.tooling.judging.words.reading import find_trouble, read_error
@@ -149,15 +149,9 @@ def _kinds(raised: Raised) -> set[str]:
 
 
 def _defect(raised: Raised, why: str, blow_up: bool = False) -> Judged:
-    place = decisive_frame(raised)
-    return Judged(
-        "blow-up" if blow_up else "crash",
-        why,
-        signature_of(raised),
-        raised.kind,
-        spot(place) if place is not None and place.own else "",
-        in_short(raised.message),
-    )
+    ruling: Ruling = "blow-up" if blow_up else "crash"
+    message = in_short(raised.message)
+    return Judged(ruling, why, signature_of(raised), raised.kind, place_of(raised), message)
 
 
 def _deed(raised: Raised) -> str:
@@ -178,5 +172,5 @@ def _library(frame: Frame) -> str:
 
 
 def _at(raised: Raised) -> str:
-    place = decisive_frame(raised)
-    return f" at {spot(place).partition(' in ')[0]}" if place is not None and place.own else ""
+    place = place_of(raised)
+    return f" at {place.partition(' in ')[0]}" if place else ""

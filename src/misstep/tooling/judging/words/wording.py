@@ -35,6 +35,14 @@ class Beyond(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unknown_tool: str
 
 
+class Suspicion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    certain: str
+    likely: str
+    vague: str
+    refusing: str
+    types: frozenset[str]
+
+
 class Runners(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     names: str
     parameters: tuple[str, ...]
@@ -61,6 +69,7 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All that is known about words."""
 
     framing: Framing
+    suspicion: Suspicion
     runners: Runners
     validation: tuple[Rule, ...]
     beyond: Beyond

@@ -36,8 +36,8 @@ COMMANDS = {
 def cli() -> None:
     """Find the step where an LLM agent goes wrong.
 
-    Exit codes: 0 nothing wrong, 1 findings, 2 usage or configuration error, 3 budget spent, 70 our own bug,
-    130 stopped.
+    Exit codes: 0 nothing wrong, 1 findings, 2 usage or configuration error, 3 budget spent,
+    4 something was not tested or could not be judged, 70 our own bug, 130 stopped.
     """
 
 

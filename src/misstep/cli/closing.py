@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from misstep.cli.exits import INCONCLUSIVE
 from misstep.cli.gate import Ending
 from misstep.cli.reports import STEP_SUMMARY, add_step_summary, write_reports
 from misstep.core.settings import Settings
@@ -15,7 +16,8 @@ def close_run(settings: Settings, run: str, ending: Ending | None) -> None:
         return
     from misstep.api.statements.stating import state
 
-    held, passed = (ending.held, not ending.code) if ending else (None, None)
+    held = ending.held if ending else None
+    passed = None if ending is None or ending.code == INCONCLUSIVE else not ending.code
     statement = state(settings, run, held, passed)
     write_reports(settings, statement, lambda: summed(settings, run, ending or Ending(0)))
     add_step_summary(settings, statement)

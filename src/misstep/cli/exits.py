@@ -1,9 +1,11 @@
-"""Keeps agents from ending the process."""
+"""How a command ends: exit codes that only the command line knows, and agents that try to end it."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
+
+INCONCLUSIVE = 4  # nothing wrong was found, but something was not tested or could not be judged
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     ending = gate.close(report.run, sum(not tool.findings for tool in report.tools), len(report.tools))
     close_run(settings, report.run, ending)
     _finish(settings, emit, ending, report)
-    return ending.code
+    return ending.leave()
 
 
 def _finish(settings: Settings, emit: str | None, ending: Ending, report: FuzzReport) -> None:

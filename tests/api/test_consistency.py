@@ -185,7 +185,7 @@ def test_tools_that_can_not_be_had(tmp_path: Path, spec: str, source: str, why: 
     [
         ({"model": "", "model_base_url": ""}, "no model was named"),
         ({"agent": ""}, "no agent was named"),
-        ({"agent": "sim:perfect"}, "can only plan"),
+        ({"agent": "sim:perfect"}, "can't use real tools"),
         ({"model": "openai/gpt-4o", "model_base_url": ""}, "OPENAI_API_KEY"),
         ({"context": "nowhere.txt"}, "can't be read as text"),
         ({"prompts": "nowhere"}, "can't be read"),

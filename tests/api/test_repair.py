@@ -46,7 +46,7 @@ def scripted(relations: Answers, tools: Answers, faults: Sequence[Fault | None] 
 
     def answer(prompt: str, _: list[str]) -> list[str]:
         answers = relations if prompt.startswith("You find out") else tools
-        tried = prompt.count("Give the whole JSON object once more")
+        tried = prompt.count("Send the whole JSON object again")
         each = answers[min(tried, len(answers) - 1)]
         return [each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)]
 
@@ -195,7 +195,7 @@ def test_a_bad_answer_is_complained_about_and_mended(ask: Ask) -> None:
         (
             GOOD_RELATIONS,
             {"tools": 1},
-            "in the second reading, the last time: The JSON object has not the form",
+            "in the second reading, the last time: The JSON object does not have the requested form",
         ),
         ("{" * 90_000 + "}", GOOD_TOOLS, "not valid JSON"),
         ("x" * 150_000, GOOD_TOOLS, "at most 100,000 are read"),

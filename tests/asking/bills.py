@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from misstep.tooling.asking.prompts import Stage
-from tests.asking.scripted_roles import Answer, Plan, always, fenced_in, stage_of
+from tests.asking.scripted_roles import USUAL, Answer, Plan, always, fenced_in, stage_of
 from tests.scripted import Call, Script, calling
 from tests.scripted.script import final_answer, observations, question, thought_and_action
 
@@ -75,7 +75,11 @@ def plays_react(answers: Mapping[Stage, Answer], plan: Plan) -> Script:
 
     def decide(text: str, tools: list[str]) -> Sequence[str | Call]:
         stage = stage_of(text)
-        return plan(text, tools) if stage is None else [json.dumps(answers[stage](text))]
+        return (
+            plan(text, tools)
+            if stage is None
+            else [json.dumps(answers[stage](text) if stage in answers else USUAL[stage])]
+        )
 
     return Script(
         plan=decide,

@@ -17,29 +17,30 @@ from tests.scripted import Call, Fault, Script
 
 # How the prompt of each stage begins. The agent gets "exactly" as its request.
 MARKERS: dict[Stage, str] = {
-    "natural": "You help to test an AI assistant that can use tools. A tool fails",
-    "request": "You help to test an AI assistant that can use tools. Some call",
-    "refusal": "You judge the documentation of a tool that an AI assistant uses. This is all",
-    "foretold": "You judge the documentation of a tool that an AI assistant uses. The tool has refused",
-    "templates": "You think of things that people ask an AI assistant for",
-    "infills": "You find several ways to say the same thing.",
-    "humanise": "You turn stiff sentences into messages as people write them.",
-    "emulate": "You stand in for a tool that can't be reached.",
-    "majority": "You find what several people agree on.",
-    "judge": "You judge what an AI assistant has answered.",
-    "declined": "You find out why an AI assistant did not use a tool.",
-    "correct": "You check whether an AI assistant was right.",
-    "answers-greybox": "You test tools of an AI assistant for wrong answers. All that is known",
-    "answers-whitebox": "You test tools of an AI assistant for wrong answers, with their source",
-    "crashes-greybox": "You test tools of an AI assistant for crashes. All that is known",
-    "crashes-whitebox": "You test tools of an AI assistant for crashes, with their source",
-    "groups": "You sort the tools of an AI assistant into groups.",
-    "crosstalk": "You write messages that people send to an AI assistant.",
-    "fix-findings": "You mend the documentation of a tool by what went wrong with it.",
-    "fix-description": "You mend the documentation of a tool going by nothing but that documentation.",
-    "fix-source": "You mend the documentation of a tool going by its source.",
-    "fix-explore": "You find out how a tool works by trying it.",
-    "fix-observed": "You mend the documentation of a tool by what it was seen to do.",
+    "natural": "You find realistic arguments that make a tool fail.",
+    "request": "You write user messages that lead an AI assistant to given tool calls.",
+    "refusal": "You decide whether a tool's refusal is surprising.",
+    "foretold": "You decide whether a tool's refusal could be foreseen.",
+    "templates": "You think of requests that need a given tool.",
+    "infills": "You find different ways to say the same value.",
+    "humanise": "You rewrite messages so that they sound like real users.",
+    "same": "You check whether messages ask for the same thing.",
+    "emulate": "You predict what a tool returns.",
+    "majority": "You summarise what several answers agree on.",
+    "judge": "You score the answer of an AI assistant.",
+    "declined": "You decide why an AI assistant did not use a tool.",
+    "correct": "You check whether an AI assistant gave the correct answer.",
+    "answers-greybox": "You look for wrong answers of a tool that an AI assistant uses, given its documentation:",
+    "answers-whitebox": "You look for wrong answers of a tool that an AI assistant uses, given its documentation and source",
+    "crashes-greybox": "You look for crashes of a tool that an AI assistant uses, given its documentation:",
+    "crashes-whitebox": "You look for crashes of a tool that an AI assistant uses, given its documentation and source",
+    "groups": "You sort the tools of an AI assistant into groups by purpose.",
+    "crosstalk": "You write messages that users send to an AI assistant.",
+    "fix-findings": "You improve the documentation of a tool, given what went wrong with it.",
+    "fix-description": "You improve the documentation of a tool, given only its current documentation.",
+    "fix-source": "You improve the documentation of a tool, given its source code.",
+    "fix-explore": "You find out how a tool works by calling it.",
+    "fix-observed": "You improve the documentation of a tool, given calls of it and their results.",
 }
 
 # What the model says to a prompt: a text as it is, anything else as JSON.
@@ -47,6 +48,12 @@ Answer: TypeAlias = Callable[[str], object]
 Plan: TypeAlias = Callable[[str, list[str]], Sequence[str | Call]]
 
 T = TypeVar("T")
+
+# What is said to stages that most tests are not about: no natural values, nothing wrong with a set.
+USUAL: dict[Stage, object] = {
+    "natural": {"cause": "It is not clear.", "arguments": [{}]},
+    "same": {"reason": "All of them ask for the same.", "different": []},
+}
 
 REFUSAL = "I'm sorry, but I can't help with that."
 
@@ -62,7 +69,7 @@ def in_turn(*said: object) -> Answer:
 
 def tries_before(prompt: str) -> int:
     """How often the model has been told what was wrong with its answer."""
-    return prompt.count("Give the whole JSON object once more")
+    return prompt.count("Send the whole JSON object again")
 
 
 def stage_of(prompt: str) -> Stage | None:
@@ -88,14 +95,14 @@ def plays(
 ) -> Script:
     """A script that answers each stage by its function, and as the agent makes the calls of the plan.
 
-    A stage that has no answer must not be asked for: the server raises at the end of its block.
+    A stage that has no answer, not even a usual one, must not be asked for: the server raises at the end of its block.
     """
 
     def decide(text: str, tools: list[str]) -> Sequence[str | Call]:
         stage = stage_of(text)
         if stage is None:
             return plan(text, tools)
-        said = answers[stage](text)
+        said = answers[stage](text) if stage in answers else USUAL[stage]
         return [said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)]
 
     return Script(

@@ -28,6 +28,7 @@ from tests.asking.scripted_roles import (
     last_result,
     plays,
     stage_of,
+    tries_before,
 )
 from tests.scripted import Call, Fault, calling
 
@@ -56,6 +57,7 @@ def test_a_fault_in_the_documentation_is_found(roads: Process) -> None:
         "templates": 1,
         "infills": 1,
         "humanise": 1,
+        "same": 1,
         "emulate": 4,
         "majority": 1,
         "judge": 7,
@@ -136,7 +138,7 @@ def test_the_judge_sees_the_expectations_in_both_orders(roads: Process) -> None:
 )
 def test_what_is_malformed_is_judged_again(roads: Process, stage: Stage, bad: object) -> None:
     def again(prompt: str) -> object:
-        return GOOD[stage](prompt) if "once more" in prompt else bad
+        return GOOD[stage](prompt) if tries_before(prompt) else bad
 
     found, _ = examine(roads, plays({**GOOD, stage: again}, as_said))
     assert found.verdict == "failed"
@@ -313,3 +315,22 @@ def test_what_an_agent_says_can_not_pass_for_the_question(roads: Process) -> Non
     judged = [fenced_in(prompt) for prompt in prompts if stage_of(prompt) == "judge"]
     assert {texts[1] for texts in judged} == {hostile}
     assert {len(texts) for texts in judged} == {4}
+
+
+def test_an_answer_that_only_a_guess_speaks_against_is_not_wrong(roads: Process) -> None:
+    """The judge is told that the expectation is a guess, and may say that it has nothing else."""
+
+    def doubtful(prompt: str) -> object:
+        assert "This expectation is a guess" in prompt
+        return {"reason": "who knows", "guess": True, "score": 2}
+
+    unsure: dict[Stage, Answer] = {
+        **GOOD,
+        "emulate": always({"answer": "Perhaps 465 km.", "guess": True}),
+        "judge": doubtful,
+    }
+    found, _ = examine(roads, plays(unsure, as_said))
+    assert found.verdict == "inconclusive"
+    assert "request 1: nothing but a guess speaks against the answer" in found.why
+    assert found.expectation is not None
+    assert found.expectation.guessed

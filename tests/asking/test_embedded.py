@@ -62,6 +62,11 @@ Each gap is filled in {{count}} ways that mean the same. As JSON:
 Write these {{count}} questions again, as JSON:
 {"requests": {{requests}} }
 """,
+    "same": """{{tools}}
+{{requests}}
+Do they ask for the same? As JSON:
+{"reason": "They all ask for the same.", "different": []}
+""",
     "emulate": """{{tools}}
 Question:
 {{request}}

@@ -12,8 +12,8 @@ from misstep.tooling.asking.consistency.making import Draft, make_sets
 from misstep.tooling.asking.parties import Models, Trials
 from misstep.tooling.asking.prompts import Stage
 from misstep.workshop.process import Process
-from tests.asking.performing import FOUR, Prompted, examine, perform
-from tests.asking.roads import GOOD, INFILLS, STIFF, TEMPLATE, humanise, typed
+from tests.asking.performing import FOUR, Prompted, examine, perform, whole
+from tests.asking.roads import GOOD, INFILLS, STIFF, TEMPLATE, as_said, humanise, typed
 from tests.asking.scripted_roles import (
     REFUSAL,
     Answer,
@@ -119,3 +119,22 @@ def test_requests_reach_the_model_as_they_are(roads: Process) -> None:
     (asked,) = [prompt for prompt in prompts if stage_of(prompt) == "humanise"]
     assert json.loads(fenced_in(asked)[0]) == list(STIFF)
     assert humanise(asked) == {"requests": list(draft.requests)}
+
+
+def test_messages_that_mean_something_else_are_left_out(roads: Process) -> None:
+    odd: dict[Stage, Answer] = {
+        **GOOD,
+        "same": always({"reason": "the third is about Rome", "different": [3]}),
+    }
+    ((draft,), _) = make(roads, odd)
+    assert (draft.requests, draft.why) == (tuple(map(typed, (*STIFF[:2], STIFF[3]))), "")
+
+
+def test_a_set_that_does_not_mean_the_same_is_put_to_nobody(roads: Process) -> None:
+    odd: dict[Stage, Answer] = {**GOOD, "same": always({"reason": "all differ", "different": [1, 2, 4]})}
+    ((found,), prompts) = perform(roads, plays(odd, as_said), whole)
+    assert (found.verdict, found.why) == ("inconclusive", "the messages do not mean the same: all differ")
+    assert (found.requests, found.trials) == (tuple(map(typed, STIFF)), ())
+    assert not {None, "emulate", "judge"} & set(map(stage_of, prompts)), (
+        "neither the agent nor a judge is asked"
+    )

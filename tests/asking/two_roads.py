@@ -16,7 +16,7 @@ from tests.scripted import Fault, Script
 
 SECOND = "Is it far from [here] to [there]?"
 OTHERS = {"here": ["Nice", "Nice, France"], "there": ["Metz", "Metz, France"]}
-PER_SET = 22  # requests to the model for one set, from its infills to its scores
+PER_SET = 23  # requests to the model for one set, from its infills to its scores
 
 TWO: dict[Stage, Answer] = {
     **GOOD,

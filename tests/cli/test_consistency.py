@@ -109,17 +109,17 @@ def test_nothing_wrong(tmp_path: Path, misstep: Command) -> None:
     assert "no set has failed" in printed.out
 
 
-def test_what_could_not_be_judged_is_told_and_fails_nothing(tmp_path: Path, misstep: Command) -> None:
+def test_what_could_not_be_judged_is_told_and_is_no_failure(tmp_path: Path, misstep: Command) -> None:
     (tmp_path / "roads.py").write_text(SOURCE)
     with ScriptedServer(two_roads(judge=always("no idea"))) as server:
         printed = misstep(*given(server))
-    assert printed.code == 0
+    assert printed.code == 4
     assert "no score was given" in printed.out
 
 
 def test_an_agent_whose_model_is_out_is_told_plainly(tmp_path: Path, misstep: Command) -> None:
     (tmp_path / "roads.py").write_text(SOURCE)
-    with ScriptedServer(two_roads(faults=[None] * 3 + [Fault("500")])) as server:
+    with ScriptedServer(two_roads(faults=[None] * 4 + [Fault("500")])) as server:
         printed = misstep(*given(server))
     assert printed.code == 2
     assert "the agent's model is out: openai/x answered 500" in printed.err
@@ -128,9 +128,9 @@ def test_an_agent_whose_model_is_out_is_told_plainly(tmp_path: Path, misstep: Co
 
 def test_an_agent_that_breaks_is_told_plainly(tmp_path: Path, misstep: Command) -> None:
     (tmp_path / "roads.py").write_text(SOURCE)
-    with ScriptedServer(two_roads(faults=[None] * 3 + [Fault("400")] * 4)) as server:
+    with ScriptedServer(two_roads(faults=[None] * 4 + [Fault("400")] * 4)) as server:
         printed = misstep(*given(server))
-    assert printed.code == 0
+    assert printed.code == 4
     told = " ".join(printed.out.split())
     assert "the agent gave no answer 4 of 4 times, which tells nothing about the tool; the last time:" in told
     assert "no set has failed; 1 set could not be judged" in told
@@ -232,3 +232,26 @@ def test_what_is_typed_wrong_is_told(misstep: Command, arguments: list[str], sai
     assert (printed.code, printed.out) == (2, "")
     assert said in printed.err
     assert not Path(".misstep").exists()
+
+
+def test_a_run_in_which_nothing_could_be_judged_says_so(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "roads.py").write_text(SOURCE)
+    with ScriptedServer(two_roads(infills=always("no"))) as server:
+        printed = misstep(*given(server))
+        let_through = misstep(*given(server, "--fail-on", "none"))
+        demanded = misstep(*given(server, "--fail-on", "threshold:0.5"))
+    assert printed.code == 4
+    assert printed.err.splitlines()[-1] == "inconclusive: 1 tool not judged"
+    assert let_through.code == 0
+    assert demanded.code == 1
+    said = "--fail-on threshold:0.5 failed: nothing was judged, required: 50.0 %"
+    assert demanded.err.splitlines()[-1] == said
+
+
+def test_only_agents_that_it_takes_are_suggested(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "roads.py").write_text(SOURCE)
+    for agent in ((), ("--agent", "toolz"), ("--agent", "sim:perfect")):
+        refused = misstep("tool", "consistency", "roads.py:road", "--model", "local", *agent)
+        assert refused.code == 2
+        assert "react, tools, responses, assistant" in refused.err
+        assert "sim:" not in refused.err.replace("'sim:perfect'", "")

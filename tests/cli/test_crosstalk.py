@@ -104,7 +104,7 @@ def test_a_run_that_was_stopped_is_shown(folder: Path, misstep: Command, server:
     [
         ([], "no tools were given"),
         (["desk.py:tools"], "no agent was named"),
-        (["desk.py:tools", "--agent", "sim:perfect"], "can only plan"),
+        (["desk.py:tools", "--agent", "sim:perfect"], "can't use real tools"),
         (["desk.py:tools", "--agent", "tools"], "no model was named"),
         (["desk.py:tools", "--resume", "last"], "can't go with --resume"),
         (["--groups", "groups.toml", "--resume", "last"], "--groups can't go with --resume"),

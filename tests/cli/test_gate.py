@@ -2,7 +2,8 @@
 
 import pytest
 
-from misstep.cli.gate import Gate, exit_code
+from misstep.cli.exits import INCONCLUSIVE
+from misstep.cli.gate import Ending, Gate, exit_code
 from misstep.core.settings import Settings
 
 
@@ -42,3 +43,30 @@ def test_what_nobody_knows_ends_in_a_code_of_its_own(
     gate: str, passed: int, total: int, unknown: int, code: int
 ) -> None:
     assert Gate(Settings(fail_on=gate), "fuzz").close("run", passed, total, unknown).code == code
+
+
+@pytest.mark.parametrize(
+    ("gate", "passed", "judged", "said"),
+    [
+        ("threshold:0.9", 3, 4, "--fail-on threshold:0.9 failed: 3 of 4 passed (75.0 %), required: 90.0 %"),
+        ("threshold:0.5", 0, 0, "--fail-on threshold:0.5 failed: nothing was judged, required: 50.0 %"),
+        ("any", 1, 2, "--fail-on any failed: 1 of 2 passed (50.0 %), required: 100.0 %"),
+        ("threshold:0.5", 1, 2, ""),
+        ("none", 0, 2, ""),
+        ("", 0, 2, ""),
+    ],
+)
+def test_a_gate_that_failed_names_itself_last(
+    gate: str, passed: int, judged: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ending = Ending.by_gate(Settings(fail_on=gate), passed, judged)
+    assert ending.leave() == exit_code(Settings(fail_on=gate), passed, judged)
+    assert capsys.readouterr().err.strip() == said
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"), [("", INCONCLUSIVE), ("any", INCONCLUSIVE), ("none", 0), ("threshold:0.5", 1)]
+)
+def test_what_nobody_could_judge_has_a_code_of_its_own(gate: str, code: int) -> None:
+    assert Gate(Settings(fail_on=gate), "consistency").close("run", 0, 0, unknown=2).code == code
+    assert Gate(Settings(fail_on=gate), "consistency").close("run", 0, 2, unknown=2).code != INCONCLUSIVE

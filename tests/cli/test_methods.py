@@ -55,6 +55,7 @@ def agent(request: str, tools: list[str]) -> Sequence[Call]:
 def test_all_methods_on_one_tool(tmp_path: Path, misstep: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bill.py").write_text(TOOL)
     monkeypatch.setenv("MISSTEP_CALLS_PER_TOOL", "30")
+    monkeypatch.setenv("MISSTEP_TOKENS_PER_TOOL", "1")  # which every run then has a note about
     with ScriptedServer(plays(ANSWERS, agent)) as server:
         model = ("--agent", "tools", "--model", "x", "--model-base-url", server.base_url)
         given = ("--count", "1", "--variants", "4", "--requests", "2", "--sandbox", "none", "--json")
@@ -76,6 +77,8 @@ def test_all_methods_on_one_tool(tmp_path: Path, misstep: Command, monkeypatch: 
         "toolfuzz": 1,
     }
     assert told["runtime"][0]["calls_per_error"] == 1
+    for each in (*told["runtime"], *told["correctness"]):
+        assert any(note.startswith("split_bill: ") and "over the mark of" in note for note in each["notes"])
     assert {each["fdr"] for each in told["correctness"]} == {None}
     runs = list(dict.fromkeys(each["run"] for kind in ("runtime", "correctness") for each in told[kind]))
     assert len(runs) == 7

@@ -21,7 +21,7 @@ class Trip(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
-GOOD = {"legs": [{"to": "Lyon"}], "days": 2}
+GOOD = {"legs": [{"to": "Lyon"}], "days": 2, "names": ["Ada"]}
 
 
 def is_valid(document: Any, schema: dict[str, Any]) -> bool:

@@ -72,7 +72,7 @@ def test_a_bad_answer_goes_back_with_what_is_wrong() -> None:
     assert asyncio.run(desk(speaker).ask("How many?", FORM)) == Counted(4)
     last = [getattr(message, "text", "") for message in speaker.heard[-1]]
     assert last[:2] == ["How many?", "four"]
-    assert last[2].startswith("There is no JSON object in the answer. Give the whole JSON object once more")
+    assert last[2].startswith("There is no JSON object in the answer. Send the whole JSON object again")
     assert "Expected `int`" in last[4]
     assert speaker.forms == [FORM.schema] * 3
 
@@ -84,7 +84,7 @@ def test_a_form_that_comes_back_as_it_was_goes_back_too() -> None:
     speaker = Speaker('{"name": "NAME"}', '{"name": "Ann"}')
     asked = desk(speaker).ask('Who? Answer so:\n{"name": "NAME"}', form_of(Named))
     assert asyncio.run(asked) == Named("Ann")
-    assert "'NAME' stands for" in getattr(speaker.heard[-1][-1], "text", "")
+    assert "the placeholder 'NAME'" in getattr(speaker.heard[-1][-1], "text", "")
 
 
 def test_after_some_tries_there_is_no_usable_answer() -> None:

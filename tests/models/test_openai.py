@@ -183,17 +183,29 @@ def test_parameters_that_a_model_refuses_are_left_out() -> None:
         ]
 
 
-FORM = {"type": "object", "properties": {"answer": {"type": "string"}}}
+FORM = {
+    "type": "object",
+    "properties": {"answer": {"type": "string", "maxLength": 9}},
+    "required": ["answer"],
+    "additionalProperties": False,
+}
+LOOSE = {"type": "object", "properties": {"answer": {"type": "object"}}}
 
 
-def test_the_form_of_an_answer_is_asked_of_the_server() -> None:
+@pytest.mark.parametrize(("form", "strict"), [(FORM, True), (LOOSE, False)])
+def test_the_form_of_an_answer_is_asked_of_the_server(form: dict[str, Any], strict: bool) -> None:
+    """Strictly unless there are objects in it with names of the model's choice."""
+
     async def say(model: OpenAIModel, counter: Counter) -> Reply:
-        return await model.chat(Chat(ASKED.messages, form=FORM), counter)
+        return await model.chat(Chat(ASKED.messages, form=form), counter)
 
     with ScriptedServer() as server:
         talk(server, say)
         asked = server.requests[0].body["response_format"]
-    assert asked == {"type": "json_schema", "json_schema": {"name": "answer", "schema": FORM}}
+    assert asked == {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "strict": strict, "schema": form},
+    }
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ EXIT_CODES = {
     1: "findings, or fewer passed than the [gate](reports.md#gates) asks for, or a regression against a [baseline](reports.md#baselines)",
     2: "usage or configuration error, or a store or file that can't be used; no file is left half-written, and what a run had finished is kept",
     3: "the budget was spent before the end; what had finished is kept",
-    4: "nothing wrong was found, but something was not tested or could not be judged: a tool that accepted no call (`tool fuzz`); `--fail-on none` exits with 0",
+    4: "nothing wrong was found, but something was not tested or could not be judged: a tool that accepted no call (`tool fuzz`) or none of whose sets could be judged (`tool consistency`); `--fail-on none` exits with 0",
     70: "a bug of ours, or Z3 and the fast path disagree (`--verify`): please report it",
     130: "interrupted; what had finished is kept",
 }

@@ -1,7 +1,7 @@
 """Agents by the name that the user gives them."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
@@ -49,7 +49,7 @@ def find_agent(settings: Settings, tell: Tell = lambda _: None, gates: Gates | N
         return PARADIGMS[settings.agent](settings, partial(open_model, settings, tell, gates=gates))
     if rest:
         return theirs(settings)
-    raise _unknown(settings.agent)
+    raise unknown_agent(settings.agent, [*PARADIGMS, *(f"sim:{planner}" for planner in PLANNERS)])
 
 
 def check_agent(settings: Settings) -> None:
@@ -173,8 +173,8 @@ def _refuse_secrets(options: Mapping[str, str]) -> None:
             )
 
 
-def _unknown(name: str) -> UsageError:
-    known = [*PARADIGMS, *(f"sim:{planner}" for planner in PLANNERS)]
+def unknown_agent(name: str, known: Sequence[str]) -> UsageError:
+    """An agent that is none of those known to the command, or none at all."""
     own = "or your own: file.py:name, package.module:name, mcp:COMMAND"
     listed = [f"known agents: {', '.join(known)}", own]
     if not name:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from misstep.api.agents import PARADIGMS, check_agent, find_agent
+from misstep.api.agents import PARADIGMS, check_agent, find_agent, unknown_agent
 from misstep.api.allowance import Allowance
 from misstep.api.budgets import pricing, unpriced_models
 from misstep.api.counsel import Counsel
@@ -39,7 +39,10 @@ def agent_settings(settings: Settings) -> Settings:
     """The settings for the agent: an interpreter is for the tools, unless the agent is code as well."""
     kind, _, rest = settings.agent.partition(":")
     if kind == "sim":
-        raise UsageError(f"'{settings.agent}' can only plan", "tests of tools need an agent that can read")
+        hint = f"use an agent that reads requests: {', '.join(PARADIGMS)}, or your own (file.py:name)"
+        raise UsageError(f"'{settings.agent}' can't use real tools", hint, where="--agent")
+    if not rest and settings.agent not in PARADIGMS:
+        raise unknown_agent(settings.agent, list(PARADIGMS))
     return settings if rest and kind != "mcp" else settings.overlay({"python": ""})
 
 

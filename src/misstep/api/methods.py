@@ -1,6 +1,6 @@
 """The comparison of the ToolFuzz paper's Table 1, with any tools, agent and model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from misstep.api.company import refuse_missing
@@ -10,7 +10,7 @@ from misstep.api.targets import TOGETHER
 from misstep.core.alikeness import group_sets
 from misstep.core.consistency import CHECKS, Check, ConsistencyReport, ConsistencyRun, PromptSet
 from misstep.core.event import Listener
-from misstep.core.finding import FuzzReport, errors_in
+from misstep.core.finding import FuzzReport, ToolReport, errors_in
 from misstep.core.label import Rate
 from misstep.core.methods import Method, MethodComparison, MethodResult
 from misstep.core.model import ModelError
@@ -132,7 +132,9 @@ def _compared(
 def _at_run_time(method: Method, report: FuzzReport) -> MethodResult:
     trials = [trial for tool in report.tools if tool.journey for trial in tool.journey.trials]
     calls = sum(len(trial.uses) for trial in trials)
-    return MethodResult(method, report.run, len(errors_in(trials)), calls, richness_of(trials))
+    errors = len(errors_in(trials))
+    notes = _notes(report.tools)
+    return MethodResult(method, report.run, errors, calls, richness_of(trials), notes=notes)
 
 
 def _on_answers(
@@ -149,6 +151,18 @@ def _on_answers(
         calls,
         chao1(sizes) if sizes else None,
         _false_discoveries(store, run.run, failed),
+        (*_notes(run.tools), *_sets_left(run.tools)),
+    )
+
+
+def _notes(tools: Iterable[ToolReport | ConsistencyReport]) -> tuple[str, ...]:
+    """What a run has noted, each note with the tool that it is about."""
+    return tuple(f"{tool.name}: {note}" for tool in tools for note in tool.notes)
+
+
+def _sets_left(tools: Iterable[ConsistencyReport]) -> tuple[str, ...]:
+    return tuple(
+        f"{tool.name}: time was up before all sets were made" for tool in tools if tool.ended == "time"
     )
 
 

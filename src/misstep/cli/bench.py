@@ -131,7 +131,7 @@ def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int
     ending = gate.close(report.run, report.rate.passed, len(report.tasks))
     close_run(settings, report.run, ending)
     _finish(settings, ending, report)
-    return ending.code
+    return ending.leave()
 
 
 def show_stored(settings: Settings, run: str, most: int) -> None:

@@ -73,10 +73,11 @@ def consistency(settings: Settings, specs: tuple[str, ...]) -> int:
     # Of the sets that could be judged, so many have to pass.
     verdicts = [each.verdict for each in report.sets]
     passed, failed = verdicts.count("passed"), verdicts.count("failed")
-    ending = gate.close(report.run, passed, passed + failed)
+    unknown = sum(tool.verdict == "inconclusive" for tool in report.tools)
+    ending = gate.close(report.run, passed, passed + failed, unknown)
     close_run(settings, report.run, ending)
     _finish(settings, ending, report)
-    return ending.code
+    return ending.leave()
 
 
 def show_stored(settings: Settings, run: str, _: int) -> None:

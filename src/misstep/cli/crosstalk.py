@@ -8,7 +8,7 @@ from rich.console import Console
 from misstep.api import crosstalk as api
 from misstep.api.crossing import COUNT
 from misstep.cli.closing import close_run
-from misstep.cli.gate import Ending, exit_code
+from misstep.cli.gate import Ending
 from misstep.cli.groups import ABOUT_TRYING, CALLING, FUZZING, KEEPING, TRYING, USUALLY_TRYING
 from misstep.cli.options import settings_options
 from misstep.cli.output import check_specs, point_to_page, print_json_text, to_report
@@ -58,10 +58,10 @@ def crosstalk(settings: Settings, specs: tuple[str, ...]) -> int:
         partial(_finish, settings),
     )
     # So many of the requests that were judged have to lead nowhere.
-    ending = Ending(exit_code(settings, report.judged - report.activating, report.judged))
+    ending = Ending.by_gate(settings, report.judged - report.activating, report.judged)
     close_run(settings, report.run, ending)
     _finish(settings, report)
-    return ending.code
+    return ending.leave()
 
 
 def _finish(settings: Settings, report: CrosstalkReport) -> None:

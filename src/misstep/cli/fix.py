@@ -11,7 +11,7 @@ from misstep.api.fixing import running as api
 from misstep.api.fixing.applying import apply_fixes
 from misstep.api.fixing.differences import changed_since, diffs_of, override_of
 from misstep.cli.closing import close_run
-from misstep.cli.gate import Ending, exit_code
+from misstep.cli.gate import Ending
 from misstep.cli.groups import ABOUT_TRYING, CALLING, FIXING, KEEPING, SHELTER, TRYING, USUALLY_TRYING
 from misstep.cli.options import settings_options
 from misstep.cli.output import check_specs, print_json_text, to_report
@@ -73,11 +73,11 @@ def fix(settings: Settings, specs: tuple[str, ...], write: bool) -> int:
         partial(api.view_fixing, settings),
         partial(_finish, settings),
     )
-    ending = Ending(exit_code(settings, len(run.better), len(run.tools)))
+    ending = Ending.by_gate(settings, len(run.better), len(run.tools))
     close_run(settings, run.run, ending)
     _finish(settings, run)
     _put_in_place(settings, run, write)
-    return ending.code
+    return ending.leave()
 
 
 def _finish(settings: Settings, run: FixRun) -> None:

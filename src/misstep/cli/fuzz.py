@@ -75,7 +75,7 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     ending = gate.close(report.run, sound, len(judged), len(report.tools) - len(judged))
     close_run(settings, report.run, ending)
     _finish(settings, emit, ending, report)
-    return ending.code
+    return ending.leave()
 
 
 def _finish(settings: Settings, emit: str | None, ending: Ending, report: FuzzReport) -> None:

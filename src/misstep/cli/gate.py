@@ -1,5 +1,6 @@
 """Whether a command has passed its gate, which its exit code and its reports say."""
 
+import sys
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from misstep.core.purpose import Verb
 from misstep.core.settings import Settings, parse_gate
 from misstep.errors import UsageError
 from misstep.report.baseline import held_as_json, held_in_words
+from misstep.report.terminal import counted, percent
 from misstep.store.location import way_to
 
 
@@ -28,11 +30,37 @@ def exit_code(settings: Settings, passed: int, total: int) -> int:
     return int(demanded is not None and total > 0 and passed / total < demanded)
 
 
+def failed_gate(settings: Settings, passed: int, total: int) -> str:
+    """Which gate of the user's was not passed, what was measured and what was asked for; else empty."""
+    if not settings.fail_on or not exit_code(settings, passed, total):
+        return ""
+    measured = f"{passed} of {total} passed ({percent(passed / total)})" if total else "nothing was judged"
+    asked = parse_gate(settings.fail_on)
+    return f"--fail-on {settings.fail_on} failed: {measured}, required: {percent(asked)}"
+
+
 class Ending(msgspec.Struct, frozen=True):
-    """How a command ends: its exit code, and how its run stands against the baseline if there is one."""
+    """How a command ends: its exit code, and how its run stands against the baseline if there is one.
+
+    `why` are the gates that failed, in words.
+    """
 
     code: int
     held: Held | None = None
+    why: tuple[str, ...] = ()
+
+    @classmethod
+    def by_gate(cls, settings: Settings, passed: int, total: int) -> "Ending":
+        """The ending of a command that knows no baseline."""
+        why = failed_gate(settings, passed, total)
+        return cls(exit_code(settings, passed, total), why=(why,) if why else ())
+
+    def leave(self) -> int:
+        """The exit code, after a last line for each gate that failed."""
+        sys.stdout.flush()
+        for line in self.why:
+            print(line, file=sys.stderr)
+        return self.code
 
     def added_to(self, summary: dict[str, Any]) -> dict[str, Any]:
         """What `--json` prints."""
@@ -68,11 +96,11 @@ class Gate:
 
         That ends in a code of its own, unless something else is wrong or nothing is asked for.
         """
-        code = exit_code(self._settings, passed, total)
-        if not code and unknown and self._settings.fail_on != "none":
-            code = INCONCLUSIVE
+        ending = Ending.by_gate(self._settings, passed, total)
+        if not ending.code and unknown and self._settings.fail_on != "none":
+            ending = Ending(INCONCLUSIVE, why=(f"inconclusive: {counted(unknown, 'tool')} not judged",))
         if self._baseline is None:
-            return Ending(code)
+            return ending
         from misstep.api.baseline import hold_against
 
         try:
@@ -80,4 +108,6 @@ class Gate:
         except UsageError as error:
             show = f"what came of the run is kept: misstep show {run}{way_to(self._settings.store)}"
             raise UsageError(error.message, *error.hints, show, where=error.where) from error
-        return Ending(1 if held.regressed else code, held)
+        if not held.regressed:
+            return msgspec.structs.replace(ending, held=held)
+        return Ending(1, held, (*ending.why, f"--baseline {self._baseline} failed: {held_in_words(held)}"))

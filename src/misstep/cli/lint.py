@@ -7,7 +7,7 @@ from rich.console import Console
 
 from misstep.api.linting import lint_tools
 from misstep.api.statements.stating import state_lint
-from misstep.cli.gate import exit_code
+from misstep.cli.gate import Ending
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json_text, quoted, to_report
 from misstep.cli.reports import add_step_summary, check_reports, write_reports
@@ -55,8 +55,8 @@ def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
     check_reports(settings)
     began = time.monotonic()
     report = lint_tools(settings, specs, run)
-    code = _exit_code(report, settings)
-    statement = state_lint(report, specs, not code, time.monotonic() - began)
+    ending = _ending(report, settings)
+    statement = state_lint(report, specs, not ending.code, time.monotonic() - began)
     write_reports(settings, statement, lambda: lint_as_json(report))
     add_step_summary(settings, statement)
     if settings.json:
@@ -67,13 +67,13 @@ def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
         hint(console, f"what breaks {_them(report)}: misstep tool fuzz {' '.join(map(quoted, specs))}")
     for note in report.notes:
         click.echo(plain(note), err=True)
-    return code
+    return ending.leave()
 
 
 def _them(report: LintReport) -> str:
     return "it" if len(report.tools) == 1 else "them"
 
 
-def _exit_code(report: LintReport, settings: Settings) -> int:
-    """0 if the gate is passed: so many of all tools have to be without remarks."""
-    return exit_code(settings, sum(not tool.remarks for tool in report.tools), len(report.tools))
+def _ending(report: LintReport, settings: Settings) -> Ending:
+    """How the command ends: so many of all tools have to be without remarks."""
+    return Ending.by_gate(settings, sum(not tool.remarks for tool in report.tools), len(report.tools))

@@ -7,7 +7,7 @@ from rich.console import Console
 from misstep.api import plan
 from misstep.cli.closing import close_run
 from misstep.cli.commands import Commands
-from misstep.cli.gate import Gate, exit_code
+from misstep.cli.gate import Ending, Gate
 from misstep.cli.groups import AGENTS, GATE, LIMITS, RUNNING, SYNTHESIS
 from misstep.cli.options import settings_options
 from misstep.cli.output import (
@@ -65,7 +65,7 @@ def check(settings: Settings) -> int:
     write_lines(settings.out, list(verdicts) if to_stdout(settings) else verdicts)
     summary = tally.summary(run="", agent="", usd=0.0)
     sum_up(settings, summary, _check_lines(summary))
-    return exit_code(settings, summary.passed, summary.cases)
+    return Ending.by_gate(settings, summary.passed, summary.cases).leave()
 
 
 @click.command("test")
@@ -96,7 +96,7 @@ def test(settings: Settings) -> int:
         _show(console, summary, examples.outcomes, way_to(settings.store))
         ending.show(console)
         hint(console, _next_step(summary, settings), gap=not examples.outcomes)
-    return ending.code
+    return ending.leave()
 
 
 class _Examples:

@@ -42,4 +42,4 @@ def report(settings: Settings, run: str) -> int:
         path = write_report(settings, kind, statement, lambda: summed(settings, found.id, ending))
         if path != "-":
             click.echo(plain(path))
-    return ending.code
+    return ending.leave()

@@ -38,16 +38,22 @@ class Buckets(msgspec.Struct, frozen=True):
 
 
 class Expectation(msgspec.Struct, frozen=True):
-    """What a model thinks that the tool would answer to each request, and what most of that agrees on."""
+    """What a model thinks that the tool would answer to each request, and what most of that agrees on.
+
+    It is `guessed` where the model says so of half of the answers or more.
+    """
 
     answers: tuple[str, ...]
     statement: str
+    guessed: bool = False
 
 
 class Score(msgspec.Struct, frozen=True, omit_defaults=True):
     """How right the answer to a request is, 1 to 10, by its number.
 
-    Scores below the threshold are asked for twice, the second time with the two expectations swapped.
+    Scores below the threshold are asked for twice, the second time with the two expectations swapped. With
+    `guess`, the judge says that nothing but a guess speaks against the answer, which makes it neither right
+    nor wrong.
     """
 
     request: int
@@ -55,11 +61,14 @@ class Score(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str
     second: int | None = None
     second_reason: str = ""
+    guess: bool = False
 
     @property
-    def says(self) -> Literal["right", "wrong", "contradiction"]:
+    def says(self) -> Literal["right", "wrong", "contradiction", "guess"]:
         if self.score >= THRESHOLD:
             return "right"
+        if self.guess:
+            return "guess"
         return "wrong" if self.second is not None and self.second < THRESHOLD else "contradiction"
 
 

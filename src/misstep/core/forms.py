@@ -6,6 +6,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from misstep.core.strict import seal
+
 MOST_TEXT = 100_000  # characters of an answer
 SHOWN = 500  # characters of what is wrong with it
 
@@ -29,7 +31,8 @@ class Complaint(msgspec.Struct, frozen=True):
 class Form(msgspec.Struct, Generic[T], frozen=True):
     """What an answer has to look like, as a JSON schema, and how one is read.
 
-    The schema is for servers that hold their models to one. It need not say all that `read` looks at.
+    The schema is for servers that hold their models to one, strictly where they can. It need not say all that
+    `read` looks at, and `read` takes answers without what has a default.
     """
 
     schema: dict[str, Any]
@@ -49,7 +52,7 @@ def form_of(filled: type[T], **narrower: dict[str, Any]) -> Form[T]:
     """The form for a struct, of which some fields may have a narrower schema than their types."""
     schema = schema_of(filled)
     narrowed = {**schema, "properties": schema["properties"] | narrower}
-    return Form(narrowed, lambda text: read_form(text, filled))
+    return Form(seal(narrowed), lambda text: read_form(text, filled))
 
 
 def texts(least: int, most: int, pattern: str = "") -> dict[str, Any]:
@@ -72,7 +75,7 @@ def find_copied(question: str, answer: str) -> Complaint | None:
     """
     fillers = _FILLER.findall(question.rstrip().rpartition("\n")[2])
     left = [filler for filler in fillers if f'"{filler}"' in answer]
-    return Complaint(f"'{left[0]}' stands for what you have to say in its place.") if left else None
+    return Complaint(f"Replace the placeholder '{left[0]}' with your own text.") if left else None
 
 
 def read_form(text: str, form: type[T]) -> T | Complaint:
@@ -87,6 +90,6 @@ def read_form(text: str, form: type[T]) -> T | Complaint:
     try:
         return msgspec.json.decode(filled, type=form)
     except msgspec.ValidationError as error:
-        return Complaint(f"The JSON object has not the form that was asked for: {str(error)[:SHOWN]}.")
+        return Complaint(f"The JSON object does not have the requested form: {str(error)[:SHOWN]}.")
     except (msgspec.DecodeError, RecursionError) as error:
         return Complaint(f"The answer is not valid JSON: {str(error)[:SHOWN]}.")

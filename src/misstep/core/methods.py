@@ -15,6 +15,7 @@ class MethodResult(msgspec.Struct, frozen=True):
 
     `calls` are those that the agent has made. `total` estimates how many errors the method could find. `fdr`
     is the share of labelled discoveries that people don't find erroneous; None where nobody has labelled any.
+    `notes` are those of the run, each with the tool that it is about.
     """
 
     method: Method
@@ -23,6 +24,7 @@ class MethodResult(msgspec.Struct, frozen=True):
     calls: int
     total: Richness | None
     fdr: Rate | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def calls_per_error(self) -> float | None:

@@ -23,7 +23,7 @@ Admit: TypeAlias = Callable[[Sequence[Message]], None]
 
 
 class Desk:
-    """Asks one model in one role. What has not the form is sent back with what is wrong, some times."""
+    """Asks one model in one role. An answer without the form is sent back with what is wrong with it."""
 
     def __init__(
         self,
@@ -87,4 +87,4 @@ class Desk:
 
 
 def _again(complaint: str) -> str:
-    return f"{cut(complaint, REPEATED)} Give the whole JSON object once more, mended, and nothing else."
+    return f"{cut(complaint, REPEATED)} Send the whole JSON object again, corrected, and nothing else."

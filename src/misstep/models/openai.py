@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from misstep.core.agent import Meter, Tool
 from misstep.core.gate import Gates
@@ -18,6 +19,7 @@ from misstep.core.model import (
     ToolResult,
     User,
 )
+from misstep.core.strict import is_strict, without_lengths
 from misstep.core.transcript import Usage, storable
 from misstep.models.line import DEFAULTS, Json, Line, Options, Sdk, count, written
 from misstep.models.providers import Endpoint, ModelName
@@ -40,6 +42,7 @@ class OpenAIModel:
         self.name = str(model)
         self._model = model.model
         self._temperature = options.temperature
+        self._keeps_lengths = not _is_openai(endpoint)
         self._line = Line(model, endpoint, options, SDK, gates)
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
@@ -51,8 +54,7 @@ class OpenAIModel:
         if request.stop:
             parameters["stop"] = list(request.stop)
         if request.form is not None:
-            named = {"name": "answer", "schema": request.form}
-            parameters["response_format"] = {"type": "json_schema", "json_schema": named}
+            parameters["response_format"] = _response_format(request.form, self._keeps_lengths)
         return await self._ask("/chat/completions", parameters, self._read_chat, meter)
 
     async def complete(self, request: Prompt, meter: Meter) -> Reply:
@@ -109,6 +111,21 @@ def _read_response(body: Json) -> Reply:
     ]
     said = [_text(item.get("content")) for item in items if item.get("type") == "message"]
     return Reply("".join(said), tuple(calls), _usage(body), _text(body.get("id")))
+
+
+def _is_openai(endpoint: Endpoint) -> bool:
+    """Whether it is OpenAI's own server, or Azure's, rather than one that speaks the same interface."""
+    host = urlsplit(endpoint.base_url or "https://api.openai.com").hostname or ""
+    return host.endswith((".openai.com", ".azure.com"))
+
+
+def _response_format(form: Json, keeps_lengths: bool) -> Json:
+    """The form of an answer, strict unless it has objects with names of the model's choice."""
+    schema = form if keeps_lengths else without_lengths(form)
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "strict": is_strict(schema), "schema": schema},
+    }
 
 
 def _function(tool: Tool) -> Json:

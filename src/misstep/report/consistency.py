@@ -14,6 +14,7 @@ from misstep.core.consistency import (
     ConsistencyReport,
     ConsistencyRun,
     Evidence,
+    Expectation,
     PromptSet,
     Score,
     Side,
@@ -74,13 +75,17 @@ def set_view(one: PromptSet, tool: str, most: int = MOST) -> RenderableType:
     if one.normalised is not None:
         parts += _buckets(one.normalised, ", what does not matter left out", most)
     if one.expectation is not None:
-        parts.append(Text(f"expected: {plain(one.expectation.statement, most)}"))
+        parts.append(Text(f"{_expected(one.expectation)}: {plain(one.expectation.statement, most)}"))
     if one.scores:
         lines = [hanging(str(score.request), plain(score_in_words(score), most)) for score in one.scores]
         parts.append(_listed("scores", lines))
     if one.evidence is not None:
         parts.append(_listed("the pair that shows it", _evidence(one.evidence, most)))
     return Trimmed(Group(head, Padding(Group(*parts), (0, 0, 0, 2), expand=False)))
+
+
+def _expected(expectation: Expectation) -> str:
+    return "expected (a guess)" if expectation.guessed else "expected"
 
 
 def set_detail(one: PromptSet, tool: str) -> RenderableType:

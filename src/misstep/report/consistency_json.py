@@ -38,7 +38,11 @@ def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
         "buckets": _buckets_as_json(one.buckets),
         "normalised": one.normalised and _buckets_as_json(one.normalised),
         "expectation": one.expectation
-        and {"answers": list(one.expectation.answers), "statement": one.expectation.statement},
+        and {
+            "answers": list(one.expectation.answers),
+            "statement": one.expectation.statement,
+            "guessed": one.expectation.guessed,
+        },
         "scores": [_score_as_json(score) for score in one.scores],
         "evidence": one.evidence
         and {
@@ -82,6 +86,7 @@ def _score_as_json(score: Score) -> dict[str, Any]:
         "reason": score.reason,
         "second": second or None,
         "says": score.says,
+        "guess": score.guess,
     }
 
 

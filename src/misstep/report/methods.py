@@ -136,7 +136,13 @@ def _notes(comparison: MethodComparison) -> list[str]:
             )
         if all([result.fdr is None for result in comparison.correctness]):
             told.append("FDR needs people: misstep label RUN, then this command with --use RUN for every run")
-    return told
+    return [*told, *_run_notes(comparison)]
+
+
+def _run_notes(comparison: MethodComparison) -> list[str]:
+    """What the runs have noted, each run once: rows that are one run share its notes."""
+    notes = {result.run: result.notes for result in (*comparison.runtime, *comparison.correctness)}
+    return [f"{run}: {plain(note)}" for run, some in notes.items() for note in some]
 
 
 def _table(*headings: str) -> Table:

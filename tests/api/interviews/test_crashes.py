@@ -62,7 +62,7 @@ def test_an_agent_that_makes_another_call(place: Path) -> None:
     assert passage.why.startswith("the agent, told to make the call, made another: split_bill(")
 
 
-def test_natural_arguments_are_looked_for_where_the_smallest_are_odd(place: Path) -> None:
+def test_natural_arguments_are_what_the_agent_is_told_to_use(place: Path) -> None:
     plan = agent({REQUEST: [calling("split_bill", total=120, people=0)]}, lambda given: given["total"] == 120)
     told = interview(place, plays(GOOD, plan))
     (passage,) = told.journey.passages
@@ -103,7 +103,7 @@ def test_a_generator_that_gives_nothing_of_use(place: Path) -> None:
     [("400", "maximum context length"), ("hang", "it was not done in 0.5 seconds (--time-per-request)")],
 )
 def test_an_agent_that_breaks_or_takes_too_long(place: Path, fault: Any, why: str) -> None:
-    script = plays(GOOD, SPLITS, faults=[Fault(fault)])
+    script = plays(GOOD, SPLITS, faults=[None, Fault(fault)])
     told = interview(place, script, time_per_request=0.5 if fault == "hang" else 20.0)
     (passage,) = told.journey.passages
     assert passage.fate == "inconclusive"
@@ -112,7 +112,7 @@ def test_an_agent_that_breaks_or_takes_too_long(place: Path, fault: Any, why: st
 
 
 def test_the_agent_breaks_on_its_request(place: Path) -> None:
-    script = plays(GOOD, SPLITS, faults=[None, None, None, Fault("400")])
+    script = plays(GOOD, SPLITS, faults=[None, None, None, None, Fault("400")])
     (passage,) = interview(place, script).journey.passages
     assert (passage.fate, passage.documented) == ("inconclusive", True)
 

@@ -18,7 +18,7 @@ from tests.scripted.server import listen
 
 
 def test_a_model_that_is_out_is_an_error_and_the_run_goes_on(place: Path) -> None:
-    outage = [None, None, *[Fault("500")] * 2]
+    outage = [None, None, None, *[Fault("500")] * 2]
     with listen() as listener:
         with ScriptedServer(plays(GOOD, SPLITS, faults=outage), listener) as server:
             settings = settings_in(place, server.base_url)
@@ -35,7 +35,7 @@ def test_a_model_that_is_out_is_an_error_and_the_run_goes_on(place: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("fault", "after"), [("401", 0), ("500", 3)], ids=["no key for a rehearsal", "no server for a request"]
+    ("fault", "after"), [("401", 1), ("500", 4)], ids=["no key for a rehearsal", "no server for a request"]
 )
 def test_an_agent_whose_model_is_out(place: Path, fault: FaultKind, after: int) -> None:
     """It says nothing about the tool: what was found is kept, and the run goes on once the model is back."""
@@ -65,7 +65,7 @@ def test_a_budget_in_calls_is_never_overdrawn(place: Path) -> None:
         with Store(settings.store) as store:
             run = store.find_run("last")
             assert store.spent(run.id).calls == alone
-        more = settings.overlay({"resume": "last", "budget_calls": alone + 2})
+        more = settings.overlay({"resume": "last", "budget_calls": alone + 3})
         report = resume_fuzzing(more)
     assert report.findings[0].request == REQUEST
     assert report.tools[0].calls == whole.calls
@@ -80,7 +80,7 @@ def one_each(prompt: str) -> object:
 
 def test_a_generator_that_is_late(place: Path) -> None:
     """What it was asked for stays open, and the run goes on."""
-    script = plays({"request": one_each}, COUNTS, faults=[None, None, Fault("hang")])
+    script = plays({"request": one_each}, COUNTS, faults=[None, None, None, Fault("hang")])
     told = interview(place, script, "count_down", calls_per_tool=120, time_per_request=2.0)
     first, second = told.journey.passages
     assert (first.fate, second.fate) == ("inconclusive", "reached")
@@ -118,7 +118,9 @@ def test_a_run_goes_on_without_asking_again_what_is_done(place: Path, kind: str)
 
 def test_a_budget_in_time_ends_what_is_under_way(place: Path) -> None:
     with listen() as listener:
-        with ScriptedServer(plays(GOOD, SPLITS, faults=[None, None, Fault("hang")]), listener) as server:
+        with ScriptedServer(
+            plays(GOOD, SPLITS, faults=[None, None, None, Fault("hang")]), listener
+        ) as server:
             settings = settings_in(place, server.base_url, budget_time=4.0)
             with pytest.raises(BudgetExceeded, match="seconds"):
                 fuzz_tools(settings, [f"{place}/bills.py:split_bill"])
@@ -129,7 +131,7 @@ def test_a_budget_in_time_ends_what_is_under_way(place: Path) -> None:
 
 
 def test_time_for_a_tool_is_a_hard_limit(place: Path) -> None:
-    script = plays(GOOD, SPLITS, faults=[None, None, Fault("hang")])
+    script = plays(GOOD, SPLITS, faults=[None, None, None, Fault("hang")])
     told = interview(place, script, time_per_tool=2.0, calls_per_tool=20)
     assert (told.tool.ended, told.journey.left, told.journey.passages) == ("time", 1, ())
     assert "time was up: 1 not put to the agent" in told.tool.notes

@@ -41,9 +41,7 @@ def test_orders_in_a_description_stay_within_their_fence(place: Path) -> None:
 def test_templates_of_the_users_own(place: Path) -> None:
     own = place / "own"
     own.mkdir()
-    text = (
-        "You help to test an AI assistant that can use tools. Some call: {{tools}}{{calls}}{{error}}{{count}}"
-    )
+    text = "You write user messages that lead an AI assistant to given tool calls. {{tools}}{{calls}}{{error}}{{count}}"
     (own / "request.txt").write_text(f"{text} MINE")
     told = interview(place, plays(GOOD, SPLITS), prompts=str(own))
     assert any(prompt.endswith("MINE") for prompt in told.prompts)
@@ -61,7 +59,7 @@ def test_a_cached_model_makes_the_same_run(place: Path, monkeypatch: pytest.Monk
         settings = settings_in(place, server.base_url, cache=True)
         runs = [fuzz_tools(settings, [f"{place}/bills.py:split_bill"]) for _ in range(2)]
         asked = len(server.model_requests)
-    assert asked == 5
+    assert asked == 6
     one, other = [timeless(as_json(run)) for run in runs]
     one["tools"][0]["through_agent"]["tokens"] = other["tools"][0]["through_agent"]["tokens"]
     assert one == other

@@ -17,7 +17,7 @@ from tests.asking.scripted_roles import plays
         ({"tool_method": "whitebox", "from_run": "last"}, "--from can't go with --method whitebox"),
         ({"agent": "", "tool_method": "greybox"}, "--method greybox is about requests to an agent"),
         ({"agent": "", "skip_sanity": True}, "--skip-sanity is about requests to an agent"),
-        ({"agent": "sim:perfect"}, "can only plan"),
+        ({"agent": "sim:perfect"}, "can't use real tools"),
         ({"model": "", "agent": "tools"}, "no model was named"),
         ({"budget_usd": 1.0}, "nobody has said what openai/x costs"),
     ],

@@ -48,7 +48,8 @@ def _set(one: PromptSet, tool: str, again: str) -> Markup:
     if one.normalised is not None:
         parts += _buckets(one.normalised, ", what does not matter left out")
     if one.expectation is not None:
-        parts.append(element("p", "Expected: ", text(one.expectation.statement, MOST)))
+        heading = "Expected (a guess)" if one.expectation.guessed else "Expected"
+        parts.append(element("p", f"{heading}: ", text(one.expectation.statement, MOST)))
     if one.scores:
         scores = [Row((str(each.request), text(score_in_words(each), MOST))) for each in one.scores]
         parts.append(grid(("request", "score"), scores, names=2))

@@ -12,16 +12,17 @@ from misstep.core.finding import RUNTIME_ERRORS, Finding
 from misstep.core.forms import Form, form_of
 from misstep.core.model import Unusable
 from misstep.core.passage import Matter, Passage
-from misstep.core.ruling import REFUSALS, Judged
+from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
 from misstep.core.trial import Trial
 from misstep.core.words import cut
+from misstep.tooling.asking.arguments import arguments_schema, given_arguments
 from misstep.tooling.asking.confirming import confirmed
 from misstep.tooling.asking.declining import done_instead, made_all, names_a_reason, others_among
 from misstep.tooling.asking.documentation import calls_in_words, documentation_for, error_in_words
 from misstep.tooling.asking.parties import Models, Trials
 from misstep.tooling.asking.prompts import Prompts
-from misstep.tooling.asking.refusals import fits, stuck_at
+from misstep.tooling.asking.refusals import fits, is_same_refusal, stuck_at
 from misstep.tooling.asking.requests import requests_form
 from misstep.tooling.asking.surprise import judge_refusal
 from misstep.tooling.asking.trouble import SHOWN, told, trouble_with
@@ -33,7 +34,8 @@ MOST_ARGUMENTS = 20_000  # characters of a way that a model proposes
 Calls: TypeAlias = tuple[Invocation, ...]
 
 
-class _Arguments(msgspec.Struct, frozen=True):
+class _Arguments(msgspec.Struct, frozen=True, kw_only=True):
+    cause: str = ""  # said first, so that the values follow from it
     arguments: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1)]
 
 
@@ -70,11 +72,11 @@ class Passing:
 
     async def _rehearsed(self, finding: Finding, passage: Passage) -> tuple[Passage, Calls]:
         """The calls that the agent makes when it is told to; none if there are no such ones."""
-        if self._is_trusting:
-            return passage, finding.calls
         declined, unclear = list[Trial](), list[tuple[Trial, str]]()
         async with aclosing(self._forms(finding)) as forms:
             async for calls in forms:
+                if self._is_trusting:
+                    return passage, calls
                 rehearsal = await self._rehearse(calls)
                 if made_all(rehearsal.uses, calls):
                     return structs.replace(passage, documented=True, rehearsal=rehearsal), calls
@@ -99,17 +101,17 @@ class Passing:
         )
 
     async def _forms(self, finding: Finding) -> AsyncGenerator[Calls]:
-        """Calls that show the defect: the smallest, those that showed it first, then natural ones."""
-        for calls in dict.fromkeys([finding.calls, finding.original]):
-            yield calls
+        """Calls that show the defect: natural ones first, then what the fuzzer has made."""
         for arguments in await self._propose(finding):
             calls = (*finding.calls[:-1], Invocation(finding.calls[-1].tool, arguments))
             if self._is_same(await self._trials.make(calls), calls[-1], finding):
                 yield calls
+        for calls in dict.fromkeys([finding.calls, finding.original]):
+            yield calls
 
     def _is_same(self, judged: Judged, call: Invocation, finding: Finding) -> bool:
         if finding.kind == "refusal":
-            return judged.ruling in REFUSALS and self._fits(call)
+            return self._fits(call) and is_same_refusal(finding, judged, call)
         return judged.ruling in RUNTIME_ERRORS and judged.signature == finding.signature
 
     def _fits(self, call: Invocation) -> bool:
@@ -120,11 +122,29 @@ class Passing:
         about = self._about(finding, finding.calls)
         try:
             proposed = await self._models.ask(
-                "generator", "natural", _arguments_form(), **about, count=str(NATURAL)
+                "generator", "natural", self._arguments_form(finding), **about, count=str(NATURAL)
             )
         except Unusable:
             return ()
         return proposed[:NATURAL]
+
+    def _arguments_form(self, finding: Finding) -> Form[tuple[str, ...]]:
+        """Some arguments for the last call, each a JSON text."""
+        last = [each for each in self._trials.tools if each.name == finding.calls[-1].tool]
+        parameters = last[0].tool.parameters if last else {}
+
+        def make(form: _Arguments) -> tuple[str, ...]:
+            given = [given_arguments(each, parameters) for each in form.arguments]
+            written = dict.fromkeys(json.dumps(each) for each in given)
+            return tuple(each for each in written if len(each) <= MOST_ARGUMENTS)
+
+        objects = {
+            "type": "array",
+            "items": arguments_schema(parameters),
+            "minItems": 1,
+            "maxItems": NATURAL,
+        }
+        return form_of(_Arguments, arguments=objects).then(make)
 
     async def _rehearse(self, calls: Calls) -> Trial:
         """What the agent does when it is told to make these very calls."""
@@ -159,15 +179,6 @@ class Passing:
             "calls": calls_in_words(calls),
             "error": error_in_words(judged),
         }
-
-
-def _arguments_form() -> Form[tuple[str, ...]]:
-    def make(form: _Arguments) -> tuple[str, ...]:
-        written = dict.fromkeys(json.dumps(each) for each in form.arguments)
-        return tuple(each for each in written if len(each) <= MOST_ARGUMENTS)
-
-    objects = {"type": "array", "items": {"type": "object"}, "minItems": 1, "maxItems": NATURAL}
-    return form_of(_Arguments, arguments=objects).then(make)
 
 
 def _names(calls: Calls) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import structs
 
 from misstep.core.finding import Finding, Refusal
-from misstep.core.ruling import REFUSALS
+from misstep.core.ruling import REFUSALS, Judged
 from misstep.core.tool import Described, Invocation
 from misstep.core.trial import Trial, Use
 from misstep.tooling.judging.demands import broken_demand
@@ -50,10 +50,16 @@ def fits(arguments: str, tool: Described) -> bool:
         return False
 
 
+def is_same_refusal(candidate: Finding, judged: Judged, call: Invocation) -> bool:
+    """Whether a call was refused in the words of a candidate, but for what was given."""
+    said = normalise_for(judged.message or judged.why, Given.of(call))
+    return judged.ruling in REFUSALS and _words_of(candidate) in said
+
+
 def met_instead(candidate: Finding, use: Use) -> Finding:
     """The refusal that a call has met: the candidate, or another one of the same tool."""
     words = normalise_for(use.result, Given.of(use.call))
-    if normalise_for(candidate.message, Given.of(candidate.calls[-1])) in words:
+    if _words_of(candidate) in words:
         return candidate
     signature = f"refused: {words}"
     return structs.replace(
@@ -64,6 +70,10 @@ def met_instead(candidate: Finding, use: Use) -> Finding:
         message=use.result,
         signature=signature,
     )
+
+
+def _words_of(candidate: Finding) -> str:
+    return normalise_for(candidate.message, Given.of(candidate.calls[-1]))
 
 
 def _is_another_of(one: Finding, other: Finding) -> bool:

@@ -21,7 +21,7 @@ SHOWN = 1_000  # characters of a text in an example
 class Asked(msgspec.Struct, frozen=True):
     """A request of an earlier run. Those of one `group` mean the same; a `bad` one did not end well.
 
-    `told` is what happened, in words for a model.
+    `told` is what happened, in words for a model; nothing where the request was not `tried`.
     """
 
     group: str
@@ -31,6 +31,7 @@ class Asked(msgspec.Struct, frozen=True):
     bad: bool
     told: str
     expected: str = ""
+    tried: bool = True
 
     @property
     def id(self) -> str:
@@ -86,12 +87,11 @@ def _asked(passage: Passage, finding: Finding | None, tool: str) -> Iterator[Ask
     trials = {trial.request: trial for trial in passage.trials}
     for request in passage.requests:
         trial = trials.get(request)
-        use = is_bad(trial, tool) if trial else None
-        # One that was not tried, since another had led there, may well lead there too; that will be seen.
-        bad = passage.fate == "reached" and (trial is None or use is not None)
-        told = _told(request, trial, tool) if trial else _told_of(request, finding)
+        bad = passage.fate == "reached" and trial is not None and is_bad(trial, tool) is not None
+        told = _told(request, trial, tool) if trial else ""
         # Requests for one defect stay together: who has seen one of them knows what the others are about.
-        yield Asked(passage.finding or request, request, tools, "call", bad, told)
+        group = passage.finding or request
+        yield Asked(group, request, tools, "call", bad, told, tried=trial is not None)
 
 
 def _grouped(asked: Sequence[Asked]) -> list[Asked]:
@@ -123,10 +123,6 @@ def _told(request: str, trial: Trial | None, tool: str) -> str:
     if trial is not None:
         lines.append(f"Answer: {cut(trial.answer, SHOWN)}")
     return "\n".join(lines)
-
-
-def _told_of(request: str, finding: Finding | None) -> str:
-    return "\n".join([f"Request: {cut(request, SHOWN)}", *([_defect(finding)] if finding else [])])
 
 
 def _defect(finding: Finding) -> str:

@@ -16,6 +16,7 @@ from misstep.core.forms import Complaint, Form, form_of
 from misstep.core.tool import Described
 from misstep.core.transcript import storable
 from misstep.core.words import quoted
+from misstep.tooling.asking.arguments import arguments_schema, given_arguments
 
 MOST_SAID = 20_000  # characters
 MOST_CHARACTERS = 4_000  # of a candidate: not all scripts have spaces between words
@@ -28,14 +29,14 @@ _Said = Annotated[str, Meta(max_length=MOST_SAID)]
 
 class _Rewritten(msgspec.Struct, frozen=True):
     description: _Said
-    parameters: dict[str, _Said] = {}
+    parameters: dict[str, _Said | None] = {}
 
 
 class _Argued(msgspec.Struct, frozen=True):
     misleads: tuple[_Said, ...]
     argument: _Said
     description: _Said
-    parameters: dict[str, _Said] = {}
+    parameters: dict[str, _Said | None] = {}
 
 
 class _Planned(msgspec.Struct, frozen=True):
@@ -77,18 +78,19 @@ def argued_form(tool: Described, used: Sequence[Wording]) -> Form[Proposal]:
     return form_of(_Argued, parameters=_texts_for(tool)).then(make)
 
 
-def planned_form() -> Form[str]:
+def planned_form(tool: Described) -> Form[str]:
     """The arguments of a call to be made, as a JSON text."""
+    parameters = tool.tool.parameters
 
     def make(form: _Planned) -> str | Complaint:
-        text = json.dumps(form.arguments)
+        text = json.dumps(given_arguments(form.arguments, parameters))
         if len(text) > MOST_ARGUMENTS:
             return Complaint(
-                f"The arguments have {len(text):,} characters; at most {MOST_ARGUMENTS:,} will do."
+                f"The arguments have {len(text):,} characters; at most {MOST_ARGUMENTS:,} are allowed."
             )
         return text
 
-    return form_of(_Planned).then(make)
+    return form_of(_Planned, arguments=arguments_schema(parameters)).then(make)
 
 
 def clean(text: str) -> str:
@@ -99,8 +101,8 @@ def clean(text: str) -> str:
 
 def _texts_for(tool: Described) -> dict[str, Any]:
     names = tool.tool.parameters.get("properties", {})
-    texts = {name: {"type": "string"} for name in names}
-    return {"type": "object", "properties": texts, "additionalProperties": False}
+    texts = {name: {"type": ["string", "null"]} for name in names}
+    return {"type": "object", "properties": texts}
 
 
 def wrong_at_last(wording: Wording, tool: Described, used: Sequence[Wording]) -> str:
@@ -109,10 +111,14 @@ def wrong_at_last(wording: Wording, tool: Described, used: Sequence[Wording]) ->
 
 
 def _proposal(
-    description: str, parameters: dict[str, str], tool: Described, used: Sequence[Wording] | None = None
+    description: str,
+    parameters: dict[str, str | None],
+    tool: Described,
+    used: Sequence[Wording] | None = None,
 ) -> Proposal | Complaint:
     own = wording_of(tool.tool).parameters
-    texts = {name: " ".join(clean(text).split()) for name, text in parameters.items()}
+    given = {name: text for name, text in parameters.items() if text is not None}
+    texts = {name: " ".join(clean(text).split()) for name, text in given.items()}
     wording = Wording(
         clean(description), {name: text for name, text in texts.items() if text != own.get(name)}
     )

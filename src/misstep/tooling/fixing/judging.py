@@ -16,7 +16,12 @@ from misstep.tooling.asking.trouble import told, trouble_with
 from misstep.tooling.fixing.evidence import is_bad
 
 SHOWN = 300  # characters of a reason
-VERDICTS: dict[str, Judgement] = {"right": "passed", "wrong": "failed", "contradiction": "inconclusive"}
+VERDICTS: dict[str, Judgement] = {
+    "right": "passed",
+    "wrong": "failed",
+    "contradiction": "inconclusive",
+    "guess": "inconclusive",
+}
 
 
 async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, models: Models) -> Attempt:

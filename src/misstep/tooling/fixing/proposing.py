@@ -96,7 +96,7 @@ class Proposer:
         """A call that the model wants to see made, and what came of it."""
         documented = documentation_of([tool])
         arguments = await self._models.ask(
-            "generator", "fix-explore", planned_form(), tools=documented, tried=listed(tried)
+            "generator", "fix-explore", planned_form(tool), tools=documented, tried=listed(tried)
         )
         said = await self._call(Invocation(tool.name, arguments))
         return f"{tool.name}({cut(arguments, SHOWN)}) → {cut(said, SHOWN)}"

@@ -9,16 +9,19 @@ from hypothesis import strategies as st
 
 from misstep.core.forms import Complaint
 from misstep.tooling.asking.consistency.forms import (
-    ANSWER,
     CORRECTNESS,
     MOST_INFILL,
     MOST_SAID,
     MOST_TEMPLATE,
+    PREDICTED,
     SCORE,
     STATEMENT,
     Correctness,
+    Predicted,
+    Same,
     Scored,
     infills_form,
+    same_form,
     same_number_form,
     templates_form,
 )
@@ -71,9 +74,8 @@ def test_infills() -> None:
     ("start", "complaint"),
     [
         (None, "There are no infills for [start]."),
-        (["Paris"], "'[start]' needs two different infills or more."),
-        ([], "'[start]' needs two different infills or more."),
-        (["Paris", "PARIS "], "'PARIS' is there twice for '[start]'. '[start]' needs two different infills"),
+        ([], "There is no infill for '[start]'."),
+        (["Paris", "PARIS "], "'PARIS' is there twice for '[start]'."),
         (["Paris", "FR Paris", "paris"], "'paris' is there twice for '[start]'."),
         (["Paris", "the eternal  city"], "'the eternal  city' was used before."),
         (["Paris", "Lutetia", " "], "An infill for '[start]' is empty."),
@@ -84,6 +86,22 @@ def test_infills_that_are_none(start: Any, complaint: str) -> None:
     infills = {"end": ["Lyon", "Lyon FR"], **({} if start is None else {"start": start})}
     read = infills_form(ROUTE, 2, ["The Eternal City"]).read
     assert complaint in told(read(json.dumps({"infills": infills})))
+
+
+def test_a_value_that_can_be_said_in_one_way_needs_no_other() -> None:
+    given = {"start": ["Paris"], "end": ["Lyon", "Lyon FR", "Lyons"]}
+    assert infills_form(ROUTE, 5).read(json.dumps({"infills": given})) == {
+        name: tuple(words) for name, words in given.items()
+    }
+    none = told(infills_form(ROUTE, 5).read('{"infills": {"start": ["Paris"], "end": ["Lyon"]}}'))
+    assert none == "At least one placeholder needs two different infills or more."
+
+
+def test_messages_that_ask_for_something_else() -> None:
+    read = same_form(3).read
+    assert read('{"reason": " so ", "different": [3, 1, 3]}') == Same("so", (1, 3))
+    assert "There is no message 4" in told(read('{"reason": "so", "different": [4]}'))
+    assert "different" in told(read('{"reason": "so"}'))
 
 
 def test_infills_for_what_is_not_in_the_template() -> None:
@@ -106,7 +124,9 @@ def test_scores_are_whole_numbers_up_to_ten(score: object) -> None:
 
 
 def test_scores() -> None:
-    assert SCORE.read('Well: {"reason": " so ", "score": 10}') == Scored("so", 10)
+    assert SCORE.read('Well: {"reason": " so ", "score": 10}') == Scored(reason="so", score=10)
+    guessed = '{"reason": "so", "guess": true, "score": 2}'
+    assert SCORE.read(guessed) == Scored(reason="so", guess=True, score=2)
     assert "reason" in told(SCORE.read('{"score": 3}'))
 
 
@@ -116,9 +136,10 @@ def test_correctness() -> None:
 
 
 def test_sentences() -> None:
-    assert ANSWER.read('{"answer": " 465 km"}') == "465 km"
+    assert PREDICTED.read('{"answer": " 465 km"}') == Predicted("465 km")
+    assert PREDICTED.read('{"answer": "465 km", "guess": true}') == Predicted("465 km", guess=True)
     assert STATEMENT.read('{"statement": "465 km"}') == "465 km"
-    assert "empty" in told(ANSWER.read('{"answer": "  "}'))
+    assert "empty" in told(PREDICTED.read('{"answer": "  "}'))
     assert "statement" in told(STATEMENT.read('{"answer": "465 km"}'))
 
 
@@ -128,7 +149,7 @@ def test_nothing_that_a_model_says_breaks_a_reader(text: str) -> None:
     for key in ("templates", "infills", "requests", "answer", "score"):
         said = f'{{"{key}": {text}}}'
         forms = (templates_form(2), infills_form(ROUTE, 2), same_number_form(2))
-        for form in (*forms, ANSWER, STATEMENT, SCORE, CORRECTNESS):
+        for form in (*forms, PREDICTED, STATEMENT, SCORE, CORRECTNESS):
             form.read(said)
 
 
@@ -147,7 +168,7 @@ def test_what_is_good_is_left_over() -> None:
     read = infills_form(ROUTE, 2, ["rome"]).read
     good = {"start": ("Paris", "Paris, France"), "end": ("Lyon", "Lyon FR")}
     assert rest_of(read(json.dumps({"infills": infills}))) == good
-    assert rest_of(read(json.dumps({"infills": {**infills, "end": ["Lyon", "lyon"]}}))) is None
+    assert rest_of(read(json.dumps({"infills": {**infills, "end": ["", "rome"]}}))) is None
     requests = ["one", "ONE", "", "two", "x" * (MOST_SAID + 1)]
     assert rest_of(same_number_form(5).read(json.dumps({"requests": requests}))) == ("one", "two")
     assert rest_of(same_number_form(4).read(json.dumps({"requests": requests}))) is None

@@ -18,7 +18,8 @@ MOST_SAID = 20_000
 
 Infills: TypeAlias = dict[str, tuple[str, ...]]
 
-TEMPLATE = r"^[^\[\]{}]+(\[[a-z]+( [a-z]+)?\][^\[\]{}]+){1,3}$"  # what a model is held to, if it can be
+# What a model is held to, if it can be. All parts have bounds, so that no grammar made of it runs on.
+TEMPLATE = r"^[^\[\]{}]{1,200}(\[[a-z]{1,30}( [a-z]{1,30})?\][^\[\]{}]{1,200}){1,3}$"
 _PLAIN_WORDS = re.compile(r"[^\W\d_][\w -]*")
 _Said = Annotated[str, Meta(min_length=1, max_length=MOST_SAID)]
 
@@ -35,16 +36,29 @@ class _Requests(msgspec.Struct, frozen=True):
     requests: tuple[str, ...]
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class Same(msgspec.Struct, frozen=True):
+    """The numbers of messages, from 1, that ask for something else than the others."""
+
+    reason: _Said
+    different: Annotated[tuple[int, ...], Meta(max_length=MOST_INFILLS)]
+
+
+class Predicted(msgspec.Struct, frozen=True):
+    """What a tool would answer; `guess` says that nobody could know it."""
+
     answer: _Said
+    guess: bool = False
 
 
 class _Statement(msgspec.Struct, frozen=True):
     statement: _Said
 
 
-class Scored(msgspec.Struct, frozen=True):
+class Scored(msgspec.Struct, frozen=True, kw_only=True):
+    """`guess` says that nothing but a guess speaks against the answer."""
+
     reason: _Said
+    guess: bool = False
     score: Annotated[int, Meta(ge=1, le=10)]
 
 
@@ -81,7 +95,7 @@ def templates_form(count: int, used: Collection[str] = ()) -> Form[tuple[str, ..
 
 
 def infills_form(template: str, count: int, used: Collection[str] = ()) -> Form[Infills]:
-    """Two infills or more for each placeholder, `count` at best, none of which was used before."""
+    """Up to `count` infills for each placeholder, two for one of them at least, none used before."""
     names = placeholders_in(template)
     before = {alike(each) for each in used}
 
@@ -92,10 +106,11 @@ def infills_form(template: str, count: int, used: Collection[str] = ()) -> Form[
         for name in infills:
             wrong += _wrong_with_infills(name, infills[name], before)
         good = {name: _good_infills(infills.get(name, ()), before) for name in names}
-        rest = good if all(len(each) > 1 for each in good.values()) else None
-        return Complaint(" ".join(wrong), rest) if wrong else good
+        if not wrong and not _has_paraphrases(good):
+            wrong.append("At least one placeholder needs two different infills or more.")
+        return Complaint(" ".join(wrong), good if _has_paraphrases(good) else None) if wrong else good
 
-    each = {name: texts(2, max(count, 2)) for name in names}
+    each = {name: texts(1, max(count, 2)) for name in names}
     properties = {
         "type": "object",
         "properties": each,
@@ -123,6 +138,19 @@ def same_number_form(count: int) -> Form[tuple[str, ...]]:
     return form_of(_Requests, requests=texts(count, count)).then(make)
 
 
+def same_form(count: int) -> Form[Same]:
+    """Which of so many messages ask for something else."""
+
+    def make(form: Same) -> Same | Complaint:
+        odd = [number for number in form.different if not 1 <= number <= count]
+        if odd:
+            return Complaint(f"There is no message {odd[0]}: they are numbered from 1 to {count}.")
+        return Same(tidy(form.reason), tuple(sorted(set(form.different))))
+
+    number = {"type": "integer", "minimum": 1, "maximum": count}
+    return form_of(Same, different={"type": "array", "items": number, "maxItems": count}).then(make)
+
+
 def _wrong_with(template: str) -> str:
     if len(template) > MOST_TEMPLATE:
         return _too_long(template, MOST_TEMPLATE)
@@ -142,9 +170,15 @@ def _wrong_with_infills(name: str, infills: Sequence[str], before: Collection[st
     wrong += [_too_long(each, MOST_INFILL) for each in infills if len(each) > MOST_INFILL]
     if not all(infills):
         wrong.append(f"An infill for {quoted(f'[{name}]')} is empty.")
-    if len({alike(each) for each in infills}) < 2:
-        wrong.append(f"{quoted(f'[{name}]')} needs two different infills or more.")
+    if not infills:
+        wrong.append(f"There is no infill for {quoted(f'[{name}]')}.")
     return wrong
+
+
+def _has_paraphrases(infills: Infills) -> bool:
+    """Whether a template filled with these gives two messages or more."""
+    sizes = [len(each) for each in infills.values()]
+    return bool(sizes) and min(sizes) > 0 and max(sizes) > 1
 
 
 def _good_infills(infills: Sequence[str], before: Collection[str]) -> tuple[str, ...]:
@@ -172,8 +206,15 @@ def _not_empty(text: str) -> str | Complaint:
     return tidy(text) or Complaint("The text in the JSON object is empty.")
 
 
-ANSWER = form_of(_Answer).then(lambda form: _not_empty(form.answer))
+def _predicted(form: Predicted) -> Predicted | Complaint:
+    answer = _not_empty(form.answer)
+    return answer if isinstance(answer, Complaint) else Predicted(answer, form.guess)
+
+
+PREDICTED = form_of(Predicted).then(_predicted)
 STATEMENT = form_of(_Statement).then(lambda form: _not_empty(form.statement))
-SCORE = form_of(Scored).then(lambda form: Scored(tidy(form.reason), form.score))
+SCORE = form_of(Scored).then(
+    lambda form: Scored(reason=tidy(form.reason), guess=form.guess, score=form.score)
+)
 DECLINED = form_of(Declined)
 CORRECTNESS = form_of(Correctness).then(lambda form: Correctness(tidy(form.reason), form.correct))

@@ -20,6 +20,10 @@ from misstep.tooling.asking.parties import Models, Trials
 from misstep.tooling.asking.trouble import SHOWN, told, trouble_with
 
 SILENT = ("hang", "protocol")  # rulings on calls without an answer
+DOUBTS = {
+    "contradiction": "the judge contradicts itself",
+    "guess": "nothing but a guess speaks against the answer",
+}
 ENDINGS = ("process died", "memory", "CPU")  # errors after which there is nothing to compare
 
 
@@ -120,8 +124,11 @@ class _Inquiry:
 
     def _reason(self, verdict: Judgement) -> str:
         if verdict == "inconclusive":
-            split = [score.request for score in self._scores if score.says == "contradiction"]
-            doubts = [f"request {number}: the judge contradicts itself" for number in split]
+            doubts = [
+                f"request {score.request}: {DOUBTS[score.says]}"
+                for score in self._scores
+                if score.says in DOUBTS
+            ]
             return "; ".join((*self._trouble, *doubts))
         inputs, outputs = len(self._deciding.inputs), len(self._deciding.outputs)
         said = "; ".join(

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 
 import msgspec
+from msgspec import structs
 
 from misstep.core.consistency import PromptSet
 from misstep.core.model import Unusable
@@ -12,6 +13,7 @@ from misstep.tooling.asking.consistency.approach import Approach
 from misstep.tooling.asking.consistency.forms import (
     Infills,
     infills_form,
+    same_form,
     same_number_form,
     templates_form,
 )
@@ -20,6 +22,7 @@ from misstep.tooling.asking.documentation import documentation_of, listed
 from misstep.tooling.asking.parties import Models
 from misstep.tooling.asking.trouble import told
 
+FEWEST = 2  # messages that can be compared
 ROUNDS = 3  # in which a model is asked for templates, if it gives too few at a time
 
 
@@ -108,7 +111,25 @@ async def _draft(
     except Unusable as error:
         what = "no messages" if infills else "no infills"
         return Draft(template, infills, why=f"{what} were made: {told(error)}")
-    return Draft(template, infills, requests)
+    return await _checked(Draft(template, infills, requests), tool, models)
+
+
+async def _checked(draft: Draft, tool: Described, models: Models) -> Draft:
+    """The draft without messages that ask for something else, in the eyes of a model that did not write them.
+
+    It is asked once for the whole set, before anything else is done with it.
+    """
+    requests = draft.requests
+    places = {"tools": documentation_of([tool]), "requests": listed(requests)}
+    try:
+        found = await models.ask("judge", "same", same_form(len(requests)), **places)
+    except Unusable as error:
+        why = f"it is not known whether the messages mean the same: {told(error)}"
+        return structs.replace(draft, why=why)
+    alike = tuple(each for number, each in enumerate(requests, 1) if number not in found.different)
+    if len(alike) < FEWEST:
+        return structs.replace(draft, why=f"the messages do not mean the same: {found.reason}")
+    return structs.replace(draft, requests=alike)
 
 
 async def _humanised(requests: Sequence[str], tool: Described, models: Models) -> tuple[str, ...]:

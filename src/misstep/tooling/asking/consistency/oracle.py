@@ -10,9 +10,19 @@ from misstep.core.tool import Described
 from misstep.core.trial import Trial
 from misstep.core.words import cut
 from misstep.tooling.asking.consistency.buckets import outputs_in_words
-from misstep.tooling.asking.consistency.forms import ANSWER, DECLINED, SCORE, STATEMENT, Scored, alike
+from misstep.tooling.asking.consistency.forms import (
+    DECLINED,
+    PREDICTED,
+    SCORE,
+    STATEMENT,
+    Predicted,
+    Scored,
+    alike,
+)
 from misstep.tooling.asking.documentation import MOST_SHOWN, documentation_of, listed
 from misstep.tooling.asking.parties import Models
+
+EXPECTED = "What to expect, according to the documentation of the tool"
 
 
 async def expect(requests: Sequence[str], tool: Described, models: Models) -> Expectation:
@@ -20,35 +30,39 @@ async def expect(requests: Sequence[str], tool: Described, models: Models) -> Ex
 
     Raises `Unusable` where there is no answer to half of them or more, or nothing in which they agree.
     """
-    answers, trouble = list[str](), list[Unusable]()
+    answers, trouble = list[Predicted](), list[Unusable]()
     documented = documentation_of([tool])
     for request in requests:
         try:
             answers.append(
-                await models.ask("judge", "emulate", ANSWER, tools=documented, request=fenced(request))
+                await models.ask("judge", "emulate", PREDICTED, tools=documented, request=fenced(request))
             )
         except Unusable as error:
             trouble.append(error)
     if 2 * len(trouble) >= len(requests) and trouble:
         raise trouble[0]
-    statement = await models.ask("judge", "majority", STATEMENT, answers=listed(answers))
-    return Expectation(tuple(answers), statement)
+    said = tuple(each.answer for each in answers)
+    statement = await models.ask("judge", "majority", STATEMENT, answers=listed(said))
+    return Expectation(said, statement, 2 * sum(each.guess for each in answers) >= len(answers))
 
 
 async def judge_answer(number: int, trial: Trial, tool: str, expected: Expectation, models: Models) -> Score:
     """How well an answer agrees with what the tool gave back and with what could be expected of it.
 
-    A judge that finds it wrong has to find so whichever of the two comes first. Raises `Unusable`.
+    A judge that finds it wrong has to find so whichever of the two comes first, and not by a guess alone.
+    Raises `Unusable`.
     """
+    kind = "This expectation is a guess; nobody could know without the tool" if expected.guessed else EXPECTED
     known = (
-        f"What the tool gave back:\n{fenced(outputs_in_words(trial, tool, MOST_SHOWN))}",
-        f"What is to be expected, by the documentation of the tool:\n{fenced(expected.statement)}",
+        f"What the tool returned:\n{fenced(outputs_in_words(trial, tool, MOST_SHOWN))}",
+        f"{kind}:\n{fenced(expected.statement)}",
     )
     first = await _score(trial, known[0], known[1], models)
     if first.score >= THRESHOLD:
         return Score(number, first.score, first.reason)
     second = await _score(trial, known[1], known[0], models)
-    return Score(number, first.score, first.reason, second.score, second.reason)
+    is_guess = first.guess or second.guess
+    return Score(number, first.score, first.reason, second.score, second.reason, is_guess)
 
 
 async def find_decline(number: int, trial: Trial, tool: Described, models: Models) -> Decline | None:

@@ -16,11 +16,11 @@ def consistency_says(buckets: Sequence[Bucket], complete: bool) -> bool | None:
 
 
 def judge_says(scores: Iterable[Score], complete: bool) -> bool | None:
-    """Whether an answer is wrong; those that the judge contradicts itself about might be."""
+    """Whether an answer is wrong; those that the judge contradicts itself about, or guesses at, might be."""
     said = {score.says for score in scores}
     if "wrong" in said:
         return True
-    return False if complete and "contradiction" not in said else None
+    return False if complete and said <= {"right"} else None
 
 
 def settle(said: Iterable[bool | None]) -> Judgement:

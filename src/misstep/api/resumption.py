@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import structs
 
+from misstep.api.trust import refuse_foreign
 from misstep.core.descriptions import read_text
 from misstep.core.purpose import Purpose, Verb
 from misstep.core.settings import MEANS, Settings, store_flag
@@ -35,6 +36,7 @@ def find_resumable(store: Store, name: str, verb: Verb) -> Run:
 def take_up(store: Store, settings: Settings, verb: Verb) -> Run:
     """The run to be resumed, under the settings it was started with but for its new means."""
     run = find_resumable(store, settings.resume, verb)
+    refuse_foreign(settings, run)
     return structs.replace(run, settings=run.settings.overlay(new_means(settings)))
 
 

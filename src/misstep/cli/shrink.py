@@ -9,7 +9,7 @@ from misstep.api import shrinking as api
 from misstep.api.runs import view_run
 from misstep.cli.closing import close_run
 from misstep.cli.gate import Ending
-from misstep.cli.groups import RUNNING
+from misstep.cli.groups import ABOUT_TYPED, RUNNING, TYPED
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
 from misstep.cli.watching import watched
@@ -31,7 +31,11 @@ from misstep.store.location import way_to
     "most_runs",
     *BUDGETS,
     "out",
+    "agent",
+    "python",
     *RUNNING,
+    preset=TYPED,
+    about=ABOUT_TYPED,
 )
 def shrink(settings: Settings, run: str | None, case: str | None, emit: str | None) -> int:
     """Find the smallest problem on which an agent still fails like it did on a case of a run.

@@ -5,6 +5,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,7 @@ class File:
     def _connect(self) -> sqlite3.Connection:
         address = f"{self._path.as_uri()}?{self._mode}"
         connection = sqlite3.connect(address, uri=True, check_same_thread=False)
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # or one row ends all
         connection.isolation_level = None  # the driver must not begin transactions of its own
         connection.execute("PRAGMA busy_timeout = 30000")
         connection.execute("PRAGMA foreign_keys = ON")

@@ -1,5 +1,6 @@
 """`misstep plan shrink`: the smallest problem that still fails."""
 
+import re
 import sys
 
 import click
@@ -74,7 +75,7 @@ def _check_place(settings: Settings, emit: str | None) -> None:
 
 
 def _write_test(settings: Settings, run: str, found: Reduction) -> None:
-    path = settings.out or f"test_misstep_{found.case.id}.py"
+    path = settings.out or f"test_misstep_{re.sub('[^0-9A-Za-z_-]', '_', found.case.id)[:60]}.py"
     write_text(path, regression_test(found, view_run(settings, run, 0).run.settings))
     print(f"a regression test is in {path}: run it with pytest {path}", file=sys.stderr)
 

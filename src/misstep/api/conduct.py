@@ -84,6 +84,8 @@ def go_on(
     refuse_running_loop()
     with Store(settings.store) as store:
         run = find_resumable(store, settings.resume, verb)
+        if run.summary:
+            return run.summary
         refuse_foreign(settings, run, OF_AGENTS if agent else ())
         began_on = run.settings.on
         run = msgspec.structs.replace(run, settings=run.settings.overlay(new_means(settings)))

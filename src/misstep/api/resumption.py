@@ -14,10 +14,11 @@ from misstep.store.runs import Run, Store
 
 
 def find_resumable(store: Store, name: str, verb: Verb) -> Run:
-    """The run, if it is of this kind and nobody works on it; a `UsageError` says what stands in the way."""
+    """The run, if it is of this kind and nobody works on it; a `UsageError` says what stands in the way.
+
+    One that has finished has a summary: there is nothing left to do but to show it.
+    """
     run = store.find_run(name)
-    if run.summary:
-        raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
     if run.purpose.verb == "paper":
         raise UsageError(f"run {run.id} was to last for a time, and can't be gone on with", "start it again")
     if run.purpose.verb != verb:
@@ -25,6 +26,8 @@ def find_resumable(store: Store, name: str, verb: Verb) -> Run:
         hint = f"go on with it by: misstep {run.purpose.command} --resume {run.id}{place}"
         ours = Purpose(verb).command
         raise UsageError(f"run {run.id} is not from {ours}, but from {run.purpose.command}", hint)
+    if run.summary:
+        return run
     if store.is_held(run.id):
         raise going_on(run.id)
     if read_text(run.settings.descriptions) != run.purpose.descriptions:
@@ -36,6 +39,8 @@ def find_resumable(store: Store, name: str, verb: Verb) -> Run:
 def take_up(store: Store, settings: Settings, verb: Verb) -> Run:
     """The run to be resumed, under the settings it was started with but for its new means."""
     run = find_resumable(store, settings.resume, verb)
+    if run.summary:
+        return run
     refuse_foreign(settings, run)
     return structs.replace(run, settings=run.settings.overlay(new_means(settings)))
 

@@ -63,5 +63,6 @@ class Database(Protocol):
         ...
 
 
-def going_on(run: str) -> UsageError:
-    return UsageError(f"run {run} is going on in another process", "wait for it, or stop it first")
+def going_on(run: str, pid: int = 0) -> UsageError:
+    process = f"process {pid}" if pid else "another process"
+    return UsageError(f"run {run} is going on in {process}", "wait for it, or stop it first")

@@ -90,7 +90,7 @@ class File:
             with locked(self._lock_path(run)), self.engine.connect() as connection:
                 yield FileHold(connection.execution_options(writing=True))
         except Locked as error:
-            raise going_on(run) from error
+            raise going_on(run, error.pid) from error
 
     def is_held(self, run: str) -> bool:
         return is_locked(self._lock_path(run))

@@ -13,7 +13,7 @@ from misstep.api import plan
 from misstep.core.settings import Settings
 from misstep.store.runs import Store
 
-AGENT = '''
+AGENT = """
 import builtins, json, os, signal, sys, time
 
 attacked = []
@@ -26,7 +26,7 @@ async def agent(task, tools):
         attacked.append(True)
         ATTACK
     return "done"
-'''
+"""
 ATTACKS = {
     "open": "builtins.open = broken",
     "print": "builtins.print = broken",
@@ -34,7 +34,6 @@ ATTACKS = {
     "dumps": "json.dumps = json.loads = broken",
     "time": "time.time = broken",
     "stdout": "sys.stdout = sys.stderr = None",
-    "closed stream": "sys.stderr.close()",
     "close": "os.close(1); os.close(2)",
     "closerange": "os.closerange(0, 256)",
     "recursion": "sys.setrecursionlimit(50)",

@@ -159,7 +159,8 @@ def test_foreign_runs_are_not_resumed_by_themselves(
     place = ("--store", store_location)
     for command in (("plan", "test", "--resume", run), ("tool", "fuzz", "--resume", fuzzed)):
         result = misstep(*command, *place)
-        assert result.code == 2 and "comes from elsewhere" in result.err, result
+        assert result.code == 2, result
+        assert "comes from elsewhere" in result.err
     assert not (tmp_path / "executed").exists()
 
 
@@ -183,7 +184,8 @@ def test_the_id_of_a_run_leads_no_report_out_of_its_folder(
     change(store_location, "UPDATE runs SET id = '../README' WHERE id = :id", id=run)
     for command in (("report", "../README"), ("show", "../README"), ("plan", "test", "--resume", "../")):
         result = misstep(*command, "--store", store_location)
-        assert result.code == 2 and "run ../README is damaged" in result.err, result
+        assert result.code == 2, result
+        assert "run ../README is damaged" in result.err
     assert (tmp_path / "README.html").read_text() == "precious"
     listed = misstep("runs", "--store", store_location)
     assert listed.code == 0

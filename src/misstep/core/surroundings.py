@@ -1,8 +1,8 @@
 """Keep misstep working in a process that it shares with somebody's agent.
 
-What an agent replaces in the interpreter is put back whenever it comes to us, and noted, so that the case ends
-in an error. What could not be put back is refused: closing descriptors that are ours, a tiny recursion limit.
-Code that works against us on purpose needs a process of its own (`--python`).
+What an agent replaces in the interpreter is put back whenever it comes to us, and noted, so that the case
+ends in an error. What could not be put back is refused: closing descriptors that are ours, a tiny recursion
+limit. Code that works against us on purpose needs a process of its own (`--python`).
 """
 
 import builtins

@@ -7,7 +7,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
-class LimitedProtocol(H11Protocol):
+class LimitedProtocol(H11Protocol):  # type: ignore[misc]  # it has no types
     """HTTP where each request has to arrive within `seconds`, on no more than `most` connections at once."""
 
     seconds = 20.0

@@ -35,7 +35,7 @@ def check_bytes(value: object) -> Any:
 def check_whole(value: object) -> Any:
     if value is None:
         return value
-    if isinstance(value, int | Decimal) and abs(value) <= LARGEST:
+    if isinstance(value, int | Decimal) and -LARGEST <= value <= LARGEST:
         return int(value)
     raise odd(value, "a whole number")
 
@@ -57,7 +57,7 @@ def check_flag(value: object) -> Any:
 class Checked(sa.types.TypeDecorator[Any]):
     """A type of which no value is converted on reading before it has been checked."""
 
-    impl = sa.types.NullType
+    impl: Any = sa.types.NullType
     cache_ok = True
     check: Callable[[object], Any]
 

@@ -30,7 +30,7 @@ def select_runs(condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
     ]
     done = sa.case((runs.c.summary.is_(None), counts[0] + counts[1])).label("done")
     # As they are: one odd value must not cost the whole list. Each run is checked by itself.
-    slim = [
+    slim: list[Any] = [
         sa.type_coerce(each, sa.types.NULLTYPE).label(each.name) for each in runs.c if each.name != "result"
     ]
     return sa.select(*slim, done).where(condition).order_by(runs.c.number.desc())

@@ -29,7 +29,7 @@ def find_resumable(store: Store, name: str, verb: Verb) -> Run:
     if run.summary:
         return run
     if store.is_held(run.id):
-        raise going_on(run.id)
+        raise going_on(run.id, store.holder(run.id))
     if read_text(run.settings.descriptions) != run.purpose.descriptions:
         hint = "put back what it said when the run began, or start the run again"
         raise UsageError(f"has changed since run {run.id} began", hint, where=run.settings.descriptions)

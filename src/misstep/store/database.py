@@ -58,6 +58,10 @@ class Database(Protocol):
 
     def is_held(self, run: str) -> bool: ...
 
+    def holder(self, run: str) -> int:
+        """The process that works on the run; 0 where that is not known."""
+        ...
+
     def explain(self, error: Exception) -> tuple[str, ...]:
         """The reason for a driver's error in people's words, with what to do about it."""
         ...

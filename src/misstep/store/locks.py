@@ -85,10 +85,11 @@ def _take(path: Path) -> int | None:
         if descriptor is None or _is_at(path, descriptor):
             return descriptor
         os.close(descriptor)  # its owner removed the file before letting go
-    raise Locked(_owner(path))
+    raise Locked(owner_of(path))
 
 
-def _owner(path: Path) -> int:
+def owner_of(path: Path) -> int:
+    """The process that has the lock, as far as its file says."""
     try:
         return int(path.read_bytes()[:20])
     except (OSError, ValueError):

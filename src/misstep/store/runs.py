@@ -152,6 +152,10 @@ class Store:
         with self._transactions.explained():
             return self._database.is_held(run)
 
+    def holder(self, run: str) -> int:
+        """The process that works on the run; 0 where that is not known."""
+        return self._database.holder(run)
+
     def died(self, run: str) -> bool:
         """Whether a sitting that is over never came to its end: its process was killed."""
         open_ones = sa.select(sa.func.count()).where(sittings.c.ended.is_(None))

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from misstep.errors import NoStoreYet, StoreError, StoreGone
 from misstep.store.database import NotAStore, going_on
-from misstep.store.locks import Locked, is_locked, locked
+from misstep.store.locks import Locked, is_locked, locked, owner_of
 
 APPLICATION_ID = 0x6D737470  # "mstp", in the header of every SQLite file of ours
 
@@ -94,6 +94,9 @@ class File:
 
     def is_held(self, run: str) -> bool:
         return is_locked(self._lock_path(run))
+
+    def holder(self, run: str) -> int:
+        return owner_of(self._lock_path(run))
 
     def explain(self, error: Exception) -> tuple[str, ...]:
         reason = str(getattr(error, "orig", error))

@@ -99,7 +99,7 @@ class Server:
         with self.engine.begin() as connection:
             return bool(connection.scalar(sa.text(_HELD), halves))
 
-    def holder(self, run: str) -> int:
+    def holder(self, run: str) -> int:  # noqa: ARG002  the protocol has it
         """Not known: it may be on another machine."""
         return 0
 

@@ -37,6 +37,14 @@ def _no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Runs are signed with a key of the tests' own; whoever runs them keeps theirs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> None:
     """A job in the background is deaf to interrupts, and so would be all that the tests start and interrupt."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

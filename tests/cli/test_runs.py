@@ -86,7 +86,6 @@ def test_without_a_store(misstep: Command, tmp_path: Path, arguments: tuple[str,
         (("show", "last", "nope"), "there is no case 'nope' in run"),
         (("replay", "last"), "'last' names no case\n  expected RUN/CASE, as misstep show prints it"),
         (("replay", "last/nope"), "there is no case 'nope'"),
-        (("plan", "test", "--resume", "last"), "has finished"),
     ],
 )
 def test_what_is_not_in_the_store(
@@ -95,6 +94,21 @@ def test_what_is_not_in_the_store(
     result = misstep(*arguments)
     assert (result.code, result.out) == (2, "")
     assert complaint in result.err
+
+
+@pytest.mark.parametrize(
+    ("agent", "gate", "code"),
+    [("sim:perfect", "any", 0), ("sim:greedy", "any", 1), ("sim:greedy", "none", 0)],
+)
+def test_a_finished_run_that_is_resumed_ends_as_it_did(
+    misstep: Command, agent: str, gate: str, code: int
+) -> None:
+    flags = ("--json", "--display", "none", "--fail-on", gate)
+    first = misstep("plan", "test", "--agent", agent, "--count", "10", *flags)
+    again = misstep("plan", "test", "--resume", "last", *flags)
+    assert (first.code, again.code) == (code, code)
+    assert again.out == first.out
+    assert json.loads(misstep("runs", "--json").out)["runs"][0]["done"] == 10
 
 
 def test_hostile_text_cannot_drive_the_terminal(misstep: Command, tmp_path: Path) -> None:

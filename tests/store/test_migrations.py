@@ -186,7 +186,7 @@ def test_an_old_outcome_that_is_damaged_hinders_nobody(tmp_path: Path) -> None:
     with Store(str(path)) as store:
         oldest = store.list_runs()[-1]
         assert store.tally(oldest.id).cases == oldest.done == 8
-        with pytest.raises(StoreError, match="holds something unreadable"):
+        with pytest.raises(StoreError, match="is damaged"):
             list(store.outcomes(oldest.id))
 
 

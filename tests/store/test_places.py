@@ -105,9 +105,9 @@ def test_a_damaged_outcome_is_told(tmp_path: Path) -> None:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("UPDATE records SET document = x'7b'")
             connection.commit()
-        with pytest.raises(StoreError, match="holds something unreadable"):
+        with pytest.raises(StoreError, match=f"run {run} is damaged"):
             list(store.outcomes(run))
-        with pytest.raises(StoreError, match="holds something unreadable"):
+        with pytest.raises(StoreError, match=f"run {run} is damaged"):
             store.find_outcome(run, outcome(1).case.id)
         assert store.tally(run).cases == 1
 

@@ -88,10 +88,8 @@ def test_a_sitting_is_exclusive(store: Store, store_location: str) -> None:
             assert not second.died(run)
             with pytest.raises(UsageError) as refusal, second.sit(run, 0.0):
                 pass
-            assert (
-                str(refusal.value)
-                == f"run {run} is going on in another process\n  wait for it, or stop it first"
-            )
+            known = "another process" if "://" in store_location else f"process {os.getpid()}"
+            assert str(refusal.value) == f"run {run} is going on in {known}\n  wait for it, or stop it first"
             with second.sit(other, 0.0):
                 assert store.is_held(other)
         assert not second.is_held(run)
@@ -155,7 +153,10 @@ def test_a_killed_process_holds_nothing_and_is_known_to_have_died(store: Store, 
     with sitting_elsewhere(store_location, run) as process:
         assert store.is_held(run)
         assert not store.died(run)
-        with pytest.raises(UsageError, match="is going on in another process"), store.sit(run, 0.0):
+        with (
+            pytest.raises(UsageError, match=r"is going on in (another process|process \d+)"),
+            store.sit(run, 0.0),
+        ):
             pass
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -219,3 +220,60 @@ def test_a_run_with_an_evil_name_locks_no_file_elsewhere(tmp_path: Path) -> None
         assert os.listdir(tmp_path) == ["a"]
         assert len(list((tmp_path / "a").glob("*.lock"))) == 1
     database.engine.dispose()
+
+
+def test_a_forked_child_that_lives_on_does_not_keep_a_run(tmp_path: Path) -> None:
+    """Its parent is killed in the middle of the run, as by an agent that has forked a daemon."""
+    location = str(tmp_path / "store.db")
+    source = """
+import os, sys, time
+from misstep.store.runs import Store
+from tests.store.samples import new_run
+with Store(sys.argv[1], create=True) as store:
+    run = new_run(store)
+    with store.sit(run, 0.0):
+        child = os.fork()
+        if child == 0:
+            os.close(1)
+            time.sleep(600)
+            os._exit(0)
+        print(run, child, flush=True)
+        sys.stdin.read()
+        os._exit(1)
+"""
+    command = [sys.executable, "-c", source, location]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        run, child = process.stdout.readline().split()
+        try:
+            with Store(location) as store:
+                with (
+                    pytest.raises(UsageError, match=f"going on in process {process.pid}"),
+                    store.sit(run, 0.0),
+                ):
+                    pass
+                assert store.is_held(run)
+                process.stdin.close()
+                process.wait()
+                os.kill(int(child), 0)
+                assert not store.is_held(run)
+                with store.sit(run, 0.0):
+                    pass
+        finally:
+            os.kill(int(child), signal.SIGKILL)
+
+
+def test_a_forked_child_that_comes_to_its_end_leaves_the_lock_to_its_parent(tmp_path: Path) -> None:
+    path, child = tmp_path / "lock", -1
+    try:
+        with locks.locked(path):
+            if (child := os.fork()) == 0:
+                raise SystemExit
+            assert os.waitpid(child, 0)[1] == 0
+            assert locks.is_locked(path)
+    except SystemExit:
+        os._exit(0)
+    assert not path.exists()

@@ -25,6 +25,8 @@ class Served:
 @contextmanager
 def served(store: str, *flags: str) -> Iterator[Served]:
     command = [sys.executable, "-m", "misstep", "serve", "--port", "0", "--store", store, *flags]
+    command += [] if "--host" in flags or "--token" in flags else ["--no-token"]
+    command = [word for word in command if word != "--token"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         lines = list[str]()

@@ -1,21 +1,29 @@
 """Who may come in where pages are served beyond this machine."""
 
 import re
+import socket
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from misstep.adapters.hosting import QUIET, listen
 from misstep.cli.serve import READ_ALONG
 from misstep.core.settings import Settings
 from misstep.web.access import SHUT, Access
+from misstep.web.connections import LimitedProtocol
 from misstep.web.guard import Guard
+from misstep.web.site import site
 from tests.web.serving import served
 from tests.web.stored import keep_outcomes
 
@@ -120,8 +128,77 @@ def test_the_command_prints_the_token_once(tmp_path: Any) -> None:
     assert server.said == [READ_ALONG]
 
 
-def test_there_is_no_token_on_this_machine(tmp_path: Any) -> None:
-    with served(str(tmp_path / "store.db")) as server:
+def test_other_users_of_this_machine_need_the_token_too(tmp_path: Any) -> None:
+    settings = Settings(store=str(tmp_path / "store.db"))
+    run = keep_outcomes(settings, [])
+    with served(settings.store, "--token") as server:
+        found = re.fullmatch(r"(http://127\.0\.0\.1:\d+/)\?token=[\w-]{32}", server.url)
+        assert found
+        with httpx.Client(base_url=found[1], trust_env=False) as client:
+            assert client.get("/").status_code == 403
+            assert run in client.get(server.url, follow_redirects=True).text
+            assert client.get(f"/runs/{run}").status_code == 200
+            other = client.get("/", headers={"host": "box.example"})
+            assert (other.status_code, "for this machine only" in other.text) == (403, True)
+
+
+def test_connections_that_never_finish_a_request_are_closed(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing at all, half a header, a header byte by byte, and a body that never ends."""
+    monkeypatch.setattr(LimitedProtocol, "seconds", 0.3)
+    head = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\nbegin"
+    with loopback(tmp_path) as (port, _):
+        for said in (b"", b"GET / HTTP/1.1\r\nHost:", head):
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
+                slow.sendall(said)
+                with suppress(ConnectionResetError):
+                    while slow.recv(1000):
+                        pass
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
+            assert drip(slow) < 10_000
+        assert httpx.get(f"http://127.0.0.1:{port}/", trust_env=False).status_code == 200
+
+
+def test_there_are_not_more_connections_than_allowed(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LimitedProtocol, "most", 3)
+    with loopback(tmp_path) as (port, _), ExitStack() as stack:
+        address = ("127.0.0.1", port)
+        held = [stack.enter_context(socket.create_connection(address, timeout=30)) for _ in range(3)]
+        fourth = stack.enter_context(socket.create_connection(address, timeout=30))
+        assert fourth.recv(1) == b""
+        held[0].sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert held[0].recv(12) == b"HTTP/1.1 200"
+
+
+def drip(connection: socket.socket) -> int:
+    """How many bytes of a header can be sent one by one before the connection is closed."""
+    for sent in range(10_000):
+        try:
+            connection.sendall(b"G")
+        except ConnectionError:
+            return sent
+        time.sleep(0.05)
+    return 10_000
+
+
+@contextmanager
+def loopback(tmp_path: Any) -> Iterator[tuple[int, threading.Thread]]:
+    """The pages on a free port, in a thread."""
+    app = Guard(site(Settings(store=str(tmp_path / "store.db")), lambda: False))
+    server = uvicorn.Server(uvicorn.Config(app, http=LimitedProtocol, **QUIET))
+    with listen("127.0.0.1", 0) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield listener.getsockname()[1], thread
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def test_no_token_is_needed_where_that_was_said(tmp_path: Any) -> None:
+    with served(str(tmp_path / "store.db"), "--no-token") as server:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", server.url)
         assert httpx.get(server.url, trust_env=False).status_code == 200
         other = httpx.get(server.url, headers={"host": "box.example"}, trust_env=False)

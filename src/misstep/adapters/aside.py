@@ -1,11 +1,13 @@
 """Agents out of the user's code, kept away from our own event loop."""
 
 import asyncio
+from contextlib import ExitStack
 from inspect import iscoroutinefunction
 from typing import Any
 
 from misstep.adapters.stage import TICK, Guest, Stage, Work
 from misstep.core.agent import Agent, Answer, Assignment, Closing, Meter, Preparing, Toolbox
+from misstep.core.surroundings import APART, protected, take_changes
 
 TIDYING = 0.4  # seconds to let go when it is cancelled; whoever cancels waits hardly longer
 
@@ -23,13 +25,15 @@ class Aside:
         self._agent = agent
         self._stage: Stage | None = None
         self._watch: asyncio.Task[None] | None = None
+        self._shelter = ExitStack()
+        self._is_sheltered = False
 
     async def prepare(self) -> None:
         if isinstance(self._agent, Preparing) and iscoroutinefunction(self._agent.prepare):
             await self._perform(self._agent.prepare)
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        answer: Answer = await self._perform(lambda: self._agent.run(assignment, toolbox), toolbox)
+        answer: Answer = await self._perform(lambda: _run(self._agent, assignment, toolbox), toolbox)
         return answer
 
     async def close(self) -> None:
@@ -42,8 +46,13 @@ class Aside:
             stage, self._stage = self._stage, None
             if stage:
                 await stage.close()
+            self._shelter.close()
+            self._is_sheltered = False
 
     async def _perform(self, work: Work, meter: Meter | None = None) -> Any:
+        if self._stage is None and not self._is_sheltered:
+            self._shelter.enter_context(protected())
+            self._is_sheltered = True
         stage = self._stage = self._stage or Stage()
         if self._watch is None or self._watch.done():
             self._watch = asyncio.create_task(self._keep_watch())
@@ -75,3 +84,12 @@ class Aside:
                 self._stage.look()
                 if self._stage.is_haunted:
                     self._leave(self._stage)
+
+
+async def _run(agent: Agent, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    """What the agent answers; an error where it has changed the interpreter under us."""
+    try:
+        return await agent.run(assignment, toolbox)
+    finally:
+        if changes := take_changes():
+            raise RuntimeError(f"the agent replaced or closed {', '.join(changes[:5])}; {APART}")

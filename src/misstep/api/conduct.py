@@ -18,6 +18,7 @@ from misstep.api.places import lasting_path, lasting_tools
 from misstep.api.resumption import find_resumable, new_means
 from misstep.api.sitting import Sitting
 from misstep.api.summaries import summarise
+from misstep.api.trust import OF_AGENTS, refuse_foreign
 from misstep.core.agent import Agent
 from misstep.core.campaign import Campaign
 from misstep.core.case import Case
@@ -85,6 +86,9 @@ def go_on(
     refuse_running_loop()
     with Store(settings.store) as store:
         run = find_resumable(store, settings.resume, verb)
+        if run.summary:
+            return run.summary
+        refuse_foreign(settings, run, OF_AGENTS if agent else ())
         began_on = run.settings.on
         run = msgspec.structs.replace(run, settings=run.settings.overlay(new_means(settings)))
         refuse_blind_budget(run.settings)

@@ -47,8 +47,16 @@ def _from_files(directory: Path) -> dict[str, Any]:
         if not isinstance(values, dict):
             raise UsageError("[tool.misstep] is not a table", where=name)
         if values or name == "misstep.toml":
-            return {key: parse_setting(key, value, _line(text, name, key)) for key, value in values.items()}
+            return {key: _from_file(key, value, _line(text, name, key)) for key, value in values.items()}
     return {}
+
+
+def _from_file(key: str, value: object, where: str) -> Any:
+    """A setting of a project's file, which may come from the same place as a store."""
+    if key == "trust_store":
+        hint = f"say --trust-store, or set {PREFIX}TRUST_STORE: a project could bring both file and store"
+        raise UsageError("'trust_store' can't be set in a project's file", hint, where=where)
+    return parse_setting(key, value, where)
 
 
 def _read(path: Path) -> str | None:

@@ -49,6 +49,8 @@ def resume_consistency(settings: Settings, *listeners: Listener) -> ConsistencyR
     settings = check_settings(settings)
     with Store(settings.store) as store:
         run = take_up(store, settings, "consistency")
+        if run.summary:
+            return _view(store, run)
         prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
             targets = find_tools(benches, run.purpose.tools, run.settings)

@@ -8,6 +8,7 @@ from misstep.api.consistency import find_set, find_tools
 from misstep.api.masking import masked
 from misstep.api.models import Tell
 from misstep.api.questioning import approach_of
+from misstep.api.trust import with_agent
 from misstep.api.workbenches import Workbenches
 from misstep.core.consistency import PromptSet
 from misstep.core.settings import Settings
@@ -28,7 +29,7 @@ def replay_set(
     stored, report, before = find_set(settings, run, name)
     if not before.requests:
         raise UsageError(f"set {before.id} has no requests", before.why)
-    own = stored.settings
+    own = with_agent(settings, stored).settings
     with Workbenches(own) as benches:
         for target in find_tools(benches, stored.purpose.tools, own):
             if target.name == report.name:

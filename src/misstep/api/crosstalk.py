@@ -54,6 +54,8 @@ def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkRepor
     settings = check_settings(settings)
     with Store(settings.store) as store:
         run = take_up(store, settings, "crosstalk")
+        if run.summary:
+            return _report(store, run)
         prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
             return _Sitting(store, run, listeners).hold(_Tools(benches, run.purpose.tools), benches, prompts)

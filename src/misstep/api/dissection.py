@@ -28,7 +28,7 @@ def dissect(
     """Find the causes of a run's failures, of those named or of a sample, by running the agent again."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        own, work = _prepare(store, settings, name, cases)
+        own, work = _prepare(store, settings, name, cases, agent is not None)
         if not work.purpose.cases:
             return _sum_up("", work.purpose, own, [])
         summary = begin(own, work, listeners, agent)
@@ -70,9 +70,11 @@ def view_dissection(settings: Settings, name: str) -> Dissection:
         return _sum_up(run.id, run.purpose, run.settings, found)
 
 
-def _prepare(store: Store, settings: Settings, name: str, cases: Sequence[str]) -> tuple[Settings, Work]:
+def _prepare(
+    store: Store, settings: Settings, name: str, cases: Sequence[str], has_agent: bool = False
+) -> tuple[Settings, Work]:
     run = find_subject(store, name)
-    own = settings_for(settings, run)
+    own = settings_for(settings, run, has_agent)
     purpose = Purpose("dissect", run.id, choose_failures(store, run, cases, own))
     return own, _work(store, own, purpose)
 

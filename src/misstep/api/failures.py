@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from misstep.api.capability import capability_of
 from misstep.api.planned import find_planned
+from misstep.api.trust import with_agent
 from misstep.core.case import MOST_ACTIONS
 from misstep.core.dice import Dice
 from misstep.core.outcome import Outcome
@@ -31,12 +32,14 @@ _OWN = (
 )
 
 
-def settings_for(settings: Settings, run: Run) -> Settings:
-    """The settings of a run that looks into `run`: the same agent under the same limits.
+def settings_for(settings: Settings, run: Run, has_agent: bool = False) -> Settings:
+    """The settings of a run that looks into `run`: the same agent under the same limits, or the agent that
+    the settings name. `has_agent` says that the user has one at hand.
 
     No cache: an agent that is run again has to be asked again. No files: the cases are in the store.
     """
     own = {name: getattr(settings, name) for name in _OWN}
+    run = with_agent(settings, run, has_agent)
     return run.settings.overlay({**own, "cache": False, "cases": "", "exhaustive": False, "count": None})
 
 

@@ -54,6 +54,8 @@ def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
     settings = check_settings(settings)
     with Store(settings.store) as store:
         run = take_up(store, settings, "fuzz")
+        if run.summary:
+            return _report(store, run)
         prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
             targets = _find_targets(benches, run.purpose.tools, run.settings)

@@ -109,7 +109,8 @@ def _dissected(settings: Settings, curve: Capability, listeners: Sequence[Listen
             purpose, same = run.purpose, run.settings.method == settings.method
             if run.summary and same and (purpose.verb, purpose.run) == ("dissect", curve.run):
                 return view_dissection(settings, run.id)
-    return dissect(settings, curve.run, (), *listeners)
+    own = settings.overlay({"agent": "", "python": ""})  # those of the curve's run
+    return dissect(own, curve.run, (), *listeners)
 
 
 def _detect(settings: Settings, listeners: Sequence[Listener]) -> Effectiveness:

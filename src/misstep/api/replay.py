@@ -6,6 +6,7 @@ from misstep.api.agents import find_agent
 from misstep.api.execution import execute_once
 from misstep.api.judging import judge_for
 from misstep.api.runs import view_case
+from misstep.api.trust import with_agent
 from misstep.core.agent import Agent
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
@@ -19,7 +20,7 @@ def replay(settings: Settings, finding: str) -> tuple[Outcome, Outcome]:
     if not slash or not case:
         raise UsageError(f"'{finding}' names no case", "expected RUN/CASE, as misstep show prints it")
     run, before = view_case(settings, name, case)
-    return before, replay_case(before.case, run.settings)
+    return before, replay_case(before.case, with_agent(settings, run).settings)
 
 
 def replay_case(case: Case, settings: Settings, agent: Agent | None = None) -> Outcome:

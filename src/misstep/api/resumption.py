@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import structs
 
+from misstep.api.trust import refuse_foreign
 from misstep.core.descriptions import read_text
 from misstep.core.purpose import Purpose, Verb
 from misstep.core.settings import MEANS, Settings, store_flag
@@ -13,10 +14,11 @@ from misstep.store.runs import Run, Store
 
 
 def find_resumable(store: Store, name: str, verb: Verb) -> Run:
-    """The run, if it is of this kind and nobody works on it; a `UsageError` says what stands in the way."""
+    """The run, if it is of this kind and nobody works on it; a `UsageError` says what stands in the way.
+
+    One that has finished has a summary: there is nothing left to do but to show it.
+    """
     run = store.find_run(name)
-    if run.summary:
-        raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it")
     if run.purpose.verb == "paper":
         raise UsageError(f"run {run.id} was to last for a time, and can't be gone on with", "start it again")
     if run.purpose.verb != verb:
@@ -24,8 +26,10 @@ def find_resumable(store: Store, name: str, verb: Verb) -> Run:
         hint = f"go on with it by: misstep {run.purpose.command} --resume {run.id}{place}"
         ours = Purpose(verb).command
         raise UsageError(f"run {run.id} is not from {ours}, but from {run.purpose.command}", hint)
+    if run.summary:
+        return run
     if store.is_held(run.id):
-        raise going_on(run.id)
+        raise going_on(run.id, store.holder(run.id))
     if read_text(run.settings.descriptions) != run.purpose.descriptions:
         hint = "put back what it said when the run began, or start the run again"
         raise UsageError(f"has changed since run {run.id} began", hint, where=run.settings.descriptions)
@@ -35,6 +39,9 @@ def find_resumable(store: Store, name: str, verb: Verb) -> Run:
 def take_up(store: Store, settings: Settings, verb: Verb) -> Run:
     """The run to be resumed, under the settings it was started with but for its new means."""
     run = find_resumable(store, settings.resume, verb)
+    if run.summary:
+        return run
+    refuse_foreign(settings, run)
     return structs.replace(run, settings=run.settings.overlay(new_means(settings)))
 
 

@@ -16,8 +16,9 @@ from misstep.core.outcome import Outcome
 from misstep.core.purpose import BENCHMARKS
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
+from misstep.errors import StoreError
 from misstep.planning.difficulty import measure
-from misstep.store.runs import Run, Store
+from misstep.store.runs import DamagedRun, Run, Store
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -51,12 +52,26 @@ def list_runs(settings: Settings, most: int | None = None) -> tuple[list[Listed]
         return [Listed(run, is_live(store, run)) for run in runs[:most]], len(runs)
 
 
-def look_over(settings: Settings, skip: int, most: int) -> tuple[list[Overview], int]:
+def list_damaged(settings: Settings) -> list[DamagedRun]:
+    """Runs of the store that can't be read, the newest first."""
+    with Store(settings.store) as store:
+        return [run for run in store.survey_runs() if isinstance(run, DamagedRun)]
+
+
+def look_over(settings: Settings, skip: int, most: int) -> tuple[list[Overview | DamagedRun], int]:
     """Runs of the store behind the newest `skip`, up to `most` of them, and how many there are in all."""
     with Store(settings.store) as store:
-        runs = store.list_runs()
-        shown = runs[skip : skip + most]
-        return [Overview(run, is_live(store, run), summary_of(store, run)) for run in shown], len(runs)
+        runs = store.survey_runs()
+        return [_look_at(store, run) for run in runs[skip : skip + most]], len(runs)
+
+
+def _look_at(store: Store, run: Run | DamagedRun) -> Overview | DamagedRun:
+    if isinstance(run, DamagedRun):
+        return run
+    try:
+        return Overview(run, is_live(store, run), summary_of(store, run))
+    except StoreError as error:
+        return DamagedRun(run.id, "; ".join(error.hints) or error.message)
 
 
 def find_run(settings: Settings, name: str) -> Run:

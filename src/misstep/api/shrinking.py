@@ -22,7 +22,7 @@ def shrink_case(
     """Shrink a failed case of a run; the run that did it holds a failure of the smallest one."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        own, work = _prepare(store, settings, name, case)
+        own, work = _prepare(store, settings, name, case, agent is not None)
         summary = begin(own, work, listeners, agent)
     return _result(settings, summary.run)
 
@@ -61,10 +61,12 @@ def _result(settings: Settings, run: str) -> tuple[str, Reduction]:
     return run, found
 
 
-def _prepare(store: Store, settings: Settings, name: str, case: str) -> tuple[Settings, Work]:
+def _prepare(
+    store: Store, settings: Settings, name: str, case: str, has_agent: bool = False
+) -> tuple[Settings, Work]:
     run = find_subject(store, name)
     failure = find_failure(store, run, case)
-    own = settings_for(settings, run)
+    own = settings_for(settings, run, has_agent)
     return own, _work(store, own, Purpose("shrink", run.id, (failure.case.id,)))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from misstep.api.fuzzing import find_finding
 from misstep.api.masking import masked
+from misstep.api.trust import refuse_foreign, refuse_other_spec
 from misstep.api.workbenches import Workbenches
 from misstep.core.finding import Finding
 from misstep.core.ruling import Judged
@@ -19,6 +20,8 @@ from misstep.workshop.sandbox.places import anchored
 def replay_finding(settings: Settings, run: str, name: str) -> tuple[Finding, Judged]:
     """A finding of a run, and the ruling on its last call when all of them are made once more."""
     stored, finding = find_finding(settings, run, name)
+    refuse_foreign(settings, stored)
+    refuse_other_spec(settings, stored, finding.spec)
     return finding, _replay(finding.spec, finding.calls, stored.settings)
 
 

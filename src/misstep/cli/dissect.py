@@ -5,7 +5,7 @@ from rich.console import Console
 
 from misstep.api import dissection as api
 from misstep.cli.closing import close_run
-from misstep.cli.groups import INQUIRY, RUNNING
+from misstep.cli.groups import ABOUT_TYPED, INQUIRY, RUNNING, TYPED
 from misstep.cli.numbers import MOST
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
@@ -25,7 +25,11 @@ SHOWN = 10
     *INQUIRY,
     "seed",
     *BUDGETS,
+    "agent",
+    "python",
     *RUNNING,
+    preset=TYPED,
+    about=ABOUT_TYPED,
 )
 @click.option(
     "--most",

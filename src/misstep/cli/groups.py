@@ -4,6 +4,7 @@ from misstep.api.groups import AGENTS, CALLING, FUZZING, LIMITS, SHELTER, SYNTHE
 
 __all__ = [
     "ABOUT_TRYING",
+    "ABOUT_TYPED",
     "AGENTS",
     "CALLING",
     "COMPANY",
@@ -20,11 +21,19 @@ __all__ = [
     "SYNTHESIS",
     "TASKS",
     "TRYING",
+    "TYPED",
     "USUALLY_TRYING",
 ]
 
 # Where a run is kept, who hears of it.
-KEEPING = ("resume", "store", "report", "report_dir", "step_summary", "display", "json")
+KEEPING = ("resume", "trust_store", "store", "report", "report_dir", "step_summary", "display", "json")
+
+# An agent that only the command line can put in the place of the one that a run was started with.
+TYPED = {"agent": "", "python": ""}
+ABOUT_TYPED = {
+    "agent": "The agent to run (default: the one of the run).",
+    "python": "An interpreter to run the agent in (default: the one of the run).",
+}
 
 # When a command fails.
 GATE = ("fail_on", "baseline")

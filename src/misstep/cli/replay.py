@@ -8,6 +8,7 @@ from rich.console import Console
 
 from misstep.api import replay as api
 from misstep.api.runs import difficulty_of, find_run
+from misstep.cli.groups import ABOUT_TYPED, TYPED
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, ours_alone, print_json
 from misstep.core.outcome import Outcome
@@ -27,7 +28,7 @@ _REPLAYED: dict[Verb | None, str] = {
 
 @click.command("replay")
 @click.argument("finding")
-@settings_options("store", "json")
+@settings_options("agent", "python", "trust_store", "store", "json", preset=TYPED, about=ABOUT_TYPED)
 def replay(settings: Settings, finding: str) -> int:
     """Run a case of a run, or the calls that broke a tool, once more.
 

@@ -165,5 +165,8 @@ class _Late:
 
 
 def report_path(settings: Settings, name: str, kind: Report) -> str:
+    """Where a report goes: in its folder, whatever the name is."""
+    if os.path.basename(name) != name:
+        raise StoreError(f"'{plain(name, 60)}' is no name for a report", where=settings.report_dir)
     folder = settings.report_dir
     return "-" if folder == "-" else os.path.join(folder, f"{name}.{ENDINGS[kind]}")

@@ -25,7 +25,7 @@ from misstep.report.terminal import RunRow, failures_table, runs_table, summary_
 from misstep.report.text import plain
 from misstep.store.curves import is_kept
 from misstep.store.location import way_to
-from misstep.store.runs import Run
+from misstep.store.runs import DamagedRun, Run
 
 
 class RunLine(msgspec.Struct, frozen=True):
@@ -42,9 +42,10 @@ class RunLine(msgspec.Struct, frozen=True):
 
 
 class RunList(msgspec.Struct, frozen=True):
-    """What `misstep runs --json` prints."""
+    """What `misstep runs --json` prints; `damaged` are runs that can't be read."""
 
     runs: list[RunLine]
+    damaged: list[DamagedRun] = []
 
 
 @click.command("runs")
@@ -53,15 +54,18 @@ class RunList(msgspec.Struct, frozen=True):
 def runs(settings: Settings, most: int) -> int:
     """List the runs in the store, the newest first. As JSON, all of them."""
     found, total = api.list_runs(settings, None if settings.json else most)
+    damaged = api.list_damaged(settings)
     if settings.json:
-        print_json(RunList([_line(listed.run, listed.live) for listed in found]))
+        print_json(RunList([_line(listed.run, listed.live) for listed in found], damaged))
     elif total:
         console = Console()
         console.print(runs_table([_row(listed.run, listed.live) for listed in found]))
         if total > most:
             hint(console, f"… and {total - most} more: --most {total} lists them all", gap=False)
-    else:
+    elif not damaged:
         Console().print("no runs yet", style="dim")
+    for each in [] if settings.json else damaged:
+        click.echo(f"run {plain(each.id)} is damaged: {plain(each.why)}")
     return 0
 
 

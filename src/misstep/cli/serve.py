@@ -11,7 +11,7 @@ from misstep.cli.groups import COMPANY
 from misstep.cli.numbers import PORT
 from misstep.cli.options import settings_options
 from misstep.core.settings import Settings
-from misstep.errors import MissingExtra
+from misstep.errors import MissingExtra, UsageError
 
 if TYPE_CHECKING:
     from misstep.web.server import Address
@@ -25,19 +25,22 @@ READ_ALONG = "without https in front, others on the network can read along"
     "--host",
     default=LOOPBACK[0],
     show_default=True,
-    help="Where to listen; 0.0.0.0 lets other machines in, with a token.",
+    help="Address to listen on; 0.0.0.0 lets other machines in.",
 )
+@click.option("--no-token", is_flag=True, help="Let every user of this machine in without a token.")
 @click.option(
     "--port", type=PORT, default=USUAL_PORT, show_default=True, help="Which port to take (0: a free one)."
 )
 @click.option("--open", "opening", is_flag=True, help="Open the page in your browser.")
 @settings_options(*COMPANY, "store")
-def serve(settings: Settings, host: str, port: int, opening: bool) -> int:
+def serve(settings: Settings, host: str, no_token: bool, port: int, opening: bool) -> int:
     """Show runs in a browser, live, until Ctrl-C.
 
-    Only this machine can see the pages. With another --host, so can whoever has the printed address, which
-    holds a token.
+    Open the printed address: it holds a token, without which nobody gets in. Only this machine can see the
+    pages, unless --host says otherwise.
     """
+    if no_token and not is_loopback(host):
+        raise UsageError("--no-token requires a loopback address", f"leave --host {host} out, or --no-token")
     try:
         from misstep.web.server import serve_site
     except ImportError as error:
@@ -49,5 +52,5 @@ def serve(settings: Settings, host: str, port: int, opening: bool) -> int:
         if opening:
             webbrowser.open(address.here)
 
-    serve_site(settings, host, port, ready)
+    serve_site(settings, host, port, ready, no_token)
     return 0

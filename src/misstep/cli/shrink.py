@@ -1,5 +1,6 @@
 """`misstep plan shrink`: the smallest problem that still fails."""
 
+import re
 import sys
 
 import click
@@ -9,7 +10,7 @@ from misstep.api import shrinking as api
 from misstep.api.runs import view_run
 from misstep.cli.closing import close_run
 from misstep.cli.gate import Ending
-from misstep.cli.groups import RUNNING
+from misstep.cli.groups import ABOUT_TYPED, RUNNING, TYPED
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
 from misstep.cli.watching import watched
@@ -31,7 +32,11 @@ from misstep.store.location import way_to
     "most_runs",
     *BUDGETS,
     "out",
+    "agent",
+    "python",
     *RUNNING,
+    preset=TYPED,
+    about=ABOUT_TYPED,
 )
 def shrink(settings: Settings, run: str | None, case: str | None, emit: str | None) -> int:
     """Find the smallest request that still fails.
@@ -70,7 +75,7 @@ def _check_place(settings: Settings, emit: str | None) -> None:
 
 
 def _write_test(settings: Settings, run: str, found: Reduction) -> None:
-    path = settings.out or f"test_misstep_{found.case.id}.py"
+    path = settings.out or f"test_misstep_{re.sub('[^0-9A-Za-z_-]', '_', found.case.id)[:60]}.py"
     write_text(path, regression_test(found, view_run(settings, run, 0).run.settings))
     print(f"a regression test is in {path}: run it with pytest {path}", file=sys.stderr)
 

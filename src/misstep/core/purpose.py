@@ -39,7 +39,7 @@ class Purpose(msgspec.Struct, frozen=True, omit_defaults=True):
     """The command behind a run; where it looks into cases of another run, that one and their ids.
 
     `tools` are the specs of the tools that are tested, or that the agent is given. `descriptions` is the text
-    of the file with other words about them.
+    of the file with other words about them. `signature` shows who started the run (`store/trust`).
     """
 
     verb: Verb = "test"
@@ -47,6 +47,7 @@ class Purpose(msgspec.Struct, frozen=True, omit_defaults=True):
     cases: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     descriptions: str = ""
+    signature: str = ""
 
     @property
     def command(self) -> str:

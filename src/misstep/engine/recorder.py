@@ -10,6 +10,7 @@ import msgspec
 from misstep.core.agent import Answer, StepsExhausted, Tool
 from misstep.core.secrets import Redactor
 from misstep.core.spending import AGENT, UNCOUNTED, Account
+from misstep.core.surroundings import restore
 from misstep.core.transcript import Call, Metered, Transcript, Usage
 from misstep.core.words import ANSWER, MESSAGE, NAME, TEXT, Keeper, error_in_words
 from misstep.engine.deadline import Deadline
@@ -118,6 +119,7 @@ class Recorder:
         )
 
     def begin_turn(self) -> int:
+        restore()
         with self._lock:
             self._admit(self._turns + 1)
             self._tells_turns = True
@@ -133,6 +135,7 @@ class Recorder:
             self._enter(name, arguments, turn)
 
     def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
+        restore()
         name, arguments, turn = self._words.text(name, NAME), self._words.json(arguments), _numbered(turn)
         with self._lock:
             self._admit(self._turns)

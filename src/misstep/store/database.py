@@ -58,10 +58,15 @@ class Database(Protocol):
 
     def is_held(self, run: str) -> bool: ...
 
+    def holder(self, run: str) -> int:
+        """The process that works on the run; 0 where that is not known."""
+        ...
+
     def explain(self, error: Exception) -> tuple[str, ...]:
         """The reason for a driver's error in people's words, with what to do about it."""
         ...
 
 
-def going_on(run: str) -> UsageError:
-    return UsageError(f"run {run} is going on in another process", "wait for it, or stop it first")
+def going_on(run: str, pid: int = 0) -> UsageError:
+    process = f"process {pid}" if pid else "another process"
+    return UsageError(f"run {run} is going on in {process}", "wait for it, or stop it first")

@@ -14,23 +14,45 @@ except ImportError:  # Windows
     fcntl = None
 
 _TRIES, _PAUSE = 100, 0.01  # who merely looks whether a lock is held has it for a moment
+_held: set[int] = set()  # descriptors of the locks of this process
 
 
 class Locked(Exception):
-    """Somebody else has the lock."""
+    """Somebody else has the lock; `pid` is the process that wrote its number into the file, 0 if none did."""
+
+    def __init__(self, pid: int = 0) -> None:
+        super().__init__(pid)
+        self.pid = pid
+
+
+def _let_go() -> None:
+    """A forked child shares the locks of its parent until it closes its copies of the descriptors."""
+    for descriptor in _held:
+        with suppress(OSError):
+            os.close(descriptor)
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock; `Locked` if somebody has it. Where there are no locks to be had, do without."""
     descriptor = _take(path)
+    if descriptor is not None:
+        _held.add(descriptor)
+        os.write(descriptor, b"%d" % os.getpid())
     try:
         yield
     finally:
-        if descriptor is not None:
+        if descriptor in _held:  # not in a forked child, which has let go of it
+            _held.discard(descriptor)
             with suppress(OSError):
                 path.unlink()  # before it is released: whoever opened it meanwhile sees that it is gone
-            os.close(descriptor)
+            with suppress(OSError):
+                os.close(descriptor)
 
 
 def is_locked(path: Path) -> bool:
@@ -63,7 +85,15 @@ def _take(path: Path) -> int | None:
         if descriptor is None or _is_at(path, descriptor):
             return descriptor
         os.close(descriptor)  # its owner removed the file before letting go
-    raise Locked
+    raise Locked(owner_of(path))
+
+
+def owner_of(path: Path) -> int:
+    """The process that has the lock, as far as its file says."""
+    try:
+        return int(path.read_bytes()[:20])
+    except (OSError, ValueError):
+        return 0
 
 
 def _try_once(path: Path) -> int | None:

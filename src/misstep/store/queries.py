@@ -8,7 +8,8 @@ import sqlalchemy as sa
 
 from misstep.core.summary import Tally
 from misstep.core.transcript import Usage
-from misstep.core.verdict import ERROR_KINDS, Judgement
+from misstep.core.verdict import ERROR_KINDS, JUDGEMENTS, Judgement
+from misstep.store.checked import odd
 from misstep.store.rows import key_of
 from misstep.store.schema import outcomes, records, runs, tool_reports
 
@@ -28,7 +29,10 @@ def select_runs(condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
         for table in (outcomes, tool_reports)
     ]
     done = sa.case((runs.c.summary.is_(None), counts[0] + counts[1])).label("done")
-    slim = [column for column in runs.c if column.name != "result"]
+    # As they are: one odd value must not cost the whole list. Each run is checked by itself.
+    slim: list[Any] = [
+        sa.type_coerce(each, sa.types.NULLTYPE).label(each.name) for each in runs.c if each.name != "result"
+    ]
     return sa.select(*slim, done).where(condition).order_by(runs.c.number.desc())
 
 
@@ -108,14 +112,16 @@ def tally(connection: sa.Connection, run: int, after: int | None = None, last: i
     query = _TALLY if after is None else _TALLY.where(outcomes.c.number > after, outcomes.c.number <= last)
     for row in connection.execute(query, {"run": run}).mappings():
         verdict: Judgement = row["verdict"]
+        if verdict not in JUDGEMENTS:
+            raise odd(verdict, "a verdict")
         total.verdicts[verdict] += row["cases"]
         for kind in ERROR_KINDS:
             total.errors[kind] += row[kind]
         if verdict in ("passed", "failed"):
             total.chances += row["chances"] or 0.0
-        total.calls += int(row["calls"])
-        total.usage += Usage(int(row["input"]), int(row["output"]), int(row["cached"]))
-        total.seconds += row["seconds"]
+        total.calls += row["calls"] or 0
+        total.usage += Usage(*(row[name] or 0 for name in ("input", "output", "cached")))
+        total.seconds += row["seconds"] or 0.0
     return total
 
 

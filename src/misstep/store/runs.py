@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 import sqlalchemy as sa
@@ -12,44 +12,30 @@ from misstep.core.case import Case
 from misstep.core.finding import ToolReport
 from misstep.core.label import Label
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import ON_TOOLS, TESTING, Purpose
-from misstep.core.settings import Settings, decode_settings, encode_settings
+from misstep.core.purpose import TESTING, Purpose
+from misstep.core.settings import Settings, encode_settings
 from misstep.core.spending import Spent
 from misstep.core.summary import Summary, Tally
 from misstep.core.verdict import Judgement
-from misstep.errors import UsageError
+from misstep.errors import StoreError, UsageError
 from misstep.store import labels, queries
+from misstep.store.checked import odd
 from misstep.store.database import Hold
 from misstep.store.location import find_database, shown
 from misstep.store.queries import Dearest
+from misstep.store.reading import DamagedRun, Run, read_run
 from misstep.store.rows import Digest, decode_outcome, decode_spent, encode, fingerprint, key_of
 from misstep.store.schema import outcomes, runs, sittings, tool_reports
 from misstep.store.seat import Seat
 from misstep.store.transactions import Transactions
+from misstep.store.trust import sign
 from misstep.store.versions import bring_up_to_date
 
-__all__ = ["Digest", "Run", "Seat", "Store", "fingerprint"]
+__all__ = ["DamagedRun", "Digest", "Run", "Seat", "Store", "fingerprint"]
 
 T = TypeVar("T")
 
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # nothing that is mistaken for something else
-
-
-class Run(msgspec.Struct, frozen=True):
-    """A stored run; it has a summary once it has finished. `done` of its `total` cases have outcomes, or
-    so many of its tools a report that was not cut short.
-
-    The total is 0 where the campaign decides on the way how many cases there are.
-    """
-
-    id: str
-    started: float
-    total: int
-    done: int
-    settings: Settings
-    summary: Summary | None
-    digest: bytes = b""  # of all cases, where they were known beforehand
-    purpose: Purpose = TESTING
 
 
 class Store:
@@ -86,8 +72,9 @@ class Store:
         purpose: Purpose = TESTING,
     ) -> Run:
         """A new run with these settings, less the password of the store."""
-        settings = msgspec.structs.replace(settings, store=shown(settings.store))
+        settings = msgspec.structs.replace(settings, store=shown(settings.store), trust_store=False)
         run = secrets.choice(_ALPHABET[8:]) + "".join(secrets.choice(_ALPHABET) for _ in range(5))
+        purpose = msgspec.structs.replace(purpose, signature=sign(run, settings, purpose))
         row = {"id": run, "started": started, "total": total, "settings": encode_settings(settings)}
         with self._transactions.writing() as connection:
             connection.execute(runs.insert(), {**row, "digest": digest, "purpose": encode(purpose)})
@@ -95,7 +82,7 @@ class Store:
 
     def change_run(self, run: str, settings: Settings) -> None:
         """Put other settings in the place of those that a run has, less the password of the store."""
-        settings = msgspec.structs.replace(settings, store=shown(settings.store))
+        settings = msgspec.structs.replace(settings, store=shown(settings.store), trust_store=False)
         with self._transactions.writing() as connection:
             change = runs.update().where(runs.c.id == run)
             connection.execute(change, {"settings": encode_settings(settings)})
@@ -108,15 +95,19 @@ class Store:
 
     def find_result(self, run: str, kind: type[T]) -> list[T] | None:
         """What the inquiries of a finished run have found out."""
-        with self._transactions.reading() as connection:
+        with self._transactions.reading(run) as connection:
             stored = connection.scalar(sa.select(runs.c.result).where(runs.c.id == key_of(run)))
         if not stored:
             return None
-        with self._transactions.explained():
+        with self._transactions.explained(run):
             return msgspec.json.decode(stored, type=list[kind])  # type: ignore[valid-type]
 
     def list_runs(self) -> list[Run]:
-        """All runs, the newest first."""
+        """All runs that can be read, the newest first."""
+        return [run for run in self.survey_runs() if isinstance(run, Run)]
+
+    def survey_runs(self) -> list[Run | DamagedRun]:
+        """All runs, the newest first, damaged ones among them."""
         return self._select_runs(sa.true())
 
     def find_run(self, name: str) -> Run:
@@ -128,7 +119,10 @@ class Store:
             found = self._select_runs(runs.c.id == key_of(name)) or self._select_runs(
                 queries.begins(runs.c.id, name)
             )
-        if len(found) == 1:
+        if len(found) == 1 and isinstance(found[0], DamagedRun):
+            damaged = found[0]
+            raise StoreError(f"run {damaged.id} is damaged", damaged.why, where=self.location)
+        if len(found) == 1 and isinstance(found[0], Run):
             return found[0]
         if found:
             ids = ", ".join(run.id for run in found[:5])
@@ -157,6 +151,10 @@ class Store:
         """Whether somebody works on the run now."""
         with self._transactions.explained():
             return self._database.is_held(run)
+
+    def holder(self, run: str) -> int:
+        """The process that works on the run; 0 where that is not known."""
+        return self._database.holder(run)
 
     def died(self, run: str) -> bool:
         """Whether a sitting that is over never came to its end: its process was killed."""
@@ -193,11 +191,16 @@ class Store:
         with self._about(run) as (connection, number):
             found = connection.execute(queries.select_names(number)).all()
             ranks = {verdict: rank for rank, verdict in enumerate(order)}
-            rows = sorted(found, key=lambda row: (ranks[row.verdict], row.number))
-            place = [row.case_id for row in rows].index(key_of(case))
+            rows = sorted(found, key=lambda row: (ranks.get(row.verdict, len(ranks)), row.number))
+            names = [row.case_id for row in rows]
+            if key_of(case) not in names:
+                raise odd(names[0], f"the case {case!r}")
+            place = names.index(key_of(case))
             beside = [rows[at].number if 0 <= at < len(rows) else None for at in (place - 1, place + 1)]
             documents = {at: queries.find_document(connection, at) for at in beside if at is not None}
-        before, behind = (self._decode(documents[at]).case.id if at is not None else None for at in beside)
+        before, behind = (
+            self._decode(documents[at], run).case.id if at is not None else None for at in beside
+        )
         return before, behind
 
     def fingerprints(self, run: str, cases: Sequence[str]) -> dict[str, bytes]:
@@ -219,7 +222,7 @@ class Store:
         while page := self._page(run, verdict, last):
             last = page[-1][0]
             for _, document in page:
-                yield self._decode(document)
+                yield self._decode(document, run)
 
     def find_outcome(self, run: str, case: str) -> Outcome:
         """The outcome of the case with this id, or whose id begins so."""
@@ -230,7 +233,7 @@ class Store:
                 or connection.execute(queries.select_case(number, begins)).all()
             )
         if len(found) == 1:
-            return self._decode(found[0].document)
+            return self._decode(found[0].document, run)
         problem = f"'{case}' could be any of several cases" if found else f"there is no case '{case}'"
         raise UsageError(f"{problem} in run {run}", f"misstep show {run} lists them", where=self.location)
 
@@ -239,7 +242,7 @@ class Store:
         same = sa.and_(outcomes.c.case_id == key_of(case.id), outcomes.c.fingerprint == fingerprint(case))
         with self._about(run) as (connection, number):
             found = connection.execute(queries.select_case(number, same)).first()
-        return self._decode(found.document) if found else None
+        return self._decode(found.document, run) if found else None
 
     def tool_reports(self, run: str) -> list[ToolReport]:
         """What a run that fuzzes has found out about tools, in the order in which it did."""
@@ -250,7 +253,7 @@ class Store:
         query = sa.select(tool_reports.c.document).order_by(tool_reports.c.number)
         with self._about(run) as (connection, number):
             found = list(connection.scalars(query.where(tool_reports.c.run == number)))
-        with self._transactions.explained():
+        with self._transactions.explained(run):
             return [msgspec.json.decode(document, type=kind) for document in found]
 
     def keep_label(self, run: str, label: Label) -> None:
@@ -270,24 +273,24 @@ class Store:
             sitting = connection.scalar(sittings.insert().returning(sittings.c.number), row)
         return Seat(self._transactions, hold, number, sitting)
 
-    def _select_runs(self, condition: sa.ColumnElement[bool]) -> list[Run]:
+    def _select_runs(self, condition: sa.ColumnElement[bool]) -> list[Run | DamagedRun]:
         with self._transactions.reading() as connection:
             found = connection.execute(queries.select_runs(condition)).all()
-            return [_run_from(row, connection) for row in found]
+            return [read_run(row, connection) for row in found]
 
     def _page(self, run: str, verdict: Judgement | None, after: int) -> list[tuple[int, bytes]]:
         with self._about(run) as (connection, number):
             found = connection.execute(queries.select_page(number, verdict, after))
             return [(row.number, row.document) for row in found]
 
-    def _decode(self, document: bytes) -> Outcome:
-        with self._transactions.explained():
+    def _decode(self, document: bytes, run: str) -> Outcome:
+        with self._transactions.explained(run):
             return decode_outcome(document)
 
     @contextmanager
     def _about(self, run: str) -> Iterator[tuple[sa.Connection, int]]:
         """A connection to read from, with the number that the run has in the tables."""
-        with self._transactions.reading() as connection:
+        with self._transactions.reading(run) as connection:
             yield connection, self._number(connection, run)
 
     def _number(self, connection: sa.Connection, run: str) -> int:
@@ -298,13 +301,3 @@ class Store:
 
     def _no_run(self, name: str) -> UsageError:
         return UsageError(f"there is no run '{name}'", "misstep runs lists them", where=self.location)
-
-
-def _run_from(row: sa.Row[Any], connection: sa.Connection) -> Run:
-    summary = msgspec.json.decode(row.summary, type=Summary) if row.summary else None
-    settings = decode_settings(row.settings)
-    purpose = msgspec.json.decode(row.purpose, type=Purpose) if row.purpose else TESTING
-    done = summary.cases if summary else row.done or 0
-    if not summary and purpose.verb in ON_TOOLS:
-        done -= queries.count_stopped(connection, row.number)
-    return Run(row.id, row.started, row.total, done, settings, summary, row.digest or b"", purpose)

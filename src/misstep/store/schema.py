@@ -2,6 +2,8 @@
 
 import sqlalchemy as sa
 
+from misstep.store.checked import Document, Flag, Large, Real, Text, Whole
+
 STORE_VERSION = 5
 HEAD = f"{STORE_VERSION:04}"  # the newest revision among the migrations
 
@@ -13,14 +15,14 @@ runs = sa.Table(
     "runs",
     metadata,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("id", sa.String, nullable=False, unique=True),
-    sa.Column("started", sa.Float, nullable=False),
-    sa.Column("total", sa.Integer, nullable=False),
-    sa.Column("settings", sa.LargeBinary, nullable=False),
-    sa.Column("summary", sa.LargeBinary),
-    sa.Column("digest", sa.LargeBinary),
-    sa.Column("purpose", sa.LargeBinary),
-    sa.Column("result", sa.LargeBinary),
+    sa.Column("id", Text, nullable=False, unique=True),
+    sa.Column("started", Real, nullable=False),
+    sa.Column("total", Whole, nullable=False),
+    sa.Column("settings", Document, nullable=False),
+    sa.Column("summary", Document),
+    sa.Column("digest", Document),
+    sa.Column("purpose", Document),
+    sa.Column("result", Document),
     sqlite_autoincrement=True,
 )
 
@@ -29,17 +31,17 @@ outcomes = sa.Table(
     "outcomes",
     metadata,
     sa.Column("number", _Number, autoincrement=True),
-    sa.Column("run", sa.Integer, nullable=False),
-    sa.Column("case_id", sa.String, nullable=False),
-    sa.Column("verdict", sa.String, nullable=False),
-    sa.Column("error", sa.String),
-    sa.Column("chance", sa.Float),
-    sa.Column("calls", sa.Integer, nullable=False),
-    sa.Column("input", sa.BigInteger, nullable=False),
-    sa.Column("output", sa.BigInteger, nullable=False),
-    sa.Column("cached", sa.BigInteger, nullable=False),
-    sa.Column("seconds", sa.Float, nullable=False),
-    sa.Column("fingerprint", sa.LargeBinary, nullable=False),
+    sa.Column("run", Whole, nullable=False),
+    sa.Column("case_id", Text, nullable=False),
+    sa.Column("verdict", Text, nullable=False),
+    sa.Column("error", Text),
+    sa.Column("chance", Real),
+    sa.Column("calls", Whole, nullable=False),
+    sa.Column("input", Large, nullable=False),
+    sa.Column("output", Large, nullable=False),
+    sa.Column("cached", Large, nullable=False),
+    sa.Column("seconds", Real, nullable=False),
+    sa.Column("fingerprint", Document, nullable=False),
     sa.PrimaryKeyConstraint("number", name="outcome_numbers"),
     sa.ForeignKeyConstraint(["run"], ["runs.number"], name="outcome_of_run"),
     sa.UniqueConstraint("run", "case_id", name="one_outcome_per_case"),
@@ -52,7 +54,7 @@ records = sa.Table(
     "records",
     metadata,
     sa.Column("outcome", _Number, sa.ForeignKey("outcomes.number"), primary_key=True, autoincrement=False),
-    sa.Column("document", sa.LargeBinary, nullable=False),
+    sa.Column("document", Document, nullable=False),
 )
 
 # What was found out about a tool, a document each.
@@ -60,9 +62,9 @@ tool_reports = sa.Table(
     "tool_reports",
     metadata,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("run", sa.Integer, sa.ForeignKey("runs.number"), nullable=False),
-    sa.Column("tool", sa.String, nullable=False),
-    sa.Column("document", sa.LargeBinary, nullable=False),
+    sa.Column("run", Whole, sa.ForeignKey("runs.number"), nullable=False),
+    sa.Column("tool", Text, nullable=False),
+    sa.Column("document", Document, nullable=False),
     sa.UniqueConstraint("run", "tool", name="one_report_per_tool"),
 )
 
@@ -71,11 +73,11 @@ labels = sa.Table(
     "labels",
     metadata,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("run", sa.Integer, sa.ForeignKey("runs.number"), nullable=False),
-    sa.Column("item", sa.String, nullable=False),
-    sa.Column("labeller", sa.String, nullable=False),
-    sa.Column("erroneous", sa.Boolean, nullable=False),
-    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("run", Whole, sa.ForeignKey("runs.number"), nullable=False),
+    sa.Column("item", Text, nullable=False),
+    sa.Column("labeller", Text, nullable=False),
+    sa.Column("erroneous", Flag, nullable=False),
+    sa.Column("at", Real, nullable=False),
     sa.UniqueConstraint("run", "item", "labeller", name="one_label_per_item_and_labeller"),
 )
 
@@ -83,10 +85,10 @@ sittings = sa.Table(
     "sittings",
     metadata,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("run", sa.Integer, sa.ForeignKey("runs.number"), nullable=False, index=True),
-    sa.Column("started", sa.Float, nullable=False),
-    sa.Column("ended", sa.Float),
-    sa.Column("spent", sa.LargeBinary, nullable=False),
+    sa.Column("run", Whole, sa.ForeignKey("runs.number"), nullable=False, index=True),
+    sa.Column("started", Real, nullable=False),
+    sa.Column("ended", Real),
+    sa.Column("spent", Document, nullable=False),
 )
 
 # Alembic's own table, so that a fresh store can be made without loading Alembic.

@@ -5,6 +5,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import sqlalchemy as sa
 
 from misstep.errors import NoStoreYet, StoreError, StoreGone
 from misstep.store.database import NotAStore, going_on
-from misstep.store.locks import Locked, is_locked, locked
+from misstep.store.locks import Locked, is_locked, locked, owner_of
 
 APPLICATION_ID = 0x6D737470  # "mstp", in the header of every SQLite file of ours
 
@@ -89,10 +90,13 @@ class File:
             with locked(self._lock_path(run)), self.engine.connect() as connection:
                 yield FileHold(connection.execution_options(writing=True))
         except Locked as error:
-            raise going_on(run) from error
+            raise going_on(run, error.pid) from error
 
     def is_held(self, run: str) -> bool:
         return is_locked(self._lock_path(run))
+
+    def holder(self, run: str) -> int:
+        return owner_of(self._lock_path(run))
 
     def explain(self, error: Exception) -> tuple[str, ...]:
         reason = str(getattr(error, "orig", error))
@@ -101,6 +105,7 @@ class File:
     def _connect(self) -> sqlite3.Connection:
         address = f"{self._path.as_uri()}?{self._mode}"
         connection = sqlite3.connect(address, uri=True, check_same_thread=False)
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # or one row ends all
         connection.isolation_level = None  # the driver must not begin transactions of its own
         connection.execute("PRAGMA busy_timeout = 30000")
         connection.execute("PRAGMA foreign_keys = ON")

@@ -9,6 +9,7 @@ import msgspec
 import sqlalchemy as sa
 
 from misstep.errors import StoreError
+from misstep.store.checked import OddValue
 from misstep.store.database import Database, Hold, NotAStore
 
 T = TypeVar("T")
@@ -25,8 +26,9 @@ class Transactions:
         self._writers = self._readers.execution_options(writing=True)
 
     @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
-        with self.explained(), self._readers.begin() as connection:
+    def reading(self, run: str = "") -> Iterator[sa.Connection]:
+        """A transaction that only reads, perhaps about one run."""
+        with self.explained(run), self._readers.begin() as connection:
             yield connection
 
     @contextmanager
@@ -56,8 +58,8 @@ class Transactions:
                 return work(hold.connection)
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
-        """Turn what goes wrong with the database into an error that people can act on."""
+    def explained(self, run: str = "") -> Iterator[None]:
+        """Turn what goes wrong with the database or a run into an error that people can act on."""
         where = self.database.location
         try:
             yield
@@ -67,5 +69,6 @@ class Transactions:
             ) from error
         except sa.exc.DBAPIError as error:
             raise StoreError("the store can't be used", *self.database.explain(error), where=where) from error
-        except msgspec.MsgspecError as error:
-            raise StoreError("the store holds something unreadable", str(error), where=where) from error
+        except (msgspec.MsgspecError, OddValue, UnicodeDecodeError, RecursionError) as error:
+            message = f"run {run} is damaged" if run else "the store holds something unreadable"
+            raise StoreError(message, str(error), where=where) from error

@@ -1,4 +1,4 @@
-"""Lets in whoever has been given the token, where pages are served beyond this machine."""
+"""Let in whoever has been given the token: others on this machine, or beyond it, have not."""
 
 import hashlib
 import secrets

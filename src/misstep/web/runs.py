@@ -23,7 +23,7 @@ from misstep.report.terminal import percent, subject_lines
 from misstep.report.text import plain
 from misstep.report.web.book import served_at
 from misstep.store.location import shown, way_to
-from misstep.store.runs import Run
+from misstep.store.runs import DamagedRun, Run
 from misstep.web.complaints import complain
 from misstep.web.pages import Link, show
 
@@ -61,7 +61,8 @@ class RunPages:
         return show(
             request,
             "runs.html",
-            rows=[_row(each) for each in found],
+            rows=[_row(each) for each in found if isinstance(each, Overview)],
+            damaged=[each for each in found if isinstance(each, DamagedRun)],
             total=total,
             page=page,
             pages=max(1, -(-total // AT_ONCE)),
@@ -151,7 +152,7 @@ class RunPages:
             found, _ = look_over(self._settings, 0, NAMED)
         except NoStoreYet:
             return []
-        return [Link(_in_short(each), run_path(each.run.id)) for each in found]
+        return [Link(_in_short(each), run_path(each.run.id)) for each in found if isinstance(each, Overview)]
 
     def _no_case(self, request: Request, run: Run, error: UsageError) -> Response:
         failures = view_run(self._settings, run.id, NAMED).failures

@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 import uvicorn
 
-from misstep.adapters.hosting import LOOPBACK, QUIET, is_loopback, listen
+from misstep.adapters.hosting import LOOPBACK, NAMES, QUIET, is_loopback, listen
 from misstep.api.labelling import Labelling
 from misstep.api.launching import Launcher
 from misstep.core.settings import Settings
 from misstep.web.access import Access
+from misstep.web.connections import LimitedProtocol
 from misstep.web.guard import Guard
 from misstep.web.labelling import labelling_app
 from misstep.web.playground import playground_app
@@ -33,30 +34,44 @@ class Address(msgspec.Struct, frozen=True):
 
 
 def serve_labelling(labelling: Labelling, port: int, ready: Callable[[Address], object]) -> None:
-    """One person's labelling of one run, for nobody but this machine."""
+    """One person's labelling of one run, for whoever on this machine has the token in the address."""
     _serve(lambda _: labelling_app(labelling), HOST, port, ready)
 
 
-def serve_site(settings: Settings, host: str, port: int, ready: Callable[[Address], object]) -> None:
-    """All pages on a store. Whoever is not on this machine needs the token that is in the address."""
+def serve_site(
+    settings: Settings, host: str, port: int, ready: Callable[[Address], object], open_to_all: bool = False
+) -> None:
+    """All pages on a store, for whoever has the token that is in the address; on loopback, all users of this
+    machine may be let in without one."""
     with Launcher(settings) as launcher:
         starting = Starting(settings, launcher, START)
         parts = (Part("Start", START, starting.app), Part("Playground", "/playground", playground_app()))
-        _serve(lambda stopping: site(settings, stopping, parts, starting.stop_button), host, port, ready)
+        _serve(
+            lambda stopping: site(settings, stopping, parts, starting.stop_button),
+            host,
+            port,
+            ready,
+            open_to_all,
+        )
 
 
 def _serve(
-    make: Callable[[Callable[[], bool]], Any], host: str, port: int, ready: Callable[[Address], object]
+    make: Callable[[Callable[[], bool]], Any],
+    host: str,
+    port: int,
+    ready: Callable[[Address], object],
+    open_to_all: bool = False,
 ) -> None:
     """Serve until Ctrl-C; `ready` is told the address as soon as browsers may come. Port 0 takes a free one.
 
     `make` gives the application, and gets something to ask whether the server is about to end.
     """
-    token = "" if is_loopback(host) else secrets.token_urlsafe(24)
+    token = "" if open_to_all and is_loopback(host) else secrets.token_urlsafe(24)
     with listen(host, port, "--port") as listener:
-        server = uvicorn.Server(uvicorn.Config(None, **QUIET))
+        server = uvicorn.Server(uvicorn.Config(None, http=LimitedProtocol, **QUIET))
         app = make(lambda: bool(server.should_exit))
-        server.config.app = Guard(Access(app, token), None) if token else Guard(app)
+        guarded = Access(app, token) if token else app
+        server.config.app = Guard(guarded, NAMES if is_loopback(host) else None)
         with suppress(KeyboardInterrupt):  # which may come as soon as anything was said
             ready(_address(host, listener.getsockname()[1], token))
             server.run(sockets=[listener])

@@ -10,6 +10,7 @@ from misstep.api.benchmarking.running import benchmark_of, find_task
 from misstep.api.benchmarking.stands import Stands
 from misstep.api.masking import masked
 from misstep.api.models import Tell
+from misstep.api.trust import with_agent
 from misstep.core.benchmark import TaskReport
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
@@ -21,7 +22,7 @@ def replay_task(
 ) -> tuple[TaskReport, TaskReport]:
     """What came of a task of a run, and what comes of it when it is put to the agent once more."""
     stored, before = find_task(settings, run, name)
-    own = stored.settings
+    own = with_agent(settings, stored).settings
     discipline = find_discipline(benchmark_of(stored), own)
     tasks = chain(discipline.tasks[before.place : before.place + 1], discipline.tasks)  # the likely one first
     task = next((task for task in tasks if task.id == before.name), None)

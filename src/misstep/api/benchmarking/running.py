@@ -51,6 +51,8 @@ def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Liste
     settings = check_settings(settings)
     with Store(settings.store) as store:
         run = take_up(store, settings, benchmark)
+        if run.summary:
+            return _view(store, run)
         discipline = find_discipline(benchmark, run.settings)
         _refuse_early(run.settings)
         with Stands(discipline, run.purpose.tools, run.settings) as stands:

@@ -15,6 +15,7 @@ from misstep.api.fixing.sources import (
     refuse_unwritable,
 )
 from misstep.api.runs import find_run
+from misstep.api.trust import refuse_foreign
 from misstep.api.workbenches import Workbenches
 from misstep.core.descriptions import wording_of
 from misstep.core.fixing import FixReport, FixRun
@@ -33,7 +34,9 @@ def apply_fixes(settings: Settings, run: FixRun) -> list[str]:
     Tools that say so already are left alone. A file is written whole or not at all, and stays as it was
     unless the tools say so when loaded again.
     """
-    own = find_run(settings, run.run).settings
+    stored = find_run(settings, run.run)
+    refuse_foreign(settings, stored)
+    own = stored.settings
     refuse_overridden(own)
     before = _loaded(own, run.specs)
     wanted = [_placed(report, before) for report in run.better if not _is_said(report, before)]

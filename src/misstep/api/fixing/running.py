@@ -58,13 +58,13 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
 def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False) -> FixRun:
     """Go on with a stopped run under the settings it was started with, budgets excepted.
 
-    One that has finished is given as it is, if something is to be written now.
+    One that has finished is given as it is.
     """
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        if done := _finished(store, settings, write):
-            return done
         run = take_up(store, settings, "fix")
+        if run.summary:
+            return _view(store, run)
         if write:
             refuse_overridden(run.settings)
         discipline = discipline_of(run.settings)
@@ -80,18 +80,6 @@ def view_fixing(settings: Settings, name: str) -> FixRun:
     """What a stored run has come to so far."""
     with Store(settings.store) as store:
         return _view(store, store.find_run(name))
-
-
-def _finished(store: Store, settings: Settings, write: bool) -> FixRun | None:
-    """The run to be resumed, if it has finished; a `UsageError` unless something is to be written."""
-    run = store.find_run(settings.resume)
-    if run.summary is None:
-        return None
-    view = _view(store, run)
-    if not write and not settings.out:
-        hint = f"what it has proved is put in place by: misstep tool fix --resume {run.id} --write (or --out)"
-        raise UsageError(f"run {run.id} has finished", f"misstep show {run.id} shows it", hint)
-    return view
 
 
 def _refuse_stale(store: Store, run: Run, reports: Sequence[FixReport]) -> None:

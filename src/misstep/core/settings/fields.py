@@ -211,6 +211,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = "ordered"
     messages: Annotated[bool, _doc("Keep the raw messages between agent and model.")] = False
     store: Annotated[str, _doc("Where runs are kept.")] = ".misstep/store.db"
+    trust_store: Annotated[
+        bool, _doc("Use agents, interpreters, tools and servers that only a store from elsewhere names.")
+    ] = False
     resume: Annotated[str, _doc("Go on with a run that was cut short.")] = ""
     display: Annotated[Literal["auto", "rich", "plain", "none"], _doc("How progress is shown on stderr.")] = (
         "auto"

@@ -1,0 +1,115 @@
+"""Tell runs that this user started on this machine from runs of a store that came from elsewhere.
+
+A run is signed when it is started, with a key in the user's own configuration folder. The signature covers
+the run's id and everything that the run names to be executed, imported, read or connected to.
+"""
+
+import hmac
+import os
+import secrets
+import stat
+import sys
+import tempfile
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from misstep.core.purpose import Purpose
+from misstep.core.settings import Settings
+
+# Settings that name something to execute, import, read or connect to, or that weaken the sandbox. A run that
+# is resumed takes `on` and `ray_address` from its user, never from the store.
+NAMING = (
+    "agent",
+    "agent_args",
+    "python",
+    "tools",
+    "model",
+    "model_base_url",
+    "model_roles",
+    "prompt",
+    "prompts",
+    "context",
+    "descriptions",
+    "groups",
+    "data",
+    "workspace",
+    "cases",
+    "prices",
+    "sandbox",
+    "allow_network",
+)
+_SIZE = 32  # bytes
+_USUAL = Settings()
+
+
+def named_by(settings: Settings, purpose: Purpose) -> dict[str, Any]:
+    """What a run names, by setting; `specs` are the tools that it calls. Defaults are left out, so that
+    settings that are added later leave old signatures valid."""
+    found = {name: getattr(settings, name) for name in NAMING}
+    named = {name: value for name, value in found.items() if value != getattr(_USUAL, name)}
+    return {**named, "specs": purpose.tools} if purpose.tools else named
+
+
+def sign(run: str, settings: Settings, purpose: Purpose) -> str:
+    """The signature of a run that is started here; empty where there is no key."""
+    key = _find_key(key_path())
+    return _signature(key, run, settings, purpose) if key else ""
+
+
+def is_ours(run: str, settings: Settings, purpose: Purpose) -> bool:
+    """Whether this user started the run on this machine, and nobody has changed what it names."""
+    signature = sign(run, settings, purpose)
+    return bool(signature) and hmac.compare_digest(signature, purpose.signature)
+
+
+def has_key() -> bool:
+    """Whether runs can be signed here."""
+    return bool(_find_key(key_path()))
+
+
+def key_path() -> Path:
+    """Where the key is kept: in the configuration folder of this user."""
+    if sys.platform == "win32":
+        base = os.environ.get("APPDATA") or "~/AppData/Roaming"
+    else:
+        base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    with suppress(RuntimeError):  # there is no home folder
+        return Path(base).expanduser() / "misstep" / "key"
+    return Path(os.devnull)
+
+
+def _signature(key: bytes, run: str, settings: Settings, purpose: Purpose) -> str:
+    named = {**named_by(settings, purpose), "run": run, "verb": purpose.verb}
+    return hmac.new(key, msgspec.json.encode(named, order="deterministic"), "sha256").hexdigest()
+
+
+@cache
+def _find_key(path: Path) -> bytes:
+    """The key, made where there is none; empty where it can't be kept, or where others could read it."""
+    try:
+        if not path.exists():
+            _make_key(path)
+        status = path.stat()
+        own = sys.platform == "win32" or (
+            status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
+        )
+        return path.read_bytes() if own and stat.S_ISREG(status.st_mode) and status.st_size == _SIZE else b""
+    except OSError:
+        return b""
+
+
+def _make_key(path: Path) -> None:
+    """Of several processes that do this at once, all end up with the key of the first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".key-")  # readable by this user alone
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(_SIZE))
+        with suppress(FileExistsError):
+            os.link(partial, path)
+    finally:
+        os.unlink(partial)

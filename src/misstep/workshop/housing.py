@@ -25,6 +25,7 @@ from misstep.workshop.protocol import (
     from_warden,
     from_zygote,
 )
+from misstep.workshop.sandbox.bubblewrap import opened
 from misstep.workshop.sandbox.places import is_server
 from misstep.workshop.sandbox.sandbox import Sandbox
 from misstep.workshop.serving.census import namespace
@@ -78,16 +79,17 @@ class Housing:
     def _launch(self, python: str, sandbox: Sandbox, theirs: socket.socket) -> subprocess.Popen[bytes]:
         number = theirs.fileno()
         try:
-            return subprocess.Popen(
-                [*sandbox.command, _program(python), str(ENTRY), SERVING, str(number)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                pass_fds=[number],
-                env=sandbox.environment,
-                cwd="/",
-                start_new_session=True,
-            )
+            with opened(sandbox.command) as (command, files):
+                return subprocess.Popen(
+                    [*command, _program(python), str(ENTRY), SERVING, str(number)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    pass_fds=[number, *files],
+                    env=sandbox.environment,
+                    cwd="/",
+                    start_new_session=True,
+                )
         except OSError as error:
             self._line.close()
             hint = "give the path of the python in the environment that the tools are installed in"

@@ -31,9 +31,9 @@ _encoder = msgspec.json.Encoder()
 class Process:
     """The tools that `spec` means, in a process within a sandbox; it is a `Workbench`.
 
-    `start` loads them, and raises a `UsageError` where they can't be, or where nothing would keep tools that
-    look destructive from doing harm. Afterwards whatever happens to the process is a reaction, and nothing is
-    raised unless code can't be loaded again: calls to a server that is gone for good come to its death.
+    `start` loads them, and raises a `UsageError` where they can't be. Afterwards whatever happens to the
+    process is a reaction, and nothing is raised unless code can't be loaded again: calls to a server that is
+    gone for good come to its death.
     """
 
     def __init__(self, spec: str, conditions: Conditions | None = None) -> None:

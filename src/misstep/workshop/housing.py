@@ -22,6 +22,7 @@ from misstep.workshop.protocol import (
     Start,
     Stop,
     Stopped,
+    Watch,
     from_warden,
     from_zygote,
 )
@@ -60,7 +61,8 @@ class Housing:
         self._line = Line(ours)
         with theirs:
             self._process = self._launch(conditions.python, sandbox, theirs)
-        self._arrival = Arrival(spec, conditions.python, limit, is_over, self._line)
+        guards = 2 if sandbox.command else 1
+        self._arrival = Arrival(spec, conditions.python, limit, is_over, self._line, guards)
         ours, self._zygotes = socket.socketpair()
         self.control = Line(ours)
         litter = (sandbox.ground.path,) if sandbox.ground else ()
@@ -117,6 +119,11 @@ class Housing:
         except BaseException:
             self.kill()
             raise
+
+    def watch(self, busy: bool) -> None:
+        """Have the processes watched while calls are under way, and left in peace otherwise."""
+        with suppress(Lost):
+            self._line.send(Watch(busy))
 
     def measure(self) -> None:
         """Have it watched from now on whether the copy computes or waits."""

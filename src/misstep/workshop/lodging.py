@@ -47,6 +47,11 @@ class Lodging:
             self.close()
             raise
 
+    def watch(self, busy: bool) -> None:
+        """Say whether calls are under way."""
+        if self.housing is not None:
+            self.housing.watch(busy)
+
     def close(self) -> None:
         """End everything, and leave nothing behind."""
         self.abandon()

@@ -37,12 +37,14 @@ class Found(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-@functools.cache
 def find_bubblewrap() -> Found:
     """Bubblewrap, if it is installed and the system lets it do its work, which is found out by trying."""
     program = shutil.which(PROGRAM)
-    if not program:
-        return Found(problem="bubblewrap is not installed")
+    return _tried(program) if program else Found(problem="bubblewrap is not installed")
+
+
+@functools.cache
+def _tried(program: str) -> Found:
     calls = call_filter()
     if calls is None:
         return Found(problem=f"there is no system call filter for {os.uname().machine}")

@@ -3,6 +3,7 @@
 import ast
 import glob
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,10 +60,13 @@ def is_installation(folder: str) -> bool:
 def places_of_server(server: McpServer) -> Iterator[str]:
     """The program that a server is, and what its command, its variables and its folder name."""
     yield server.folder
-    if server.command:
-        yield from places_of_program(server.command[0])
-    for word in server.command:
+    for word in server.command[:1]:
+        yield from places_of_program(word)
+    for word in server.command[1:]:
         yield from _named(word.partition("=")[2] or word if word.startswith("-") else word)
+        for part in _words(word) if " " in word else ():  # a script of a shell
+            yield from places_of_program(part)
+            yield from _named(part)
     for value in server.environment.values():
         for part in value.split(os.pathsep):
             yield from _named(part)
@@ -75,6 +79,13 @@ def _named(word: str) -> Iterator[str]:
     yield path
     if os.path.isfile(path) and os.path.realpath(path).endswith(CODE):
         yield from project_of(path)
+
+
+def _words(script: str) -> list[str]:
+    try:
+        return shlex.split(script)
+    except ValueError:
+        return []
 
 
 def _installation(prefix: str) -> Iterator[str]:

@@ -145,7 +145,11 @@ def arrived(pipe: int) -> bytes:
 
 @pytest.mark.parametrize("name", SECRETS)
 def test_secrets_cannot_be_read(inside: Process, outside: Process, home: Path, name: str) -> None:
-    assert kind_of(inside, "read", path=f"{home}/{name}") in ("FileNotFoundError", "PermissionError", "NotADirectoryError")
+    assert kind_of(inside, "read", path=f"{home}/{name}") in (
+        "FileNotFoundError",
+        "PermissionError",
+        "NotADirectoryError",
+    )
     assert reaches(outside, "read", path=f"{home}/{name}")
 
 
@@ -162,13 +166,18 @@ def test_what_the_tool_needs_can_be_read(inside: Process, home: Path) -> None:
         assert react(inside, "read", path=f"{home}/work/project/{name}").text == f"reached {text}"
 
 
-def test_a_file_that_is_made_later_elsewhere_is_not_seen(inside: Process, outside: Process, home: Path) -> None:
+def test_a_file_that_is_made_later_elsewhere_is_not_seen(
+    inside: Process, outside: Process, home: Path
+) -> None:
     (home / "later.txt").write_text("later")
     assert kind_of(inside, "read", path=f"{home}/later.txt") == "FileNotFoundError"
     assert reaches(outside, "read", path=f"{home}/later.txt")
 
 
-@pytest.mark.parametrize("path", ["/etc/shadow", "/etc/machine-id", "/etc/ssh", "/var/log", "/var/lib", "/run/lock", "/root/.bashrc"])
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/shadow", "/etc/machine-id", "/etc/ssh", "/var/log", "/var/lib", "/run/lock", "/root/.bashrc"],
+)
 def test_of_the_system_only_programs_and_libraries_are_seen(inside: Process, path: str) -> None:
     assert kind_of(inside, "look" if os.path.isdir(path) else "read", path=path) == "FileNotFoundError"
 
@@ -236,7 +245,9 @@ def test_host_pipes_are_not_reached(
 def test_system_calls_that_no_tool_needs_are_refused(inside: Process, outside: Process, name: str) -> None:
     reaction = react(inside, "kernel", name=name)
     assert reaction.raised is not None
-    expected = "Function not implemented" if name in ("io_uring_setup", "clone3") else "Operation not permitted"
+    expected = (
+        "Function not implemented" if name in ("io_uring_setup", "clone3") else "Operation not permitted"
+    )
     assert reaction.raised.message.endswith(f"{name}: {expected}")
     if name in HARMLESS:
         control = react(outside, "kernel", name=name)

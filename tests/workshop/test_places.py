@@ -40,7 +40,10 @@ def called(spec: str, tool: str = "read", conditions: Conditions | None = None, 
 
 
 def test_a_tool_has_its_siblings_and_its_data(tmp_path: Path) -> None:
-    write(tmp_path, {"shop/tools.py": f"import sibling\n{READING}", "shop/sibling.py": "", "shop/data/x.txt": "x"})
+    write(
+        tmp_path,
+        {"shop/tools.py": f"import sibling\n{READING}", "shop/sibling.py": "", "shop/data/x.txt": "x"},
+    )
     write(tmp_path, {"above.txt": "above"})
     spec = f"{tmp_path}/shop/tools.py:read"
     assert called(spec, path="data/x.txt") == "x"
@@ -48,14 +51,21 @@ def test_a_tool_has_its_siblings_and_its_data(tmp_path: Path) -> None:
 
 
 def test_a_file_in_a_package_has_the_whole_package(tmp_path: Path) -> None:
-    files = {"shop/__init__.py": "", "shop/inner/__init__.py": "", "shop/inner/tools.py": READING, "shop/x.txt": "x"}
+    files = {
+        "shop/__init__.py": "",
+        "shop/inner/__init__.py": "",
+        "shop/inner/tools.py": READING,
+        "shop/x.txt": "x",
+    }
     write(tmp_path, {**files, "above.txt": "above"})
     spec = f"{tmp_path}/shop/inner/tools.py:read"
     assert called(spec, path="../x.txt") == "x"
     assert called(spec, path="../../above.txt") == "FileNotFoundError"
 
 
-def test_modules_of_the_working_folder_can_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_of_the_working_folder_can_be_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = {"tools/shop.py": f"import helpers, lib.more\n{READING}", "helpers.py": "", "lib/more.py": ""}
     write(tmp_path, {**files, "notes.txt": "private"})
     monkeypatch.chdir(tmp_path)
@@ -65,7 +75,10 @@ def test_modules_of_the_working_folder_can_be_imported(tmp_path: Path, monkeypat
 
 
 def test_of_a_home_only_code_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, {"shop.py": f"import sibling\n{READING}", "sibling.py": "", "taxes.csv": "private", ".netrc": ""})
+    write(
+        tmp_path,
+        {"shop.py": f"import sibling\n{READING}", "sibling.py": "", "taxes.csv": "private", ".netrc": ""},
+    )
     monkeypatch.setenv("HOME", str(tmp_path))
     assert called(f"{tmp_path}/shop.py:read", path="taxes.csv") == "FileNotFoundError"
     assert called(f"{tmp_path}/shop.py:read", path="sibling.py") == "returned"
@@ -102,7 +115,7 @@ def test_an_environment_with_code_that_is_written_elsewhere(tmp_path: Path) -> N
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "env")], check=True)
     (site,) = (tmp_path / "env").glob("lib/python3*/site-packages")
     packages = next(Path(path) for path in sys.path if os.path.exists(f"{path}/msgspec"))
-    finder = "import sys\nMAPPING: dict[str, str] = {'mapped': %r}\n" % str(tmp_path / "elsewhere/mapped")
+    finder = f"import sys\nMAPPING: dict[str, str] = {{'mapped': {str(tmp_path / 'elsewhere/mapped')!r}}}\n"
     finder += (
         "def install():\n    import importlib.util\n    class Finder:\n"
         "        @classmethod\n        def find_spec(cls, name, path=None, target=None):\n"
@@ -123,18 +136,25 @@ def test_an_environment_with_code_that_is_written_elsewhere(tmp_path: Path) -> N
         },
     )
     conditions = Conditions(limits=LIMITS, python=f"{tmp_path}/env/bin/python")
-    assert called(f"{tmp_path}/shop/tools.py:read", "read", conditions, path="tools.py").startswith("import lining")
+    assert called(f"{tmp_path}/shop/tools.py:read", "read", conditions, path="tools.py").startswith(
+        "import lining"
+    )
     private = f"{tmp_path}/elsewhere/private.txt"
     assert called(f"{tmp_path}/shop/tools.py:read", "read", conditions, path=private) == "FileNotFoundError"
 
 
 def test_what_the_sandbox_denies_is_no_finding(tmp_path: Path) -> None:
     """A file that is not shown, or that is hidden, is missing because of where the tool is tested."""
-    text = "\n\ndef taxes(year: int) -> str:\n    '''Read.'''\n    return (HERE / '../taxes.csv').read_text()\n"
+    text = (
+        "\n\ndef taxes(year: int) -> str:\n    '''Read.'''\n    return (HERE / '../taxes.csv').read_text()\n"
+    )
     text += "\n\ndef key(name: str) -> str:\n    '''Read.'''\n    return (HERE / '.env').read_text()\n"
     text += "\n\ndef ask(name: str) -> str:\n    '''Ask.'''\n    import socket\n"
     text += "    with socket.socket(socket.AF_UNIX) as line:\n        line.connect('/run/x')\n    return ''\n"
-    write(tmp_path, {"shop/tools.py": f"{READING}{text}tools = [taxes, key, ask]\n", "shop/.env": "", "taxes.csv": ""})
+    write(
+        tmp_path,
+        {"shop/tools.py": f"{READING}{text}tools = [taxes, key, ask]\n", "shop/.env": "", "taxes.csv": ""},
+    )
     settings = Settings(store=str(tmp_path / "store.db"), calls_per_tool=20, timeout=2.0, jobs=1)
     report = fuzz_tools(settings, [f"{tmp_path}/shop/tools.py:tools"])
     assert [finding.error for finding in report.findings] == []

@@ -68,6 +68,8 @@ def test_servers_elsewhere_are_called_only_if_that_is_said(shelter: Shelter, tmp
         '{"mcpServers": {"a": {"command": "true"}, "b": {"url": "http://127.0.0.1:9/mcp"}}}'
     )
     for spec in ("mcp:http://127.0.0.1:9/mcp", f"{tmp_path}/mcp.json"):
-        with pytest.raises(UsageError, match="no sandbox reaches the tools of http://127.0.0.1:9/mcp") as refused:
+        with pytest.raises(
+            UsageError, match=r"no sandbox reaches the tools of http://127\.0\.0\.1:9/mcp"
+        ) as refused:
             Process(spec, Conditions(shelter))
         assert "--sandbox none" in str(refused.value)

@@ -10,9 +10,9 @@ from typing import IO
 
 import msgspec
 
+from misstep.adapters.processes import family_seconds
 from misstep.adapters.subprocess.protocol import Unfit, Unloadable
 from misstep.adapters.subprocess.worker import OLDEST
-from misstep.adapters.processes import family_seconds
 from misstep.core.printed import readable
 from misstep.errors import UsageError
 from misstep.workshop.advice import advise

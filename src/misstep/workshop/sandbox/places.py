@@ -64,12 +64,6 @@ def places_for(spec: str, conditions: Conditions, network: bool) -> Places:
     )
 
 
-def folders_shown(spec: str) -> list[str]:
-    """The folders and files of a tool's own that its sandbox shows, the outermost only."""
-    places = dict.fromkeys(_named(_places_of_spec(spec)))
-    return [path for path in places if not _is_in(os.path.dirname(path), places)]
-
-
 def _places_of_spec(spec: str) -> Iterator[str]:
     servers = servers_meant(spec)
     if file := file_of(spec):

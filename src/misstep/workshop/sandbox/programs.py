@@ -151,4 +151,3 @@ def _mapped_in(file: str) -> Iterator[str]:
                 value = text.value if isinstance(text, ast.Constant) else ""
                 if isinstance(value, str) and os.path.isabs(value):
                     yield value if os.path.exists(value) else f"{value}.py"
-

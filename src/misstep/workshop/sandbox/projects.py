@@ -62,7 +62,10 @@ def modules_here(module: str) -> Iterator[str]:
 def is_common(folder: str) -> bool:
     """Whether a folder is one that holds all kinds of files, such as somebody's home."""
     homes = {os.path.expanduser("~"), _registered_home()}
-    common = {*listed_places()["common"], *(os.path.join(h, n) for h in homes for n in listed_places()["home"])}
+    common = {
+        *listed_places()["common"],
+        *(os.path.join(h, n) for h in homes for n in listed_places()["home"]),
+    }
     real = os.path.realpath(folder)
     return real in {os.path.realpath(each) for each in common} or os.path.dirname(real) == "/home"
 

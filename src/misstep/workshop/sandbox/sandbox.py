@@ -10,6 +10,7 @@ from misstep.errors import UsageError
 from misstep.workshop.conditions import Conditions
 from misstep.workshop.protocol import MEGABYTE
 from misstep.workshop.sandbox.bubblewrap import Word, find_bubblewrap, walls
+from misstep.workshop.sandbox.cgroup import Scope, cgroup_for
 from misstep.workshop.sandbox.environment import environment_for
 from misstep.workshop.sandbox.ground import Ground, sweep
 from misstep.workshop.sandbox.places import is_remote, places_for
@@ -80,13 +81,15 @@ def _bubblewrap(spec: str, conditions: Conditions, flags: tuple[Word, ...]) -> S
     limits = conditions.limits
     places = places_for(spec, conditions, network)
     open_to = {conditions.folder: folder} if conditions.folder else {}
-    command = walls(flags, places.shown, places.hidden, limits.disk, network, open_to)
+    scope = cgroup_for(limits)
+    unset = [word for name in scope.variables for word in ("--unsetenv", name)]
+    command = walls((*flags, *unset), places.shown, places.hidden, limits.disk, network, open_to)
     return Sandbox(
-        words=", ".join((reach, "read-only system", _memory(conditions))),
-        environment=environment_for(spec, conditions, home, ROOT),
+        words=", ".join((reach, "read-only system", _memory(conditions), *_by(scope))),
+        environment={**environment_for(spec, conditions, home, ROOT), **scope.variables},
         folder=folder,
         roots=(ROOT, SHARED_MEMORY),
-        command=command,
+        command=(*scope.command, *command),
     )
 
 
@@ -100,6 +103,10 @@ def _plain(spec: str, conditions: Conditions) -> Sandbox:
         roots=(root,),
         ground=ground,
     )
+
+
+def _by(scope: Scope) -> tuple[str, ...]:
+    return ("limits by cgroup",) if scope.command else ()
 
 
 def _memory(conditions: Conditions) -> str:

@@ -71,7 +71,7 @@ class _Watch:
                 return
 
     def _pause(self) -> float | None:
-        """Milliseconds until the next look. Idle tools are not looked at, unless they left something running."""
+        """Milliseconds until the next look; None if nobody is called and nothing was left running."""
         if self._busy:
             return TICK * 1000
         count = self._census.count(self._limits.processes)

@@ -45,6 +45,14 @@ def _own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _no_session() -> Iterator[None]:
+    """Whether systemd manages this session, and lets tools have cgroups, is not to change what is shown."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("XDG_RUNTIME_DIR", raising=False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> None:
     """A job in the background is deaf to interrupts, and so would be all that the tests start and interrupt."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

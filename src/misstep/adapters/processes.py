@@ -35,6 +35,22 @@ def listed() -> Iterator[Listed]:
                 yield Listed(int(name), int(fields[1]), int(fields[3]), seconds)
 
 
+def family_seconds(leader: int, skipped: int = 0) -> float:
+    """Seconds of processor time of a process and its descendants, but for generations that are skipped.
+
+    Those count as long as they have no children.
+    """
+    everybody = list(listed())
+    generation, total, number = [each for each in everybody if each.pid == leader], 0.0, 0
+    while generation:
+        pids = {each.pid for each in generation}
+        children = [each for each in everybody if each.parent in pids]
+        if number >= skipped or not children:
+            total += sum(each.seconds for each in generation)
+        generation, number = children, number + 1
+    return total
+
+
 def held_up(pid: int) -> dict[tuple[int, int], float]:
     """The seconds for which each thread of a process could have run while others did."""
     found = dict[tuple[int, int], float]()

@@ -47,7 +47,7 @@ AGENTS = (
 LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
 
 # What keeps tools from doing harm, what else is said about them.
-SHELTER = ("memory", "sandbox", "allow_network", "workspace", "descriptions")
+SHELTER = ("memory", "sandbox", "allow_network", "allow_read", "workspace", "descriptions")
 
 FUZZING = ("only", "time_per_tool", "calls_per_tool", "from_run", *SHELTER)
 

@@ -41,4 +41,5 @@ def lasting_places(settings: Settings) -> Settings:
         raise UsageError("is not a folder", hint, where=f"--workspace {workspace}")
     files = {name: lasting_path(getattr(settings, name)) for name in FILES}
     folders = {name: os.path.abspath(path) if (path := getattr(settings, name)) else "" for name in FOLDERS}
-    return settings.overlay({**files, **folders})
+    allowed = [os.path.abspath(os.path.expanduser(path)) for path in settings.allow_read]
+    return settings.overlay({**files, **folders, "allow_read": tuple(allowed)})

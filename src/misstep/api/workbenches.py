@@ -69,6 +69,7 @@ def conditions_of(settings: Settings) -> Conditions:
         shelter=settings.sandbox,
         limits=Limits(timeout=settings.timeout, memory=settings.memory << 20),
         allow_network=settings.allow_network,
+        allow_read=settings.allow_read,
         workspace=settings.workspace,
         python=settings.python or sys.executable,
         only=settings.only,

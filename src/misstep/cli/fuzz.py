@@ -53,7 +53,8 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     """Find inputs that crash or hang tools.
 
     SPEC is file.py:name or package.module:name (a function, a tool of a framework, a list of them, a
-    toolkit), mcp:COMMAND, mcp:URL or mcp.json. Tools run in a sandbox; nothing they do leaves it.
+    toolkit), mcp:COMMAND, mcp:URL or mcp.json. Tools run in a bubblewrap sandbox: they can't write to
+    your files, and read only their own. --sandbox none runs them with all your rights instead.
 
     With --agent, each defect is put to the agent: would a natural request ever lead there? With --method
     greybox or whitebox nothing is fuzzed: a model is asked for requests that make the tools crash.

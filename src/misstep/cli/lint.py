@@ -32,6 +32,7 @@ USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0
     "python",
     "sandbox",
     "allow_network",
+    "allow_read",
     "workspace",
     "descriptions",
     "seed",

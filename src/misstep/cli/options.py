@@ -28,6 +28,7 @@ _SEVERAL = ("agent_args", "model_roles", *LISTS)
 _METAVARS = {
     "actions": "N-M",
     "agent": "AGENT",
+    "allow_read": "PATH",
     "agent_args": "KEY=VALUE",
     "baseline": "RUN",
     "beside": "RUN|FILE",

@@ -28,7 +28,7 @@ def tool_group() -> None:
 
 @click.command("list")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
-@settings_options("python", "sandbox", "workspace", "descriptions", "json")
+@settings_options("python", "sandbox", "allow_read", "workspace", "descriptions", "json")
 def list_command(settings: Settings, specs: tuple[str, ...]) -> int:
     """List tools and what they take, without calling any.
 

@@ -11,7 +11,7 @@ from misstep.core.settings import Settings
 
 WIDTH = 100
 # What the calls depend on; everything else is about the run in which the defects were found.
-_FACTS = ("allow_network", "memory", "python", "sandbox", "timeout", "workspace")
+_FACTS = ("allow_network", "allow_read", "memory", "python", "sandbox", "timeout", "workspace")
 
 # Whatever comes from outside is a literal, written by Python itself: no text can be more than a text.
 _HEAD = '''\
@@ -52,6 +52,8 @@ def regression_tests(report: FuzzReport, settings: Settings, folder: str) -> str
 def _place(value: object, folder: str) -> str:
     """The value as Python writes it; what is in a file below the folder, by its way from there."""
     inside = os.path.join(folder, "")
+    if isinstance(value, tuple):
+        return f"({''.join(f'{_place(each, folder)}, ' for each in value)})"
     if not isinstance(value, str) or not value.startswith(inside):
         return repr(value)
     return f"str(HERE / {value.removeprefix(inside)!r})"

@@ -10,6 +10,7 @@ from typing import IO
 
 import msgspec
 
+from misstep.adapters.processes import family_seconds
 from misstep.adapters.subprocess.protocol import Unfit, Unloadable
 from misstep.adapters.subprocess.worker import OLDEST
 from misstep.core.printed import readable
@@ -20,11 +21,35 @@ from misstep.workshop.protocol import Loaded, from_warden
 from misstep.workshop.sandbox.places import is_server
 
 GRACE = 3.0  # seconds for the reason to be told
+LONGEST = 10  # times the limit: for so long it is waited for whatever makes progress
+STEP = 0.05  # seconds of processor time that are progress
 LOOK = 0.5  # seconds until somebody who waits looks whether to go on
 KEPT = 4096  # bytes of what the process prints meanwhile; only the end is of interest
 SHOWN = 12  # lines of it
 
 _loading: msgspec.json.Decoder[Loaded | Unloadable] = msgspec.json.Decoder(Loaded | Unloadable)
+
+
+class Patience:
+    """How long to wait for something that should change: so many seconds from when it last did."""
+
+    def __init__(self, limit: float, measure: Callable[[], float]) -> None:
+        self._limit = limit
+        self._measure = measure
+        self._began = self._changed_at = time.monotonic()
+        self._size = measure()
+
+    @property
+    def seconds(self) -> float:
+        """For which it has been waited so far."""
+        return time.monotonic() - self._began
+
+    def left(self) -> float:
+        """Seconds that are left, if nothing changes."""
+        now, size = time.monotonic(), self._measure()
+        if abs(size - self._size) >= STEP:  # less, if a process has ended
+            self._size, self._changed_at = size, now
+        return min(self._changed_at + self._limit, self._began + LONGEST * self._limit) - now
 
 
 class GivenUp(Exception):
@@ -34,11 +59,14 @@ class GivenUp(Exception):
 class Arrival:
     """News of the tools that `spec` means from a process, whose `warden` line tells of the worst.
 
-    They have to come within so many seconds. Raises `GivenUp` as soon as it `is_over`.
+    The first `guards` generations of processes load nothing: bubblewrap, if it is there, and the warden.
+
+    It is given up on when the process has neither computed nor printed anything for so many seconds, and in
+    the end whatever it does. Raises `GivenUp` as soon as it `is_over`.
     """
 
     def __init__(
-        self, spec: str, python: str, limit: float, is_over: Callable[[], bool], warden: Line
+        self, spec: str, python: str, limit: float, is_over: Callable[[], bool], warden: Line, guards: int
     ) -> None:
         self._spec = spec
         self._named = _from_here(spec)
@@ -47,15 +75,17 @@ class Arrival:
         self._is_over = is_over
         self._warden = warden
         self._printed = bytearray()
+        self._bytes = 0
+        self._guards = guards
 
     def await_tools(self, line: Line, process: subprocess.Popen[bytes]) -> Loaded:
         """What is said of the tools over a line; a `UsageError` says why there are none."""
         assert process.stderr is not None
-        until = time.monotonic() + self._limit
+        patience = Patience(self._limit, lambda: self._progress(process.pid))
         try:
-            news = _loading.decode(self._next_row(line, process.stderr, until))
+            news = _loading.decode(self._next_row(line, process.stderr, patience))
         except TimeoutError:
-            message = f"'{self._named}' was not loaded within {self._limit:g} seconds"
+            message = f"'{self._named}' was not loaded within {patience.seconds:.0f} seconds"
             raise UsageError(message, *self._last_words(process.stderr), self._what_to_do()) from None
         except (Lost, msgspec.MsgspecError, RecursionError):
             raise self._obituary(process.stderr) from None
@@ -71,13 +101,17 @@ class Arrival:
             return "does the command start an MCP server? start it by hand to see what it waits for"
         return "see what its import waits for: tools have to be there soon after it"
 
-    def _next_row(self, line: Line, printed: IO[bytes], until: float) -> bytes:
+    def _progress(self, process: int) -> float:
+        """Something that changes as long as the tools are being loaded."""
+        return family_seconds(process, self._guards) + self._bytes
+
+    def _next_row(self, line: Line, printed: IO[bytes], patience: "Patience") -> bytes:
         """The next row, while what is printed is read as well, so that nobody has to wait for that."""
         poll = select.poll()
         poll.register(line, select.POLLIN)
         poll.register(printed, select.POLLIN)
         while (row := line.take()) is None:
-            if (left := until - time.monotonic()) <= 0:
+            if (left := patience.left()) <= 0:
                 raise TimeoutError
             if self._is_over():
                 raise GivenUp
@@ -91,6 +125,7 @@ class Arrival:
     def _read(self, printed: IO[bytes]) -> bool:
         data = os.read(printed.fileno(), 1 << 16)
         self._printed += data
+        self._bytes += len(data)
         del self._printed[:-KEPT]
         return bool(data)
 

@@ -22,9 +22,11 @@ from misstep.workshop.protocol import (
     Start,
     Stop,
     Stopped,
+    Watch,
     from_warden,
     from_zygote,
 )
+from misstep.workshop.sandbox.bubblewrap import opened
 from misstep.workshop.sandbox.places import is_server
 from misstep.workshop.sandbox.sandbox import Sandbox
 from misstep.workshop.serving.census import namespace
@@ -59,7 +61,8 @@ class Housing:
         self._line = Line(ours)
         with theirs:
             self._process = self._launch(conditions.python, sandbox, theirs)
-        self._arrival = Arrival(spec, conditions.python, limit, is_over, self._line)
+        guards = 2 if sandbox.command else 1
+        self._arrival = Arrival(spec, conditions.python, limit, is_over, self._line, guards)
         ours, self._zygotes = socket.socketpair()
         self.control = Line(ours)
         litter = (sandbox.ground.path,) if sandbox.ground else ()
@@ -78,16 +81,17 @@ class Housing:
     def _launch(self, python: str, sandbox: Sandbox, theirs: socket.socket) -> subprocess.Popen[bytes]:
         number = theirs.fileno()
         try:
-            return subprocess.Popen(
-                [*sandbox.command, _program(python), str(ENTRY), SERVING, str(number)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                pass_fds=[number],
-                env=sandbox.environment,
-                cwd="/",
-                start_new_session=True,
-            )
+            with opened(sandbox.command) as (command, files):
+                return subprocess.Popen(
+                    [*command, _program(python), str(ENTRY), SERVING, str(number)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    pass_fds=[number, *files],
+                    env=sandbox.environment,
+                    cwd="/",
+                    start_new_session=True,
+                )
         except OSError as error:
             self._line.close()
             hint = "give the path of the python in the environment that the tools are installed in"
@@ -115,6 +119,11 @@ class Housing:
         except BaseException:
             self.kill()
             raise
+
+    def watch(self, busy: bool) -> None:
+        """Have the processes watched while calls are under way, and left in peace otherwise."""
+        with suppress(Lost):
+            self._line.send(Watch(busy))
 
     def measure(self) -> None:
         """Have it watched from now on whether the copy computes or waits."""

@@ -11,9 +11,8 @@ from misstep.workshop.conditions import Conditions
 from misstep.workshop.housing import SOON, Housing, never
 from misstep.workshop.line import Line, Lost
 from misstep.workshop.protocol import Loaded, Overrun, Stopped
-from misstep.workshop.sandbox.destruction import refuse_destruction
-from misstep.workshop.sandbox.places import anchored, is_remote, is_server
-from misstep.workshop.sandbox.sandbox import Sandbox, sandbox_for
+from misstep.workshop.sandbox.places import anchored, is_server
+from misstep.workshop.sandbox.sandbox import Sandbox, refuse_remote, sandbox_for
 
 PAUSE = 5.0  # seconds until a server that could not be reached is looked for again
 
@@ -26,6 +25,7 @@ class Lodging:
 
     def __init__(self, spec: str, conditions: Conditions) -> None:
         self.spec = anchored(spec)
+        refuse_remote(self.spec, conditions)
         self._conditions = conditions
         self.sandbox: Sandbox = sandbox_for(self.spec, conditions)
         self._is_server = self.is_apart = is_server(spec)
@@ -33,7 +33,6 @@ class Lodging:
         self.housing: Housing | None = None
         self.line: Line | None = None
         self.tools: tuple[Described, ...] = ()
-        self._own: tuple[Described, ...] = ()  # in their own words
         self.files: tuple[str, ...] = ()
         self.skipped: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
@@ -44,10 +43,14 @@ class Lodging:
         """Load the tools, and open them to calls."""
         try:
             self._open()
-            refuse_destruction(self._own, self.sandbox, self._conditions, is_remote(self.spec))
         except BaseException:
             self.close()
             raise
+
+    def watch(self, busy: bool) -> None:
+        """Say whether calls are under way."""
+        if self.housing is not None:
+            self.housing.watch(busy)
 
     def close(self) -> None:
         """End everything, and leave nothing behind."""
@@ -96,7 +99,7 @@ class Lodging:
         self.line = self.housing = None
 
     def _open(self) -> None:
-        if self.sandbox.holds:  # what there is to hide may have changed
+        if self.sandbox.command:  # what there is to hide may have changed
             self.sandbox = sandbox_for(self.spec, self._conditions)
         self.sandbox.prepare()
         self.housing = Housing(self.spec, self._conditions, self.sandbox, self.is_apart, is_over=self.is_over)
@@ -124,6 +127,6 @@ class Lodging:
         return None
 
     def _take(self, loaded: Loaded) -> None:
-        self._own, self.files = loaded.tools, loaded.files
+        self.files = loaded.files
         self.tools = tuple([reworded(each, self._conditions.wordings) for each in loaded.tools])
         self.skipped, self.notes = loaded.skipped, loaded.notes

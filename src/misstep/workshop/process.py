@@ -31,9 +31,9 @@ _encoder = msgspec.json.Encoder()
 class Process:
     """The tools that `spec` means, in a process within a sandbox; it is a `Workbench`.
 
-    `start` loads them, and raises a `UsageError` where they can't be, or where nothing would keep tools that
-    look destructive from doing harm. Afterwards whatever happens to the process is a reaction, and nothing is
-    raised unless code can't be loaded again: calls to a server that is gone for good come to its death.
+    `start` loads them, and raises a `UsageError` where they can't be. Afterwards whatever happens to the
+    process is a reaction, and nothing is raised unless code can't be loaded again: calls to a server that is
+    gone for good come to its death.
     """
 
     def __init__(self, spec: str, conditions: Conditions | None = None) -> None:
@@ -91,6 +91,7 @@ class Process:
     def start(self) -> None:
         """Load the tools, and be ready for calls."""
         self._lodging.start()
+        self._lodging.watch(False)
         self._is_fresh = True
 
     def close(self) -> None:
@@ -107,6 +108,7 @@ class Process:
         source, self._patience = iter(probes), patience
         sent, unsent = deque[Probe](), deque[Probe]()
         lodging = self._lodging
+        lodging.watch(True)
         try:
             while True:
                 if len(sent) + len(unsent) <= AHEAD:
@@ -135,6 +137,7 @@ class Process:
         finally:
             if sent:
                 lodging.end()
+            lodging.watch(False)
 
     def reset(self) -> None:
         """Put the tools' state and their files back to what they were when they had been loaded."""
@@ -143,6 +146,7 @@ class Process:
         self._lodging.end()
         try:
             self._begin_again()
+            self._lodging.watch(False)
         except GivenUp:
             return  # there will be no more calls, or a new start before them
 

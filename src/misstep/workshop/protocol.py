@@ -40,6 +40,15 @@ class Guard(_Message, frozen=True):
     litter: tuple[str, ...] = ()
 
 
+class Watch(_Message, frozen=True):
+    """Whether calls are under way, while which the warden looks at all processes again and again.
+
+    It does so from the beginning, since tools are loaded then.
+    """
+
+    busy: bool
+
+
 class Load(_Message, frozen=True):
     """Load the tools that `spec` means.
 
@@ -118,6 +127,7 @@ FromZygote: TypeAlias = Loaded | Unloadable | Stopped
 FromWarden: TypeAlias = Unfit | Overrun
 
 to_warden: msgspec.json.Decoder[Guard] = msgspec.json.Decoder(Guard)
+while_guarding: msgspec.json.Decoder[Watch] = msgspec.json.Decoder(Watch)
 from_warden: msgspec.json.Decoder[FromWarden] = msgspec.json.Decoder(FromWarden)
 to_zygote: msgspec.json.Decoder[ToZygote] = msgspec.json.Decoder(ToZygote)
 from_zygote: msgspec.json.Decoder[FromZygote] = msgspec.json.Decoder(FromZygote)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from misstep.errors import UsageError
-from misstep.workshop.sandbox.bubblewrap import Found
 from tests.api.benchmarking.contests import first_tasks, model, run, solution_of, verdicts
 from tests.scripted import Call, Script, calling
 from tests.workshop.trying import needs_bubblewrap
@@ -122,14 +121,13 @@ def test_our_own_tools_work_without_a_sandbox_and_stay_inside(tmp_path: Path, ou
 
 
 @pytest.mark.parametrize("tools", ["plain", "shell"])
-def test_tools_that_could_do_harm_are_refused_where_nothing_holds_them(
+def test_tools_are_refused_where_there_is_no_sandbox(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: str
 ) -> None:
-    missing = Found(problem="bubblewrap is not installed")
-    monkeypatch.setattr("misstep.workshop.sandbox.sandbox.find_bubblewrap", lambda: missing)
+    monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError) as refused:
         run(tmp_path, tools, agent="sim:idle", sandbox="auto", count=1)
-    assert "not called without a sandbox" in str(refused.value)
+    assert "there is no sandbox for the tools: bubblewrap is not installed" in str(refused.value)
     assert "--sandbox none" in str(refused.value)
     assert verdicts(run(tmp_path, tools, agent="sim:idle", sandbox="none", count=1)) == ["failed"]
 

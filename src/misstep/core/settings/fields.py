@@ -170,9 +170,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     groups: Annotated[str, _doc("A file with the tools of each group, by its name.")] = ""
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "none"],
-        _doc("What keeps tools from doing harm; auto refuses dangerous ones where there is no bubblewrap."),
+        _doc("Sandbox for tools; auto needs bubblewrap, none runs them with all your rights."),
     ] = "auto"
     allow_network: Annotated[bool, _doc("Let tools use the network.")] = False
+    allow_read: Annotated[
+        tuple[str, ...], _doc("A file or folder that tools may read in the sandbox; may be repeated.")
+    ] = ()
     memory: Annotated[
         int, Meta(ge=64, le=10**6), _doc("Megabytes that a tool may use beyond what loading it took.")
     ] = 1024

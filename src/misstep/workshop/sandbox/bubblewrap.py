@@ -1,45 +1,56 @@
-"""Command lines of bubblewrap, which gives processes a system of their own that they can't change."""
+"""Command lines of bubblewrap, which gives processes a file tree, processes and a network of their own."""
 
 import functools
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias
 
 import msgspec
 
 from misstep.workshop.protocol import MEGABYTE
+from misstep.workshop.sandbox.seccomp import call_filter
 
 PROGRAM = "bwrap"
 PATIENCE = 20.0  # seconds
 SHARED_MEMORY = 64 * MEGABYTE
 TEMPORARY = "/tmp"
+HOME = f"{TEMPORARY}/misstep/home"
 EMPTY = str(1 << 16)  # bytes of a folder in the place of a hidden one
 # Root inside may still be root to these, which no namespace keeps apart.
 OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/mtrr", "/proc/acpi", "/proc/scsi", "/proc/fs")
 # Not --die-with-parent: that goes by the thread that has started it. The warden ends with its line instead.
 APART = ("--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--new-session", "--as-pid-1")
-NAME_SERVICE = ("/run/systemd/resolve", "/run/resolvconf")  # where the system looks names up
 NO_MORE_NAMESPACES = "--disable-userns"  # from 0.8 on, and not where it is installed with the rights of root
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
+
+Word: TypeAlias = str | bytes  # bytes stand for the number of an open file with this content
 
 
 class Found(msgspec.Struct, frozen=True):
     """The program with the flags that work here; or what the problem is."""
 
     program: str = ""
-    flags: tuple[str, ...] = ()
+    flags: tuple[Word, ...] = ()
     problem: str = ""
 
 
-@functools.cache
 def find_bubblewrap() -> Found:
     """Bubblewrap, if it is installed and the system lets it do its work, which is found out by trying."""
     program = shutil.which(PROGRAM)
-    if not program:
-        return Found(problem="bubblewrap is not installed")
+    return _tried(program) if program else Found(problem="bubblewrap is not installed")
+
+
+@functools.cache
+def _tried(program: str) -> Found:
+    calls = call_filter()
+    if calls is None:
+        return Found(problem=f"there is no system call filter for {os.uname().machine}")
     problem = ""
     for more in ((NO_MORE_NAMESPACES,), ()):
-        flags = (program, *APART, *more)
+        flags = (program, *APART, *more, "--seccomp", calls)
         problem = _try(flags)
         if not problem:
             return Found(program, flags)
@@ -47,70 +58,116 @@ def find_bubblewrap() -> Found:
 
 
 def walls(
-    flags: Sequence[str],
-    needed: Sequence[str],
-    hidden: Sequence[str],
+    flags: Sequence[Word],
+    shown: Iterable[str],
+    hidden: Iterable[str],
     disk: int,
     network: bool,
     open_to: Mapping[str, str],
-) -> tuple[str, ...]:
-    """What to put before a command, so that it sees the system but can't change it.
+) -> tuple[Word, ...]:
+    """What to put before a command, so that it sees nothing of the host's files but what is `shown`.
 
-    It can write to /tmp and to shared memory, so many bytes. Places that are `hidden` are empty, but what is
-    `needed` can be read wherever it is. It is `open_to` folders under other names, which it can write to.
+    All of that is read-only, and what is `hidden` in it is empty. The command can write `disk` bytes to /tmp,
+    and some to shared memory. It is `open_to` folders under other names, which it can write to.
     """
-    shown = [*needed, *(NAME_SERVICE if network else ())]
     sharing = ("--share-net",) if network else ()
     bound = [word for folder, name in open_to.items() for word in ("--bind", folder, name)]
-    return (*flags, *sharing, *_system(disk), *_hiding(shown, hidden), *bound, "--")
+    mounts = (*_devices(disk), *_accounts(), *_mounts(shown, hidden), *bound)
+    return (*flags, *sharing, *mounts, "--remount-ro", "/", "--")
 
 
-def _try(flags: Sequence[str]) -> str:
+@contextmanager
+def opened(command: Sequence[Word]) -> Iterator[tuple[list[str], list[int]]]:
+    """The command with numbers of open files in it, and these numbers; they are closed afterwards."""
+    words, numbers = list[str](), list[int]()
     try:
-        tried = subprocess.run(
-            [*flags, *_system(MEGABYTE), "--", shutil.which("true") or "/bin/true"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        for word in command:
+            if isinstance(word, bytes):
+                numbers.append(_file_with(word))
+            words.append(str(numbers[-1]) if isinstance(word, bytes) else word)
+        yield words, numbers
+    finally:
+        for number in numbers:
+            os.close(number)
+
+
+def _file_with(content: bytes) -> int:
+    number = os.memfd_create("misstep")
+    os.write(number, content)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
+
+
+def _try(flags: Sequence[Word]) -> str:
+    true = shutil.which("true") or "/bin/true"
+    try:
+        with opened([*walls(flags, SYSTEM, (), MEGABYTE, False, {}), true]) as (command, files):
+            tried = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=PATIENCE,
+                check=False,
+                pass_fds=files,
+            )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     said = tried.stderr.decode("utf-8", "replace").strip().splitlines()
     return "" if tried.returncode == 0 else (said[-1] if said else f"status {tried.returncode}")
 
 
-def _system(disk: int) -> Iterator[str]:
-    yield from ("--ro-bind", "/", "/", "--dev", "/dev")
+def _devices(disk: int) -> Iterator[Word]:
+    yield from ("--dev", "/dev")
     yield from ("--size", str(SHARED_MEMORY), "--perms", "1777", "--tmpfs", "/dev/shm")
     yield from ("--remount-ro", "/dev", "--proc", "/proc")
     for path in OF_THE_KERNEL:
         yield from ("--ro-bind-try", path, path)
     yield from ("--size", str(disk), "--perms", "1777", "--tmpfs", TEMPORARY)
+    yield from ("--dir", "/run", "--dir", "/var", "--symlink", TEMPORARY, "/var/tmp")
     yield from ("--hostname", "sandbox")
 
 
-def _hiding(needed: Sequence[str], hidden: Sequence[str]) -> Iterator[str]:
-    """Put nothing in the place of what is hidden, and back what is needed of it, from outside in."""
-    wanted = {**dict.fromkeys(filter(os.path.exists, needed), True), **dict.fromkeys(hidden, False)}
-    places: dict[str, bool] = {"/": True, TEMPORARY: False}
+def _accounts() -> Iterator[Word]:
+    """This user and nobody else, since programs ask for the name and the home of their user."""
+    user, group = os.getuid(), os.getgid()
+    name = "user" if user else "root"
+    nobody = "nobody:x:65534:65534::/nonexistent:/bin/false\n"
+    yield from ("--ro-bind-data", f"{name}:x:{user}:{group}::{HOME}:/bin/sh\n{nobody}".encode())
+    yield "/etc/passwd"
+    yield from ("--ro-bind-data", f"{name}:x:{group}:\nnogroup:x:65534:\n".encode(), "/etc/group")
+
+
+def _mounts(shown: Iterable[str], hidden: Iterable[str]) -> Iterator[str]:
+    """Mount what is shown, and put nothing in the place of what is hidden, from outside in."""
+    wanted = {**dict.fromkeys(filter(os.path.exists, shown), True), **dict.fromkeys(hidden, False)}
+    places: dict[str, bool] = {"/": False, TEMPORARY: False}
+    empty = list[str]()
     for path, is_shown in sorted(wanted.items()):
-        if is_shown != _innermost(path, places):
-            places[path] = is_shown
-            yield from _shown(path) if is_shown else _hidden(path)
-    for path, is_shown in places.items():
-        if not is_shown and path != TEMPORARY and os.path.isdir(path):
-            yield from ("--remount-ro", path)
+        if is_shown == _innermost(path, places):
+            continue
+        places[path] = is_shown
+        if is_shown:
+            yield from _shown(path, wanted)
+        else:
+            yield from _hidden(path)
+            empty += [path] if os.path.isdir(path) else []
+    for path in empty:
+        yield from ("--remount-ro", path)
 
 
-def _innermost(path: str, places: dict[str, bool]) -> bool:
+def _innermost(path: str, places: Mapping[str, bool]) -> bool:
     """Whether the smallest of the places that a path is in or is itself can be seen."""
     while path not in places:
+        if path == "/":
+            return False
         path = os.path.dirname(path)
     return places[path]
 
 
-def _shown(path: str) -> tuple[str, ...]:
+def _shown(path: str, wanted: Mapping[str, bool]) -> tuple[str, ...]:
+    """A link stays one where it leads to something that can be seen."""
+    if os.path.islink(path) and _innermost(os.path.realpath(path), wanted):
+        return "--symlink", os.readlink(path), path
     return "--ro-bind", path, path
 
 

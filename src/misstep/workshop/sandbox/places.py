@@ -1,22 +1,33 @@
-"""Places on the disk: those that tools need in order to be loaded, and those that are nobody's business."""
+"""The part of the host's files that a sandbox shows."""
 
-import functools
-import glob
 import os
-import pwd
 import shlex
-import shutil
 import sys
-import tomllib
-from collections.abc import Collection, Iterable, Iterator
-from importlib import resources
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import msgspec
 
 from misstep.adapters.toolset.spec import MCP, file_of, servers_meant
 from misstep.workshop.conditions import Conditions
+from misstep.workshop.sandbox.programs import (
+    editable_projects,
+    installed_places,
+    is_installation,
+    places_of_program,
+    places_of_server,
+    searched_places,
+)
+from misstep.workshop.sandbox.projects import listed_places, modules_here, names_of, project_of, secrets_in
 
-CODE = (".py", ".json", ".toml", ".js", ".mjs", ".cjs", ".ts")
-SOCKETS = "/proc/net/unix"
+OURSELVES = str(Path(__file__).parents[2])
+
+
+class Places(msgspec.Struct, frozen=True):
+    """What is `shown`, and what is `hidden` in it."""
+
+    shown: tuple[str, ...]
+    hidden: tuple[str, ...]
 
 
 def anchored(spec: str) -> str:
@@ -39,130 +50,39 @@ def is_remote(spec: str) -> bool:
     return bool(servers) and all(server.url for server in servers or ())
 
 
-def hidden_places() -> list[str]:
-    """What there is of the places that tools must not read; what they need of them is put back."""
-    places = _places()
-    own = {os.path.realpath(home) for home in (os.path.expanduser("~"), _registered_home())}
-    others = others_homes(places["homes"], own, os.environ.get("PATH", "").split(os.pathsep))
-    homes = [*own, *(home for home, is_useful in others.items() if is_useful)]
-    known = [
-        *(os.path.join(home, name) for home in sorted(homes) for name in places["home"]),
-        *(home for home, is_useful in others.items() if not is_useful),
-        *places["system"],
-    ]
-    return [path for path in known if os.path.exists(path) and not os.path.islink(path)]
-
-
-def others_homes(patterns: Iterable[str], own: Collection[str], programs: Iterable[str]) -> dict[str, bool]:
-    """Homes that can be read and are none of our `own`, and whether any of our `programs` are there."""
-    found = sorted({os.path.realpath(path) for pattern in patterns for path in glob.glob(pattern)})
-    used = [*own, *filter(os.path.isabs, programs)]
-    around = {place for path in own for place in _around(path)}
-    inside = {place for path in used for name in (path, os.path.realpath(path)) for place in _around(name)}
-    homes = [home for home in found if os.path.isdir(home) and os.access(home, os.R_OK | os.X_OK)]
-    return {home: home in inside for home in homes if home not in around}
-
-
-def _around(path: str) -> Iterator[str]:
-    """A folder with all folders that it is in."""
-    yield path
-    while (outer := os.path.dirname(path)) != path:
-        path = outer
-        yield path
-
-
-def _registered_home() -> str:
-    """Our home as the system knows it, whatever the environment says."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_dir
-    except KeyError:
-        return os.path.expanduser("~")
-
-
-def open_sockets() -> list[str]:
-    """Sockets by which other processes can be talked to, for which no network is needed."""
-    try:
-        with open(SOCKETS, encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().splitlines()[1:]
-    except OSError:
-        return []
-    paths = {line.partition(" /")[2] for line in lines}
-    return sorted(f"/{path}" for path in paths if path and _is_within_reach(f"/{path}"))
-
-
-def _is_within_reach(path: str) -> bool:
-    """Whether it is there, and the way to it is open to this user without the rights of root.
-
-    Nobody inside a sandbox has those, and to root itself such a place could not even be hidden.
-    """
-    try:
-        folders = [os.stat(folder) for folder in Path(path).parents]
-    except OSError:
-        return False
-    own = [0o100 if folder.st_uid == os.geteuid() else 0o011 for folder in folders]
-    return os.path.exists(path) and all(
-        folder.st_mode & bits for folder, bits in zip(folders, own, strict=True)
+def places_for(spec: str, conditions: Conditions, network: bool) -> Places:
+    """What the interpreter, the tools and their packages need, and what the user allows."""
+    system = [*listed_places()["system"], *(listed_places()["network"] if network else ())]
+    installed = _named([*places_of_program(conditions.python or sys.executable), *installed_places()])
+    tools = _named([*_places_of_spec(spec), *searched_places()])
+    code = [*tools, *_named(editable_projects([*installed, *tools]))]
+    own = [path for path in code if not is_installation(path)]
+    allowed = _named([*conditions.allow_read, conditions.workspace])
+    return Places(
+        (*system, *installed, *code, OURSELVES, *allowed),
+        tuple(each for each in secrets_in(own) if not _is_in(each, allowed)),
     )
 
 
-def needed_places(spec: str, conditions: Conditions) -> list[str]:
-    """Folders and files that have to be there for the tools to be loaded."""
-    given = [
-        *_places_of_spec(spec),
-        *_places_of_python(conditions.python),
-        str(Path(__file__).parents[2]),
-        *os.environ.get("PYTHONPATH", "").split(os.pathsep),
-        conditions.workspace,
-    ]
-    found = [os.path.abspath(path) for path in given if path]
-    return list(dict.fromkeys([path for each in found for path in (each, os.path.realpath(each))]))
-
-
 def _places_of_spec(spec: str) -> Iterator[str]:
+    servers = servers_meant(spec)
     if file := file_of(spec):
-        yield from _neighbourhood(file)
-    elif not spec.startswith(MCP):
-        yield os.getcwd()
-    for server in servers_meant(spec) or ():
-        yield server.folder
-        for word in server.command:
-            program = shutil.which(word) or word
-            if os.path.isabs(program) and os.path.exists(program):
-                yield from _neighbourhood(program)
+        yield from [file] if file.endswith(".json") else project_of(file)
+    elif servers is None:
+        yield from modules_here(spec.partition(":")[0])
+    for server in servers or ():
+        yield from places_of_server(server)
 
 
-def _neighbourhood(file: str) -> Iterator[str]:
-    """A file with its folder, by all its names; of a folder that everybody uses only what may be code."""
-    for path in (os.path.abspath(file), os.path.realpath(file)):
-        yield path
-        folder = os.path.dirname(path)
-        if folder not in _places()["common"]:
-            yield folder
-            continue
-        with os.scandir(folder) as beside:
-            yield from [each.path for each in beside if _may_be_code(each)]
+def _named(paths: Iterable[str]) -> list[str]:
+    """Those that exist, by all their names."""
+    found = [os.path.abspath(os.path.expanduser(path)) for path in paths if path]
+    names = dict.fromkeys(name for path in dict.fromkeys(found) for name in names_of(path))
+    return [name for name in names if os.path.exists(name) and name != "/"]
 
 
-@functools.cache
-def _places() -> dict[str, list[str]]:
-    text = resources.files(__package__).joinpath("data/places.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def _may_be_code(entry: os.DirEntry[str]) -> bool:
-    if entry.is_dir(follow_symlinks=False):
-        return os.path.exists(os.path.join(entry.path, "__init__.py"))
-    return entry.name.endswith(CODE)
-
-
-def _places_of_python(python: str) -> Iterator[str]:
-    program = shutil.which(os.path.expanduser(python)) or python
-    for path in (os.path.abspath(program), os.path.realpath(program)):
-        yield os.path.dirname(os.path.dirname(path))  # its prefix
-    if os.path.realpath(program) == os.path.realpath(sys.executable):
-        yield from (path for path in sys.path if os.path.isdir(path))
-        yield sys.prefix
-        yield sys.base_prefix
+def _is_in(path: str, places: Iterable[str]) -> bool:
+    return any(path == place or path.startswith(os.path.join(place, "")) for place in places)
 
 
 def _words(target: str) -> list[str]:

@@ -1,38 +1,43 @@
 """The sandbox that tools are put into."""
 
 import os
+import sys
 
 import msgspec
 
+from misstep.adapters.toolset.spec import servers_meant
 from misstep.errors import UsageError
 from misstep.workshop.conditions import Conditions
 from misstep.workshop.protocol import MEGABYTE
-from misstep.workshop.sandbox.bubblewrap import find_bubblewrap, walls
+from misstep.workshop.sandbox.bubblewrap import Word, find_bubblewrap, walls
+from misstep.workshop.sandbox.cgroup import Scope, cgroup_for
 from misstep.workshop.sandbox.environment import environment_for
 from misstep.workshop.sandbox.ground import Ground, sweep
-from misstep.workshop.sandbox.places import hidden_places, is_remote, needed_places, open_sockets
+from misstep.workshop.sandbox.places import is_remote, places_for
 
 ROOT = "/tmp"
 SHARED_MEMORY = "/dev/shm"
-INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap, …)"
+INSTALL = (
+    "install bubblewrap: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap"
+    if sys.platform == "linux"
+    else "bubblewrap runs on Linux only"
+)
+WITHOUT = 'to call tools without a sandbox: --sandbox none, or sandbox = "none" in misstep.toml'
 
 
 class Sandbox(msgspec.Struct, frozen=True):
     """What to start a process with, and what to say about it.
 
     `command` is put before that of the process. Tools start in `folder`; `roots` are the folders that they
-    can write to, of which the `ground` is on the disk. It `holds` if tools can do no harm in it; else
-    `why_not` says what is missing.
+    can write to, of which the `ground` is on the disk.
     """
 
     words: str
     environment: dict[str, str]
     folder: str
     roots: tuple[str, ...]
-    command: tuple[str, ...] = ()
+    command: tuple[Word, ...] = ()
     ground: Ground | None = None
-    holds: bool = False
-    why_not: str = ""
 
     def prepare(self) -> None:
         """Make what there is of it on the disk, with nothing in it, and clear away what others left there."""
@@ -47,39 +52,48 @@ class Sandbox(msgspec.Struct, frozen=True):
 
 
 def sandbox_for(spec: str, conditions: Conditions) -> Sandbox:
-    """The sandbox that is asked for, or the best one that there is; a `UsageError` if it can't be had."""
+    """The sandbox that is asked for; a `UsageError` if there is none and nobody said that none is needed."""
     for given in (conditions.workspace, conditions.folder):
         if given and not os.path.isdir(given):
             raise UsageError("there is no such folder", where=given)
+    for path in conditions.allow_read:
+        if not os.path.exists(os.path.expanduser(path)):
+            raise UsageError("there is no such file or folder", where=f"--allow-read {path}")
     if conditions.shelter == "none":
-        return _plain(spec, conditions, "")
+        return _plain(spec, conditions)
     found = find_bubblewrap()
-    if found.program:
-        return _bubblewrap(spec, conditions, found.flags)
-    if conditions.shelter == "bubblewrap":
-        raise UsageError(f"there is no sandbox: {found.problem}", INSTALL)
-    return _plain(spec, conditions, found.problem)
+    if found.problem:
+        raise UsageError(f"there is no sandbox for the tools: {found.problem}", INSTALL, WITHOUT)
+    return _bubblewrap(spec, conditions, found.flags)
 
 
-def _bubblewrap(spec: str, conditions: Conditions, flags: tuple[str, ...]) -> Sandbox:
+def refuse_remote(spec: str, conditions: Conditions) -> None:
+    """Raise a `UsageError` for a server that runs elsewhere, unless no sandbox is asked for."""
+    remote = [server.url for server in servers_meant(spec) or () if server.url]
+    if remote and conditions.shelter != "none":
+        raise UsageError(f"no sandbox reaches the tools of {remote[0]}: they run on that server", WITHOUT)
+
+
+def _bubblewrap(spec: str, conditions: Conditions, flags: tuple[Word, ...]) -> Sandbox:
     network = conditions.allow_network or is_remote(spec)
     reach = f"bubblewrap: {'with the' if network else 'no'} network"
     folder, home = f"{ROOT}/misstep/work", f"{ROOT}/misstep/home"
     limits = conditions.limits
-    needed, hidden = needed_places(spec, conditions), [*hidden_places(), *open_sockets()]
+    places = places_for(spec, conditions, network)
     open_to = {conditions.folder: folder} if conditions.folder else {}
-    command = walls(flags, needed, hidden, limits.disk, network, open_to)
+    scope = cgroup_for(limits)
+    unset = [word for name in scope.variables for word in ("--unsetenv", name)]
+    command = walls((*flags, *unset), places.shown, places.hidden, limits.disk, network, open_to)
     return Sandbox(
-        words=", ".join((reach, "read-only system", _memory(conditions))),
-        environment=environment_for(spec, conditions, home, ROOT),
+        words=", ".join((reach, "read-only system", _memory(conditions), *_by(scope))),
+        environment={**environment_for(spec, conditions, home, ROOT), **scope.variables},
         folder=folder,
         roots=(ROOT, SHARED_MEMORY),
-        command=command,
-        holds=True,
+        command=(*scope.command, *command),
     )
 
 
-def _plain(spec: str, conditions: Conditions, why_not: str) -> Sandbox:
+def _plain(spec: str, conditions: Conditions) -> Sandbox:
     ground = Ground()
     root = ground.path
     return Sandbox(
@@ -88,8 +102,11 @@ def _plain(spec: str, conditions: Conditions, why_not: str) -> Sandbox:
         folder=conditions.folder or f"{root}/work",
         roots=(root,),
         ground=ground,
-        why_not=why_not,
     )
+
+
+def _by(scope: Scope) -> tuple[str, ...]:
+    return ("limits by cgroup",) if scope.command else ()
 
 
 def _memory(conditions: Conditions) -> str:

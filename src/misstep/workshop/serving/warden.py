@@ -5,16 +5,19 @@ With a process namespace of its own it is the init of that: nothing inside can e
 
 import os
 import select
+import signal
 import socket
 
 from misstep.adapters.family import end_with_parent, keep_orphans, open_to_family
 from misstep.workshop.line import Line, Lost
-from misstep.workshop.protocol import Guard, Limits, Overrun, to_warden
+from misstep.workshop.protocol import Guard, Limits, Overrun, to_warden, while_guarding
 from misstep.workshop.serving.census import FAR, Census
 from misstep.workshop.serving.zygote import Zygote
 
-TICK = 0.005  # seconds between two looks
+TICK = 0.005  # seconds between two looks while calls are under way
+SLOW_TICK = 0.1
 TICKS_PER_WEIGHING = 4
+CHUNK = 4096
 
 
 def serve(number: int) -> None:
@@ -52,17 +55,28 @@ class _Watch:
         self._zygote = zygote
         self._loaded = loaded
         self._memory = 0  # bytes that all may have together; nought until that is known
+        self._busy = True
+        self._usual = 0  # processes there are when the tools have been loaded
 
     def keep(self) -> None:
         poll = select.poll()
         poll.register(self._line, select.POLLIN)
         poll.register(self._loaded, select.POLLIN)
+        poll.register(_deaths(), select.POLLIN)
         tick = 0
-        while self._goes_on(poll.poll(TICK * 1000), poll) and self._bury():
+        while self._goes_on(poll.poll(self._pause()), poll) and self._bury():
             tick += 1
             if overrun := self._find_overrun(tick % TICKS_PER_WEIGHING == 0):
                 self._line.send(overrun)
                 return
+
+    def _pause(self) -> float | None:
+        """Milliseconds until the next look; None if nobody is called and nothing was left running."""
+        if self._busy:
+            return TICK * 1000
+        count = self._census.count(self._limits.processes)
+        self._usual = self._usual or count
+        return SLOW_TICK * 1000 if count > self._usual else None
 
     def _goes_on(self, events: list[tuple[int, int]], poll: select.poll) -> bool:
         for file, _ in events:
@@ -71,8 +85,13 @@ class _Watch:
                 # A copy of the zygote will have as much again, though it shares it, and a server as well.
                 self._memory = 3 * self._census.memory() + self._limits.memory
                 continue
+            if file != self._line.fileno():
+                os.read(file, CHUNK)  # of those who are to be buried
+                continue
             try:
-                self._line.read()  # nothing more is said: it is the end of the line
+                self._line.read()
+                while (row := self._line.take()) is not None:
+                    self._busy = while_guarding.decode(row).busy
             except Lost:
                 return False
         return True
@@ -98,3 +117,12 @@ class _Watch:
         if self._memory < memory <= FAR * self._memory:
             memory = self._census.true_memory()
         return Overrun("memory", memory) if memory > self._memory else None
+
+
+def _deaths() -> int:
+    """A pipe that something comes out of whenever a child of this process has ended."""
+    told, telling = os.pipe()
+    os.set_blocking(telling, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # or nobody is told
+    signal.set_wakeup_fd(telling, warn_on_full_buffer=False)
+    return told

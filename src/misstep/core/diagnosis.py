@@ -24,8 +24,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
     `confidence` is the posterior probability of the cause, `posterior` that of each; a method that gives none
     leaves them out. `guilty` names the word, topic, activity, sentence form, position, constraints or size at
-    fault, as far as that is known, and `sentences` the numbers (from 0) of the sentences that hold it. `evidence` says in words what
-    was seen. `agent_runs` is how often the agent was run for it.
+    fault, as far as that is known, and `sentences` the numbers (from 0) of the sentences that hold it.
+    `evidence` says in words what was seen. `agent_runs` is how often the agent was run for it.
     """
 
     case: str

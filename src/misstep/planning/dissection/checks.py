@@ -14,12 +14,18 @@ from misstep.planning.dissection.experiments import (
     sayings,
 )
 from misstep.planning.dissection.findings import Run
+from misstep.planning.dissection.history import History, Record
 from misstep.planning.dissection.hypotheses import Coin, Condition, Guilty, Hopeless, Hypothesis, Whole
 from misstep.planning.variation.elements import Element
 from misstep.planning.variation.extent import ACTIONS, least_of
 
 # How often to try for a run that bears a cause out; a fault that strikes half the time needs a few.
-_MOST_TRIES = 6
+_MOST_TRIES = 8
+_MOST_RERUNS = 4
+# From so many passes on with a suspect in the run itself, and such a share, it can't be to blame on its own
+# for a case that always fails.
+_PASSES = 2
+_SHARE = 0.05
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -40,15 +46,20 @@ class Check(msgspec.Struct, frozen=True):
     def fits(self, condition: Condition) -> bool:
         return self.holds is None or self.holds in condition
 
-    def is_met(self, runs: Sequence[Run]) -> bool:
-        return any([run.failed == self.fails for run in self.own(runs)])
+    def is_met(self, runs: Sequence[Run], times: int) -> bool:
+        """Whether it was seen so often, and more often than not."""
+        own = self.own(runs)
+        met = sum([run.failed == self.fails for run in own])
+        if SAME in self.avoid:  # once is enough to show that it is not always so
+            return met > 0
+        return met >= times and 2 * met > len(own)
 
     def is_refuted(self, runs: Sequence[Run]) -> bool:
         """Whether it has been tried often enough, to no avail."""
-        return len(self.own(runs)) >= _MOST_TRIES
+        return len(self.own(runs)) >= (_MOST_RERUNS if SAME in self.avoid and self.holds else _MOST_TRIES)
 
 
-def checks_of(hypothesis: Hypothesis, elements: frozenset[Element]) -> Iterator[Check]:
+def checks_of(hypothesis: Hypothesis, elements: frozenset[Element], history: History) -> Iterator[Check]:
     """What has to be seen: it passes with nothing but the suspect changed, and fails with all else changed.
 
     Of two faults, neither is to blame alone; of two things that are harmful only together, neither does harm
@@ -59,6 +70,11 @@ def checks_of(hypothesis: Hypothesis, elements: frozenset[Element]) -> Iterator[
         case Guilty(element):
             yield Check((reaching(elements, element),), False, "with nothing else changed")
             yield Check(tuple(_all_else(elements, element)), True, "with all else changed", element)
+            if _passes(history.record(element)):
+                yield Check((SAME,), False, "of the same case, and others with it passed", element)
+            larger = reaching(elements, element) - {element}
+            if element.cause == "size" and larger:
+                yield Check((said | larger, larger), True, "of just that size", element)
         case Whole():
             yield Check((said,), True, "in other words")
         case Hopeless():
@@ -66,6 +82,11 @@ def checks_of(hypothesis: Hypothesis, elements: frozenset[Element]) -> Iterator[
             yield Check((said.union(fewer), frozenset(fewer), said), True, "with as little as can be asked")
         case Coin():
             yield Check((SAME,), False, "of the same case")
+
+
+def _passes(record: Record) -> bool:
+    """Whether cases with a suspect pass now and then, by more than luck."""
+    return record.weight >= _PASSES and record.passed > _SHARE * record.count
 
 
 def _all_else(elements: frozenset[Element], element: Element) -> Iterator[Avoided]:
@@ -79,11 +100,11 @@ def _all_else(elements: frozenset[Element], element: Element) -> Iterator[Avoide
 
 
 def next_check(
-    hypothesis: Hypothesis, laboratory: Laboratory, runs: Sequence[Run], number: int
+    hypothesis: Hypothesis, laboratory: Laboratory, history: History, runs: Sequence[Run], times: int
 ) -> tuple[Check, Experiment] | None:
-    """The first check that is still to be met, as run `number`; those that can't be made are left out."""
-    for check in checks_of(hypothesis, laboratory.elements):
-        made = None if check.is_met(runs) else _make(check, laboratory, number)
+    """The first check that is still to be met so many times; those that can't be made are left out."""
+    for check in checks_of(hypothesis, laboratory.elements, history):
+        made = None if check.is_met(runs, times) else _make(check, laboratory, len(runs))
         if made:
             return check, made
     return None

@@ -33,7 +33,7 @@ _WORTH_TELLING = 0.05
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A run that passed or failed, the elements of the failed case that were in it, and those to be avoided."""
+    """A run that passed or failed, the elements of the failed case in it, and those to be avoided."""
 
     condition: Condition
     outcome: Outcome

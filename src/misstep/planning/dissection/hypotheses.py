@@ -116,7 +116,7 @@ class Several(msgspec.Struct, frozen=True):
 
 
 class Fragile(msgspec.Struct, frozen=True):
-    """None of the others: the agent always fails on this very request, and on others by a rule that is not known.
+    """None of the others: the agent always fails on this very request, on others by an unknown rule.
 
     Whatever is changed, it may pass or fail; a suspect that fits by accident has to stand out against that.
     """

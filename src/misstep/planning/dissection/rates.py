@@ -24,6 +24,21 @@ def log_marginal(rate: Rate, failed: float, passed: float) -> float:
     return most + log(sum([exp(each - most) for each in evidence]))
 
 
+def learned(rate: Rate, failed: float, passed: float) -> Rate:
+    """What is believed of a rate after so many runs that failed and that passed."""
+    whole = log_marginal(rate, failed, passed)
+    return tuple(
+        [
+            Beta(
+                part.failed + failed,
+                part.passed + passed,
+                exp(log(part.weight) + _log_marginal(part, failed, passed) - whole),
+            )
+            for part in rate
+        ]
+    )
+
+
 def expected(rate: Rate, failed: float, passed: float) -> float:
     """How likely the next run is to fail, after so many that failed and that passed."""
     if len(rate) == 1:

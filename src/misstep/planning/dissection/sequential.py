@@ -4,7 +4,7 @@ from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
 from misstep.core.diagnosis import Cause, Diagnosis
 from misstep.planning.dissection.attempts import attempt
-from misstep.planning.dissection.checks import next_check
+from misstep.planning.dissection.checks import Check, next_check
 from misstep.planning.dissection.experiments import Experiment, Laboratory
 from misstep.planning.dissection.findings import (
     Run,
@@ -15,9 +15,10 @@ from misstep.planning.dissection.findings import (
     name_guilty,
 )
 from misstep.planning.dissection.history import History
-from misstep.planning.dissection.hypotheses import Condition, Hypothesis
+from misstep.planning.dissection.hypotheses import STRENGTH, Coin, Condition, Guilty, Hypothesis
 from misstep.planning.dissection.inference import NOWHERE, Beliefs
 from misstep.planning.dissection.places import weigh_places
+from misstep.planning.dissection.rates import learned
 from misstep.planning.variation.anatomy import Anatomy, take_apart
 
 # What it is worth to learn which element is guilty while the cause is open.
@@ -25,6 +26,9 @@ _ASIDE = 0.3
 # Runs that may go into what exactly is guilty once the cause is known, and what each has to tell, in nats.
 _NAMING_RUNS = 4
 _WORTHWHILE = 0.02
+# How often runs have to bear out a cause that is to be named with such a confidence.
+_SURE = 0.9
+_OFTEN = 2
 
 
 def investigate(
@@ -70,15 +74,19 @@ class _Investigation:
         return self._conclude()
 
     def _next(self) -> Experiment | None:
-        """The next run: into the cause, then into what exactly it is, then to bear that out; None at the end."""
+        """The next run: into the cause, then into what exactly it is, then to bear it out; None if over."""
         chosen = self._choose()
         if not self._is_settled:
             return chosen
         if len(self._accused) > 1 and self._namings < _NAMING_RUNS and chosen.worth >= _WORTHWHILE:
             self._namings += 1
             return chosen
-        check = next_check(self._accused[0], self._laboratory, self._runs, self._spent)
+        check = self._check(self._accused[0])
         return None if check is None or check[0].is_refuted(self._runs) else check[1]
+
+    def _check(self, accused: Hypothesis) -> tuple[Check, Experiment] | None:
+        times = _OFTEN if self._confidence >= _SURE and not isinstance(accused, Coin) else 1
+        return next_check(accused, self._laboratory, self._history, self._runs, times)
 
     @property
     def _leading(self) -> tuple[Cause, float]:
@@ -120,10 +128,12 @@ class _Investigation:
         evidence = give_evidence(accused[0], self._runs, self._beliefs.original, self._history)
         if self._leading[0] == "undetermined":
             return self._give_up(evidence)
-        unmet = next_check(accused[0], self._laboratory, self._runs, self._spent)
+        unmet = self._check(accused[0])
         if unmet:
             check, own = unmet[0], unmet[0].own(self._runs)
             return self._give_up(give_contradiction(accused[0], check.fails, check.about, own))
+        if self._is_belied(accused[0]):
+            return self._give_up(f"{evidence}: the run itself speaks against it")
         return Diagnosis(
             case=self._case.id,
             cause=self._leading[0],
@@ -134,6 +144,14 @@ class _Investigation:
             agent_runs=self._spent,
             posterior=self._beliefs.causes(),
         )
+
+    def _is_belied(self, accused: Hypothesis) -> bool:
+        """Whether other cases passed with the suspect far too often for how often variants with it fail."""
+        if not isinstance(accused, Guilty):
+            return False
+        own = [run.failed for run in self._runs if accused.element in run.condition]
+        rate = learned(STRENGTH, sum(own) + 1, len(own) - sum(own))
+        return self._history.factor(rate, accused.element) < 1 - self._confidence
 
     def _give_up(self, evidence: str) -> Diagnosis:
         """Nothing is determined, so there is nothing to be sure of."""

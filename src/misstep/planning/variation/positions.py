@@ -57,7 +57,7 @@ def misplaced_tools(anatomy: Anatomy) -> list[int]:
 
 
 def without_positions(anatomy: Anatomy, positions: Collection[str], choosing: Choosing) -> Anatomy:
-    """The case with a sentence that demands nothing at each of these positions, and tools listed as a plan."""
+    """The case with sentences that demand nothing at these positions, and tools listed as a plan."""
     if TOOL_LIST in positions and misplaced_tools(anatomy):
         anatomy = _listed_as_plan(anatomy)
     told = said_in(anatomy)

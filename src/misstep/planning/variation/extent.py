@@ -10,9 +10,9 @@ from misstep.core.dice import Dice
 from misstep.planning.language.clarity import joined
 from misstep.planning.language.requests import load_requests, write_request, write_rules
 from misstep.planning.language.syntax import Clause
-from misstep.planning.shrinking.cuts import forget
 from misstep.planning.synthesis.paragraphs import MOST_PARTS
 from misstep.planning.variation.anatomy import Anatomy, demands_of
+from misstep.planning.variation.editing.lines import forget
 from misstep.planning.variation.phrasing import say
 from misstep.planning.variation.rewriting.restructuring import parts_of
 from misstep.planning.variation.words import NothingLeft, Worded, said_in, saying

@@ -8,9 +8,9 @@ from misstep.core.constraint import Choice, Condition, StandIn
 from misstep.planning.language.remarks import Duty
 from misstep.planning.language.semantics import constraints_of
 from misstep.planning.language.syntax import Sentence
-from misstep.planning.shrinking.editing.numbering import renumbered
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy, assemble, demands_of, is_about_order
+from misstep.planning.variation.editing.numbering import renumbered
 from misstep.planning.variation.mentions import misplaced
 from misstep.planning.variation.phrasing import draw_words
 from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying

@@ -31,11 +31,17 @@ class Outsider(msgspec.Struct, frozen=True):
     name: str
     make_rule: Callable[[], Rule]
     right: tuple[Cause, ...] = ("undetermined",)
+    both: Rule = lambda *_: (
+        True
+    )  # of two faults: whether both are in a request, so that neither is to blame alone
+    topics: tuple[str, ...] = ()
 
 
 def outsiders() -> list[Outsider]:
     return [
-        Outsider("two words together", lambda: lambda text, _: "before" in text and " after" in text),
+        Outsider(
+            "two words together", lambda: lambda text, _: "before" in said(text) and "after" in said(text)
+        ),
         Outsider("comma in the second sentence", lambda: lambda text, _: "," in nth(text, 1)),
         Outsider("even number of vowels", lambda: lambda text, _: len(re.findall("[aeiou]", text)) % 2 == 0),
         Outsider("prime number of tools", lambda: lambda _, tools: len(tools) in PRIMES),
@@ -53,9 +59,21 @@ def outsiders() -> list[Outsider]:
         Outsider("a sentence over 110 characters", lambda: lambda text, _: longest(text) > 110),
         Outsider("long and short sentence", lambda: lambda text, _: longest(text) > 2 * shortest(text)),
         Outsider("two phrases, either", lambda: lambda text, _: sum(w in text for w in EITHER) > 1),
-        Outsider("a phrase or five tools", lambda: lambda text, tools: "prior" in text or len(tools) > 4),
-        Outsider("a phrase and four tools", lambda: lambda text, tools: "before" in text and len(tools) > 3),
-        Outsider("a topic or a phrase", lambda: lambda text, _: "baker" in text or "precede" in text),
+        Outsider(
+            "a phrase or five tools",
+            lambda: lambda text, tools: "before" in said(text) or len(tools) > 4,
+            both=lambda text, tools: "before" in said(text) and len(tools) > 4,
+        ),
+        Outsider(
+            "a phrase and four tools",
+            lambda: lambda text, tools: "before" in said(text) and len(tools) > 3,
+        ),
+        Outsider(
+            "a topic or a phrase",
+            lambda: lambda text, _: "a baker" in text or "precede" in said(text),
+            both=lambda text, _: "a baker" in text and "precede" in said(text),
+            topics=("baker", "florist"),
+        ),
     ]
 
 
@@ -72,6 +90,11 @@ def sentences(text: str) -> list[str]:
     return re.split(r"(?<=\.) (?=[A-Z])", text.split("\n\n")[1])
 
 
+def said(text: str) -> str:
+    """What is said about the tasks; the words around it are always the same."""
+    return text.split("\n\n")[1]
+
+
 def nth(text: str, number: int) -> str:
     return [*sentences(text), "", ""][number]
 
@@ -84,9 +107,14 @@ def shortest(text: str) -> int:
     return min(map(len, sentences(text)))
 
 
+def seen(case: Case) -> tuple[str, list[str]]:
+    """What the agent sees of a case."""
+    return case.query, [action.tool for action in case.actions]
+
+
 def tries(rule: Rule, case: Case) -> Outcome:
     """What comes of a case; an agent that goes wrong gets everything backwards."""
-    wrong = rule(case.query, [action.tool for action in case.actions])
+    wrong = rule(*seen(case))
     return run(COIN if wrong else PERFECT, case)
 
 
@@ -94,11 +122,12 @@ def dissections(
     outsider: Outsider, each: int, seed: int, method: Callable[[Case, History], Inquiry[Diagnosis]]
 ) -> Iterator[Diagnosis]:
     """What a method makes of so many failures of an agent in a run of `CASES` cases."""
-    rule, suite = outsider.make_rule(), Suite(derive_seed(seed, outsider.name), 3, 7)
+    rule, suite = outsider.make_rule(), Suite(derive_seed(seed, outsider.name), 3, 7, topics=outsider.topics)
     outcomes = [tries(rule, make_case(suite, index)) for index in range(CASES)]
     history = History(outcomes)
     failed = [outcome.case for outcome in outcomes if outcome.verdict.verdict == "failed"]
-    for case in failed[:each]:
+    mixed = [case for case in failed if outsider.both(*seen(case))]
+    for case in mixed[:each]:
         yield held(method(case, history), rule)
 
 

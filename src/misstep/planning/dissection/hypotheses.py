@@ -28,9 +28,13 @@ ALWAYS: Rate = (Beta(60, 1),)
 OTHERWISE: Rate = (Beta(1, 19, 0.5), Beta(1, 1, 0.5))
 # if nothing else explains it
 ANYTHING: Rate = (Beta(1, 1),)
+# on anything but the very same request, if that matters in a way that is not known; hardly always or never
+ERRATIC: Rate = (Beta(2, 2),)
 
 # Priors. Of all failures; the causes share the rest evenly.
 _SEVERAL = 0.02
+_FRAGILE = 0.1
+_COIN = 0.2
 # Of the failures that constraints cause; shapes and families share the rest evenly.
 _HOPELESS = 0.3
 _WHOLE = 0.1
@@ -111,7 +115,26 @@ class Several(msgspec.Struct, frozen=True):
         return ANYTHING
 
 
-Hypothesis: TypeAlias = Guilty | Whole | Hopeless | Coin | Several
+class Fragile(msgspec.Struct, frozen=True):
+    """None of the others: the agent always fails on this very request, on others by an unknown rule.
+
+    Whatever is changed, it may pass or fail; a suspect that fits by accident has to stand out against that.
+    """
+
+    original: Condition
+
+    @property
+    def cause(self) -> Cause:
+        return "undetermined"
+
+    def group(self, condition: Condition) -> Hashable:
+        return condition == self.original
+
+    def rate(self, group: Hashable) -> Rate:
+        return ALWAYS if group is True else ERRATIC
+
+
+Hypothesis: TypeAlias = Guilty | Whole | Hopeless | Coin | Several | Fragile
 
 
 def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
@@ -122,13 +145,14 @@ def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
     suspects: dict[Cause, list[Hypothesis]] = {"constraint": []}
     for element in sorted(elements, key=lambda element: (element.cause, element.name)):
         suspects.setdefault(element.cause, []).append(Guilty(element))
-    share = (1 - _SEVERAL) / (len(suspects) + 1)
+    share = (1 - _SEVERAL - _FRAGILE - _COIN) / len(suspects)
     whole = _WHOLE if suspects["constraint"] else 1 - _HOPELESS
     priors: dict[Hypothesis, float] = {
-        Coin(): share,
+        Coin(): _COIN,
         Whole(): share * whole,
         Hopeless(): share * _HOPELESS,
         Several(elements | {SAME_DEMANDS}): _SEVERAL,
+        Fragile(elements | {SAME_DEMANDS}): _FRAGILE,
     }
     for cause, named in suspects.items():
         left = share * (1 - _HOPELESS - whole) if cause == "constraint" else share

@@ -16,6 +16,7 @@ from misstep.workshop.serving.zygote import Zygote
 
 TICK = 0.005  # seconds between two looks while calls are under way
 SLOW_TICK = 0.1
+FEWEST = 2  # processes: the zygote, and its copy, which may not have been started yet
 TICKS_PER_WEIGHING = 4
 CHUNK = 4096
 
@@ -75,7 +76,7 @@ class _Watch:
         if self._busy:
             return TICK * 1000
         count = self._census.count(self._limits.processes)
-        self._usual = self._usual or count
+        self._usual = self._usual or max(count, FEWEST)
         return SLOW_TICK * 1000 if count > self._usual else None
 
     def _goes_on(self, events: list[tuple[int, int]], poll: select.poll) -> bool:

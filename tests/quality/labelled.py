@@ -69,19 +69,6 @@ def planters() -> Iterator[Planted]:
     yield Planted("idle", {}, "constraint", "whatever is asked")
 
 
-def new_planters() -> Iterator[Planted]:
-    """A fault of each kind that has to do with names, positions and sizes."""
-    yield Planted(
-        "name", {"activity": "flour delivery", "topic": "baker"}, "name", "the activity 'flour delivery'"
-    )
-    yield Planted("position", {"sentence": "-1"}, "position", "last sentence")
-    yield Planted("position", {"sentence": "1"}, "position", "sentence 1")
-    yield Planted("lister", {}, "position", "order of the tool list")
-    yield Planted("size", {"least": "5"}, "size", "5 actions or more")
-    yield Planted("size", {"least": "3", "of": "sentences"}, "size", "3 sentences or more")
-    yield Planted("size", {"least": "800", "of": "characters"}, "size", "800 characters or more")
-
-
 @cache
 def labelled_suite(each: int, seed: int) -> tuple[Labelled, ...]:
     """So many failures of each planner."""
@@ -104,10 +91,7 @@ def run(planted: Planted, case: Case, noise: float = 0.0) -> Outcome:
     world = record(case)
     is_off = noise and Dice(derive_seed(case.seed, "noise")).chance(noise)
     chosen = COIN if is_off else planted
-    options = {
-        key: value for key, value in chosen.options.items() if key != "topic" or chosen.kind == "topic"
-    }
-    agent = simulated_agent(chosen.kind, options)
+    agent = simulated_agent(chosen.kind, chosen.options)
     asyncio.run(agent.run(Assignment(case.query, case.seed), world))
     transcript = Transcript(case.id, world.calls)
     return Outcome(case, transcript, check(case, transcript))

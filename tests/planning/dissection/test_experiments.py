@@ -26,7 +26,7 @@ def choose(case: Case, number: int, without: Condition) -> Experiment:
 @pytest.mark.parametrize("cause", ["terminal", "topic", "structure", "constraint"])
 def test_an_experiment_holds_what_it_says(index: int, cause: str) -> None:
     case = some_case(index)
-    whole = Laboratory(case, take_apart(case)).elements
+    whole = elements_of(take_apart(case))
     unwanted = frozenset([element for element in whole if element.cause == cause])
     chosen = choose(case, index, unwanted)
     assert chosen.condition - {SAME_DEMANDS} == elements_of(take_apart(chosen.case)) & whole
@@ -40,7 +40,7 @@ def test_where_nothing_is_worth_more_the_same_case_is_run_again() -> None:
     chosen = choose(case, 7, frozenset())
     assert (chosen.case.query, chosen.condition) == (
         case.query,
-        Laboratory(case, take_apart(case)).elements | {SAME_DEMANDS},
+        elements_of(take_apart(case)) | {SAME_DEMANDS},
     )
     assert chosen.case.id != case.id
 

@@ -28,13 +28,9 @@ ALWAYS: Rate = (Beta(60, 1),)
 OTHERWISE: Rate = (Beta(1, 19, 0.5), Beta(1, 1, 0.5))
 # if nothing else explains it
 ANYTHING: Rate = (Beta(1, 1),)
-# on anything but the very same request, if that matters in a way that is not known; hardly always or never
-ERRATIC: Rate = (Beta(2, 2),)
 
 # Priors. Of all failures; the causes share the rest evenly.
 _SEVERAL = 0.02
-_FRAGILE = 0.1
-_COIN = 0.2
 # Of the failures that constraints cause; shapes and families share the rest evenly.
 _HOPELESS = 0.3
 _WHOLE = 0.1
@@ -115,26 +111,7 @@ class Several(msgspec.Struct, frozen=True):
         return ANYTHING
 
 
-class Fragile(msgspec.Struct, frozen=True):
-    """None of the others: the agent always fails on this very request, on others by an unknown rule.
-
-    Whatever is changed, it may pass or fail; a suspect that fits by accident has to stand out against that.
-    """
-
-    original: Condition
-
-    @property
-    def cause(self) -> Cause:
-        return "undetermined"
-
-    def group(self, condition: Condition) -> Hashable:
-        return condition == self.original
-
-    def rate(self, group: Hashable) -> Rate:
-        return ALWAYS if group is True else ERRATIC
-
-
-Hypothesis: TypeAlias = Guilty | Whole | Hopeless | Coin | Several | Fragile
+Hypothesis: TypeAlias = Guilty | Whole | Hopeless | Coin | Several
 
 
 def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
@@ -145,14 +122,13 @@ def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
     suspects: dict[Cause, list[Hypothesis]] = {"constraint": []}
     for element in sorted(elements, key=lambda element: (element.cause, element.name)):
         suspects.setdefault(element.cause, []).append(Guilty(element))
-    share = (1 - _SEVERAL - _FRAGILE - _COIN) / len(suspects)
+    share = (1 - _SEVERAL) / (len(suspects) + 1)
     whole = _WHOLE if suspects["constraint"] else 1 - _HOPELESS
     priors: dict[Hypothesis, float] = {
-        Coin(): _COIN,
+        Coin(): share,
         Whole(): share * whole,
         Hopeless(): share * _HOPELESS,
         Several(elements | {SAME_DEMANDS}): _SEVERAL,
-        Fragile(elements | {SAME_DEMANDS}): _FRAGILE,
     }
     for cause, named in suspects.items():
         left = share * (1 - _HOPELESS - whole) if cause == "constraint" else share

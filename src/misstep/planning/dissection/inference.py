@@ -5,23 +5,9 @@ from math import log
 from types import MappingProxyType
 
 from misstep.core.diagnosis import CAUSES, Cause
-from misstep.planning.dissection.history import History
-from misstep.planning.dissection.hypotheses import (
-    ALWAYS,
-    SAME_DEMANDS,
-    STRENGTH,
-    Coin,
-    Condition,
-    Guilty,
-    Hopeless,
-    Hypothesis,
-    hypotheses,
-)
+from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Condition, Guilty, Hypothesis, hypotheses
 from misstep.planning.dissection.rates import expected
 from misstep.planning.variation.elements import Element
-
-# As many runs as the earlier run counts for at the most in the rate of an agent that fails by chance.
-_MOST_EARLIER = 10
 
 NOWHERE: Mapping[Element, float] = MappingProxyType({})
 
@@ -32,18 +18,15 @@ class Beliefs:
     That first failure is why anybody looks at the case, so it is no evidence for one cause against another:
     the priors are those of the causes of failures. But it was seen, so it counts in what each hypothesis
     makes of its rates. All rates have conjugate priors, and the product of the predictions of a hypothesis
-    for one run after another is its marginal likelihood. Other cases of the run in which it failed make those
-    suspects less likely with which they passed, and tell how often the agent fails if it does so by chance.
+    for one run after another is its marginal likelihood.
     """
 
-    def __init__(self, elements: frozenset[Element], history: History | None = None) -> None:
-        history = history or History()
+    def __init__(self, elements: frozenset[Element]) -> None:
         self.original: Condition = elements | {SAME_DEMANDS}
         self._weights = hypotheses(elements)
-        self._seen: dict[Hypothesis, dict[Hashable, tuple[float, float]]] = {
+        self._seen: dict[Hypothesis, dict[Hashable, tuple[int, int]]] = {
             hypothesis: {hypothesis.group(self.original): (1, 0)} for hypothesis in self._weights
         }
-        self._recall(history)
         self._predicted: dict[Hypothesis, dict[Hashable, float]] = {}
         self._forget()
 
@@ -71,23 +54,9 @@ class Beliefs:
             group = hypothesis.group(condition)
             before = self._seen[hypothesis].get(group, (0, 0))
             self._seen[hypothesis][group] = (before[0] + failed, before[1] + (not failed))
-        self._normalise()
-        self._forget()
-
-    def _recall(self, history: History) -> None:
-        for hypothesis in self._weights:
-            if isinstance(hypothesis, Guilty):
-                self._weights[hypothesis] *= history.factor(STRENGTH, hypothesis.element)
-            elif isinstance(hypothesis, Hopeless):
-                self._weights[hypothesis] *= history.factor(ALWAYS)
-        everything = history.record()
-        share = min(1.0, _MOST_EARLIER / max(1, everything.count))
-        self._seen[Coin()][True] = (1 + share * everything.failed, share * everything.weight)
-        self._normalise()
-
-    def _normalise(self) -> None:
         total = sum(self._weights.values())
         self._weights = {hypothesis: weight / total for hypothesis, weight in self._weights.items()}
+        self._forget()
 
     def gain(self, condition: Condition) -> tuple[float, float]:
         """What a run would tell, in nats: about the cause, and about what exactly it is.

@@ -17,29 +17,7 @@ class Beta(msgspec.Struct, frozen=True):
 Rate = tuple[Beta, ...]
 
 
-def log_marginal(rate: Rate, failed: float, passed: float) -> float:
-    """How likely runs are to fail and pass so often, in a given order, as a logarithm."""
-    evidence = [log(part.weight) + _log_marginal(part, failed, passed) for part in rate]
-    most = max(evidence)
-    return most + log(sum([exp(each - most) for each in evidence]))
-
-
-def learned(rate: Rate, failed: float, passed: float) -> Rate:
-    """What is believed of a rate after so many runs that failed and that passed."""
-    whole = log_marginal(rate, failed, passed)
-    return tuple(
-        [
-            Beta(
-                part.failed + failed,
-                part.passed + passed,
-                exp(log(part.weight) + _log_marginal(part, failed, passed) - whole),
-            )
-            for part in rate
-        ]
-    )
-
-
-def expected(rate: Rate, failed: float, passed: float) -> float:
+def expected(rate: Rate, failed: int, passed: int) -> float:
     """How likely the next run is to fail, after so many that failed and that passed."""
     if len(rate) == 1:
         return _mean(rate[0], failed, passed)
@@ -50,11 +28,11 @@ def expected(rate: Rate, failed: float, passed: float) -> float:
     return sum([w * mean for w, mean in zip(weights, means, strict=True)]) / sum(weights)
 
 
-def _mean(part: Beta, failed: float, passed: float) -> float:
+def _mean(part: Beta, failed: int, passed: int) -> float:
     return (part.failed + failed) / (part.failed + part.passed + failed + passed)
 
 
-def _log_marginal(part: Beta, failed: float, passed: float) -> float:
+def _log_marginal(part: Beta, failed: int, passed: int) -> float:
     """The Beta-binomial likelihood of outcomes in a given order."""
     return _log_beta(part.failed + failed, part.passed + passed) - _log_beta(part.failed, part.passed)
 

@@ -4,21 +4,11 @@ from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
 from misstep.core.diagnosis import Cause, Diagnosis
 from misstep.planning.dissection.attempts import attempt
-from misstep.planning.dissection.checks import Check, next_check
 from misstep.planning.dissection.experiments import Experiment, Laboratory
-from misstep.planning.dissection.findings import (
-    Run,
-    find_sentences,
-    give_contradiction,
-    give_evidence,
-    give_odds,
-    name_guilty,
-)
-from misstep.planning.dissection.history import History
-from misstep.planning.dissection.hypotheses import STRENGTH, Coin, Condition, Guilty, Hypothesis
+from misstep.planning.dissection.findings import Run, find_sentences, give_evidence, give_odds, name_guilty
+from misstep.planning.dissection.hypotheses import Condition, Hypothesis
 from misstep.planning.dissection.inference import NOWHERE, Beliefs
 from misstep.planning.dissection.places import weigh_places
-from misstep.planning.dissection.rates import learned
 from misstep.planning.variation.anatomy import Anatomy, take_apart
 
 # What it is worth to learn which element is guilty while the cause is open.
@@ -26,19 +16,13 @@ _ASIDE = 0.3
 # Runs that may go into what exactly is guilty once the cause is known, and what each has to tell, in nats.
 _NAMING_RUNS = 4
 _WORTHWHILE = 0.02
-# How often runs have to bear out a cause that is to be named with such a confidence.
-_SURE = 0.9
-_OFTEN = 2
 
 
-def investigate(
-    case: Case, confidence: float, most_runs: int, history: History | None = None
-) -> Inquiry[Diagnosis]:
+def investigate(case: Case, confidence: float, most_runs: int) -> Inquiry[Diagnosis]:
     """Ask for runs, one at a time, until one cause of the failure of `case` has this posterior probability.
 
-    Then a few more runs may go into what exactly is guilty, and others have to bear it out. Without a cause
-    after `most_runs` runs, where those runs contradict it, or where the agent comes to no verdict, it is
-    undetermined. `history` is what the run in which the case failed says about the suspects.
+    Then a few more runs may go into what exactly is guilty. Without a cause after `most_runs` runs, or where
+    the agent comes to no verdict, it is undetermined.
 
     If the priors hold, at most 1 - `confidence` of the causes that are named are wrong, on average: a
     posterior probability means the same whenever one stops. For each single cause of prior p, with rates like
@@ -46,47 +30,35 @@ def investigate(
     (1 - `confidence`) / `confidence` * (1 - p) / p: the marginal likelihood of all others together, over its
     own, is then a martingale, and Ville's inequality bounds how high that ever gets.
     """
-    return _Investigation(case, take_apart(case), confidence, history or History()).hold(most_runs)
+    return _Investigation(case, take_apart(case), confidence).hold(most_runs)
 
 
 class _Investigation:
-    def __init__(self, case: Case, anatomy: Anatomy, confidence: float, history: History) -> None:
+    def __init__(self, case: Case, anatomy: Anatomy, confidence: float) -> None:
         self._case = case
         self._anatomy = anatomy
         self._confidence = confidence
         self._laboratory = Laboratory(case, anatomy)
-        self._beliefs = Beliefs(self._laboratory.elements, history)
-        self._history = history
+        self._beliefs = Beliefs(self._laboratory.elements)
         self._runs = list[Run]()
         self._spent = 0
-        self._namings = 0
 
     def hold(self, most_runs: int) -> Inquiry[Diagnosis]:
+        naming = 0
         while self._spent < most_runs:
-            chosen = self._next()
-            if chosen is None:
+            settled = self._is_settled
+            if settled and (naming == _NAMING_RUNS or len(self._accused) == 1):
                 break
+            chosen = self._choose()
+            if settled and chosen.worth < _WORTHWHILE:
+                break
+            naming += settled
             done = yield from attempt(chosen.case, most_runs - self._spent)
             self._spent += done.runs
             if done.failed is None:
                 return self._give_up(done.complaint)
-            self._learn(chosen, Run(chosen.condition, done.outcome, chosen.avoid))
+            self._learn(chosen, Run(chosen.condition, done.outcome))
         return self._conclude()
-
-    def _next(self) -> Experiment | None:
-        """The next run: into the cause, then into what exactly it is, then to bear it out; None if over."""
-        chosen = self._choose()
-        if not self._is_settled:
-            return chosen
-        if len(self._accused) > 1 and self._namings < _NAMING_RUNS and chosen.worth >= _WORTHWHILE:
-            self._namings += 1
-            return chosen
-        check = self._check(self._accused[0])
-        return None if check is None or check[0].is_refuted(self._runs) else check[1]
-
-    def _check(self, accused: Hypothesis) -> tuple[Check, Experiment] | None:
-        times = _OFTEN if self._confidence >= _SURE and not isinstance(accused, Coin) else 1
-        return next_check(accused, self._laboratory, self._history, self._runs, times)
 
     @property
     def _leading(self) -> tuple[Cause, float]:
@@ -125,33 +97,16 @@ class _Investigation:
         if not self._is_settled:
             return self._give_up(give_odds(self._beliefs.causes(), self._spent))
         accused = self._accused
-        evidence = give_evidence(accused[0], self._runs, self._beliefs.original, self._history)
-        if self._leading[0] == "undetermined":
-            return self._give_up(evidence)
-        unmet = self._check(accused[0])
-        if unmet:
-            check, own = unmet[0], unmet[0].own(self._runs)
-            return self._give_up(give_contradiction(accused[0], check.fails, check.about, own))
-        if self._is_belied(accused[0]):
-            return self._give_up(f"{evidence}: the run itself speaks against it")
         return Diagnosis(
             case=self._case.id,
             cause=self._leading[0],
             confidence=self._leading[1],
             guilty=name_guilty(accused, self._anatomy, self._runs),
             sentences=find_sentences(accused, self._anatomy),
-            evidence=evidence,
+            evidence=give_evidence(accused[0], self._runs, self._beliefs.original),
             agent_runs=self._spent,
             posterior=self._beliefs.causes(),
         )
-
-    def _is_belied(self, accused: Hypothesis) -> bool:
-        """Whether other cases passed with the suspect far too often for how often variants with it fail."""
-        if not isinstance(accused, Guilty):
-            return False
-        own = [run.failed for run in self._runs if accused.element in run.condition]
-        rate = learned(STRENGTH, sum(own) + 1, len(own) - sum(own))
-        return self._history.factor(rate, accused.element) < 1 - self._confidence
 
     def _give_up(self, evidence: str) -> Diagnosis:
         """Nothing is determined, so there is nothing to be sure of."""

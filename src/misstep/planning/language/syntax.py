@@ -276,6 +276,8 @@ def _remark_skeleton(remark: Remark, name: Namer) -> str:
             return f"{one(first)} OR {one(second)}"
         case Conditional(asks, _, then, otherwise):
             branch = "" if otherwise is None else f" ELSE {one(otherwise)}"
+            if remark.form == "then first":
+                return f"{one(then)} IF {one(asks)}{branch}"
             return f"IF {one(asks)} THEN {one(then)}{branch}"
         case Repeated(action, times):
             return f"{one(action)} TIMES {times}"

@@ -163,13 +163,17 @@ class Wording:
         """The action that is to be left out is named again, since "it" could be the one that reports."""
         text, phrases = self._text, self._lexicon.conditions
         asks, then = self._names[remark.asks], self._names[remark.then]
-        told = f"{text(phrases.openers)} {asks} {text(phrases.reports)} {remark.finding}"
-        so = f"{then} {text(phrases.obligations)}"
+        if remark.form == "then first":
+            so = f"{then} {text(self._lexicon.repeats.verbs)} after {asks}"
+            so += f" {text(phrases.openers)} the latter {text(phrases.reports)} {remark.finding}"
+        else:
+            so = f"{text(phrases.openers)} {asks} {text(phrases.reports)} {remark.finding}"
+            so += f", {then} {text(phrases.obligations)}"
         otherwise = text(phrases.otherwise)
         if remark.otherwise is None:
-            return f"{told}, {so}; {otherwise}, {then} {text(phrases.skips)}"
+            return f"{so}; {otherwise}, {then} {text(phrases.skips)}"
         other = self._names[remark.otherwise]
-        return f"{told}, {so}; {otherwise}, {other} {text(phrases.obligations)}"
+        return f"{so}; {otherwise}, {other} {text(phrases.obligations)}"
 
     def _repeated(self, remark: Repeated) -> str:
         repeats = self._lexicon.repeats

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from misstep.core.case import Planned
-from misstep.core.constraint import Constraint, Family, Given
+from misstep.core.constraint import Before, Constraint, Family, Given
 from misstep.core.dice import Dice
 from misstep.errors import UsageError
+from misstep.planning.difficulty import bound_pairs
 from misstep.planning.language.remarks import Duty, Giving
 from misstep.planning.plans.order import Order
 from misstep.planning.plans.search import TooManyPlans
@@ -52,7 +53,7 @@ def draft_problem(
     `given` are the arguments of tools of the user's own, by action.
     """
     for _ in range(TRIES):
-        plot = Plot(size, recipe, dice)
+        plot = Plot(size, recipe, dice, is_alone=len(families) == 1)
         for action, arguments in given.items():
             plot.say(Giving(action, arguments))  # which does not say that the action is due
         with suppress(TooManyPlans):
@@ -91,7 +92,7 @@ def _add_more(plot: Plot, families: Sequence[Family]) -> None:
     several = [ADDING[family] for family in SEVERAL if family in families]
     room = plot.usual_room - len({"order", "time", "budget"} & {*families})
     if several and room > 0:
-        for _ in range(plot.dice.below(room + 1)):
+        for _ in range(room + 1 - plot.dice.below(2) if plot.is_alone else plot.dice.below(room + 1)):
             plot.dice.pick(several)(plot)
 
 
@@ -118,8 +119,22 @@ def _check(plot: Plot) -> Problem | None:
     """The whole problem; None where nobody can solve it, or not by what is told."""
     constraints = tuple(plot.constraints())
     found = plot.survey()
-    if not found.witness:
+    if not found.witness or not _all_bind(plot, constraints):
         return None
     free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
     solution = rehearse(IDS[: plot.size], free, plot.world)
     return None if solution is None else Problem(plot, constraints, found, solution)
+
+
+def _all_bind(plot: Plot, constraints: Sequence[Constraint]) -> bool:
+    """Whether every announcement can turn out to be broken by somebody who heeds what the request says."""
+    told = Order(plot.size)
+    for said in constraints:
+        if not (isinstance(said, Before) and said.announced):
+            for first, then in bound_pairs(said):
+                told.add(IDS.index(first), IDS.index(then))
+    return not any(
+        told.implies(first, then) or told.implies(then, said.voice) or told.implies(first, said.voice)
+        for said in plot.announcements
+        for first, then in said.pairs
+    )

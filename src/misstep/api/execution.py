@@ -20,6 +20,7 @@ from misstep.core.transcript import Transcript
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
+from misstep.planning.baselines import baselines
 from misstep.planning.judging.explanation import check
 from misstep.planning.world.mock import MockWorld
 
@@ -87,7 +88,8 @@ def known_secrets() -> tuple[str, ...]:
 
 def judge(case: Case, settings: Settings, transcript: Transcript, seconds: float) -> Outcome:
     transcript = _masked(transcript)
-    return Outcome(case, transcript, check(case, transcript, settings.parallel), round(seconds, 6))
+    verdict = check(case, transcript, settings.parallel)
+    return Outcome(case, transcript, verdict, round(seconds, 6), baselines(case))
 
 
 def _masked(transcript: Transcript) -> Transcript:

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-STORE_VERSION = 5
+STORE_VERSION = 6
 HEAD = f"{STORE_VERSION:04}"  # the newest revision among the migrations
 
 metadata = sa.MetaData()
@@ -34,6 +34,8 @@ outcomes = sa.Table(
     sa.Column("verdict", sa.String, nullable=False),
     sa.Column("error", sa.String),
     sa.Column("chance", sa.Float),
+    sa.Column("text_order", sa.Float),
+    sa.Column("ignores_family", sa.Float),
     sa.Column("calls", sa.Integer, nullable=False),
     sa.Column("input", sa.BigInteger, nullable=False),
     sa.Column("output", sa.BigInteger, nullable=False),

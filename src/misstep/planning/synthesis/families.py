@@ -30,6 +30,7 @@ from misstep.planning.synthesis.values import draw_values
 RETRIES = 3
 MOST_REPEATED = 2  # actions that are due more than once
 COSTS = tuple(range(10, 105, 5))
+MORE_OPTIONS = 3  # tries to find something else for a result or a budget to decide
 ENDS = ("first", "last")
 ANNOUNCING = 5  # tries to find something for an action to announce
 ANNOUNCED = 3  # actions at most that one announcement puts before or after another
@@ -91,8 +92,8 @@ def add_options(plot: Plot) -> bool:
     if any(isinstance(part, Alternative) for sentence in plot.sentences for part in sentence.parts):
         return True
     done = add_alternative(plot)
-    if done and plot.cast > 3 and plot.dice.chance(0.9):
-        add_choice(plot)
+    if done and plot.cast > 3:
+        any(add_choice(plot) for _ in range(MORE_OPTIONS))
     return done
 
 
@@ -229,9 +230,10 @@ def add_announcements(plot: Plot) -> bool:
 
 def add_announcement(plot: Plot, voice: int, told: Order) -> bool:
     """One action before or after some others, by the result of yet another."""
-    drawn = plot.draw(2 + plot.dice.below(ANNOUNCED), plot.open | plot.fixed | 1 << voice)
-    drawn = drawn or plot.draw(2, plot.open | plot.fixed | 1 << voice)
-    if drawn is None or IDS[voice] in plot.world.announcements:
+    avoid = plot.open | plot.fixed | 1 << voice
+    most = min(ANNOUNCED, ((1 << plot.cast) - 1 & ~avoid).bit_count() - 1)
+    drawn = plot.draw(2 + max(plot.dice.below(most), plot.dice.below(most)), avoid) if most > 0 else None
+    if drawn is None:
         return False
     one, *others = drawn
     direction = plot.dice.pick(DIRECTIONS)

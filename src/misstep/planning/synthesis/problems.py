@@ -11,6 +11,7 @@ from misstep.core.constraint import Constraint, Family, Given
 from misstep.core.dice import Dice
 from misstep.errors import UsageError
 from misstep.planning.language.remarks import Duty, Giving
+from misstep.planning.plans.binding import find_idle
 from misstep.planning.plans.order import Order
 from misstep.planning.plans.search import TooManyPlans
 from misstep.planning.plans.survey import Survey
@@ -106,7 +107,7 @@ def _add_order(plot: Plot, keep: bool) -> bool:
         redundancy=0.0 if plot.announcements else plot.recipe.redundancy,
     )
     left = (1 << plot.cast) - 1 & ~plot.mentioned
-    draft = continue_draft(order, left, recipe, plot.dice)
+    draft = continue_draft(order, left, recipe, plot.dice, plot.apart() if plot.open else ())
     plot.redundant += [draft.paragraph[number] for number in draft.redundant]
     plot.sentences += draft.paragraph
     plot.mentioned |= (1 << plot.cast) - 1 & ~draft.unmentioned
@@ -115,10 +116,10 @@ def _add_order(plot: Plot, keep: bool) -> bool:
 
 
 def _check(plot: Plot) -> Problem | None:
-    """The whole problem; None where nobody can solve it, or not by what is told."""
+    """The whole problem; None where nobody can solve it, not by what is told, or something in it is idle."""
     constraints = tuple(plot.constraints())
     found = plot.survey()
-    if not found.witness:
+    if not found.witness or find_idle(IDS[: plot.size], constraints, plot.world):
         return None
     free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
     solution = rehearse(IDS[: plot.size], free, plot.world)

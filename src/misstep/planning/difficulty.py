@@ -66,7 +66,7 @@ def measure(case: Case) -> Difficulty:
     )
 
 
-def bound_pairs(constraint: Constraint) -> list[tuple[str, str]]:
+def _relations(constraint: Constraint) -> list[tuple[str, str]]:
     """What is bound to come before what."""
     match constraint:
         case Before(first, then) | Adjacent(first, then) | Handover(first, then):
@@ -81,7 +81,7 @@ def _order(case: Case) -> Order:
     numbers = {action.id: number for number, action in enumerate(case.actions)}
     order = Order(len(numbers))
     for constraint in case.constraints:
-        for first, then in bound_pairs(constraint):
+        for first, then in _relations(constraint):
             order.add(numbers[first], numbers[then])
     return order
 

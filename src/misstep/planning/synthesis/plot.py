@@ -11,6 +11,7 @@ from misstep.planning.language.parts import is_of
 from misstep.planning.language.remarks import Giving, Remark
 from misstep.planning.language.semantics import constraints_of, part_relations
 from misstep.planning.language.syntax import MANY, Clause, Sentence
+from misstep.planning.plans.binding import possible_roles
 from misstep.planning.plans.order import Order, bits
 from misstep.planning.plans.survey import Survey, survey
 from misstep.planning.synthesis.paragraphs import Recipe
@@ -113,6 +114,16 @@ class Plot:
             for first, then in announcement.pairs
         ]
         return said + announced
+
+    def apart(self) -> list[int]:
+        """For each action the mask of those that are never carried out together with it."""
+        everything = (1 << self.size) - 1
+        apart = [everything & ~(1 << action) for action in range(self.size)]
+        for roles in possible_roles(IDS[: self.size], self.constraints(), self.world):
+            together = sum(1 << action for action in range(self.size) if IDS[action] in roles)
+            for action in bits(together):
+                apart[action] &= ~together
+        return apart
 
     def survey(self) -> Survey:
         return survey(IDS[: self.size], self.constraints(), self.world)

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from misstep.core.case import Planned
-from misstep.core.constraint import Before, Constraint, Family, Given
+from misstep.core.constraint import Constraint, Family, Given
 from misstep.core.dice import Dice
 from misstep.errors import UsageError
-from misstep.planning.difficulty import bound_pairs
 from misstep.planning.language.remarks import Duty, Giving
+from misstep.planning.plans.binding import find_idle
 from misstep.planning.plans.order import Order
 from misstep.planning.plans.search import TooManyPlans
 from misstep.planning.plans.survey import Survey
@@ -109,7 +109,7 @@ def _add_order(plot: Plot, keep: bool) -> bool:
         redundancy=0.0 if plot.announcements else plot.recipe.redundancy,
     )
     left = (1 << plot.cast) - 1 & ~plot.mentioned
-    draft = continue_draft(order, left, recipe, plot.dice)
+    draft = continue_draft(order, left, recipe, plot.dice, plot.apart() if plot.open else ())
     plot.redundant += [draft.paragraph[number] for number in draft.redundant]
     plot.sentences += draft.paragraph
     plot.mentioned |= (1 << plot.cast) - 1 & ~draft.unmentioned
@@ -118,25 +118,11 @@ def _add_order(plot: Plot, keep: bool) -> bool:
 
 
 def _check(plot: Plot) -> Problem | None:
-    """The whole problem; None where nobody can solve it, or not by what is told."""
+    """The whole problem; None where nobody can solve it, not by what is told, or something in it is idle."""
     constraints = tuple(plot.constraints())
     found = plot.survey()
-    if not found.witness or not _all_bind(plot, constraints):
+    if not found.witness or find_idle(IDS[: plot.size], constraints, plot.world):
         return None
     free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
     solution = rehearse(IDS[: plot.size], free, plot.world)
     return None if solution is None else Problem(plot, constraints, found, solution)
-
-
-def _all_bind(plot: Plot, constraints: Sequence[Constraint]) -> bool:
-    """Whether every announcement can turn out to be broken by somebody who heeds what the request says."""
-    told = Order(plot.size)
-    for said in constraints:
-        if not (isinstance(said, Before) and said.announced):
-            for first, then in bound_pairs(said):
-                told.add(IDS.index(first), IDS.index(then))
-    return not any(
-        told.implies(first, then) or told.implies(then, said.voice) or told.implies(first, said.voice)
-        for said in plot.announcements
-        for first, then in said.pairs
-    )

@@ -51,7 +51,11 @@ def _binds(
             return _can_be_missed(constraint, actions, plain, world)
         case Before(announced=""):
             return _rules_out(constraint, actions, plain, world)
-        case Before() | Adjacent() | Place() | Limit() | Spend():
+        case Before(first, then, _, voice):
+            wrong = [Before(voice, then), Before(then, first)]
+            untimed = msgspec.structs.replace(world, day=None)
+            return any(find_plan(demands) for demands in selections(actions, [*others, *wrong], untimed))
+        case Adjacent() | Place() | Limit() | Spend():
             return _rules_out(constraint, actions, others, world)
         case _:
             return True

@@ -41,6 +41,8 @@ def least_actions(families: Sequence[Family]) -> int:
     optional = bool(chosen & {"choice", "budget"})
     crowded = "adjacent" in chosen and bool(chosen & {"repeat", "data"})
     needed = 2 + optional + crowded + ("dynamic" in chosen) + ({"budget", "data"} <= chosen)
+    if {"order", "adjacent", "budget"} <= chosen:
+        return max(needed, 4)  # a first or last place leaves two options no order to speak of
     # Neighbours and hand-overs leave two actions no order to speak of.
     return max(needed, 3) if "order" in chosen and chosen & {"adjacent", "data"} else needed
 

@@ -54,9 +54,9 @@ class Demands:
     """Units, what has to come before each, and what else there is to heed.
 
     `tools` names the action by whose tool a unit is carried out, `roles` the action that it counts as.
-    `next` and `previous` hold neighbours. `announced` has for units that are bound once another is done, which
-    announces it, that one and the mask of units that then have to come before. `limits` bound how much comes
-    before a unit.
+    `next` and `previous` hold neighbours. `announced` has, by the unit that is bound, pairs of the unit that
+    announces it and the mask of units that have to come before once that is done. `limits` bound how much
+    comes before a unit.
     """
 
     def __init__(self, roles: Sequence[str], tools: Sequence[str]) -> None:

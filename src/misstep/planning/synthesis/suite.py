@@ -32,9 +32,9 @@ from misstep.schemas.examples import make_up
 
 MOST_MIXED = 10  # with more than order to heed: every order has to be looked at
 TRIES = 1000  # for a case of the difficulty asked for
-HARD = 0.3  # the chance level that a problem of several families, or of another one than order, should have
+HARD = 0.3  # the chance level that a problem of one family other than order should have
 DRAFTS = 8  # for such a problem, in which the order of the text should be wrong as well
-AS_DRAWN = 0.1  # the share of problems that are taken as they come
+AS_DRAWN = 0.1  # the share of them that are taken as they come; several families make it hard by themselves
 ASSISTANT = Topic("assistant", "an assistant", ())
 BOUND_TO_OURS: tuple[Family, ...] = ("time", "data")  # they need tools that take what they are about
 
@@ -225,7 +225,7 @@ def _make(suite: Suite, index: int, seed: int) -> Case:
     recipe = msgspec.structs.replace(suite.recipe, words=suite.part.words)
     drafts = (
         compose_problem(seed, setting, draft_problem(size, suite.families, recipe, dice, given), dice)
-        for _ in range(1 if dice.chance(AS_DRAWN) else DRAFTS)
+        for _ in range(1 if len(suite.families) > 1 or dice.chance(AS_DRAWN) else DRAFTS)
     )
     return _hardest(drafts)
 

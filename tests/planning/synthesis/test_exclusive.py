@@ -24,10 +24,13 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
+from misstep.core.dice import Dice
 from misstep.planning.judging import semantics
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.variation.anatomy import assemble, take_apart
+from misstep.planning.variation.mutations import rephrase
 from misstep.planning.world.history import Deed, History
 
 MIXTURES: list[tuple[Family, ...]] = [
@@ -185,6 +188,17 @@ def can_be_missed(case: Case, window: Window) -> bool:
     lasts, (dawn, dusk) = case.world.durations[tool], case.world.day
     moments = [start + (lasts if window.edge == "end" else 0) for start in range(dawn, dusk - lasts + 1)]
     return any(m < window.time if window.bound == "after" else m > window.time for m in moments)
+
+
+@pytest.mark.parametrize("families", [("order", "choice"), ("order", "choice", "dynamic")])
+def test_nor_where_a_request_is_told_in_other_sentences(families: tuple[Family, ...]) -> None:
+    for case in made(families, 60):
+        retold = assemble(rephrase(take_apart(case), Dice(case.seed)))
+        assert retold is not None
+        never = apart(retold)
+        for clause, actions in clauses(retold):
+            named = set(map(frozenset, combinations(actions, 2)))
+            assert never.isdisjoint(named), (case.id, clause)
 
 
 def test_what_is_repeated_on_purpose_follows_even_if_something_is_left_out() -> None:

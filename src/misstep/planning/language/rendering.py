@@ -5,6 +5,7 @@ from functools import cache
 
 from misstep.core.dice import Dice
 from misstep.planning.language.figures import listed
+from misstep.planning.language.hanging import without_times
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.parts import Side, is_of
 from misstep.planning.language.remarks import Direction, Neighbours, TimedRelative
@@ -45,10 +46,14 @@ def render(
 
 def possible_moods(paragraph: Paragraph, side: Side | None = None) -> tuple[Mood, ...]:
     """The moods that all sentences of a paragraph can have; what is not about order has to be modal."""
-    only_order = all(
-        isinstance(part, Clause | Free | Neighbours) for sentence in paragraph for part in sentence.parts
-    )
+    only_order = all(_is_about_order(part) for sentence in paragraph for part in sentence.parts)
     return _moods(side) if only_order else ("modal",)
+
+
+def _is_about_order(part: SubSentence) -> bool:
+    if isinstance(part, Clause):
+        return without_times(part) == part
+    return isinstance(part, Free | Neighbours)
 
 
 @cache

@@ -84,9 +84,12 @@ def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> Draft:
     return writer.draft()
 
 
-def draft_for_order(target: Order, recipe: Recipe, dice: Dice) -> Draft:
-    """A paragraph that demands exactly `target`; actions it leaves free get a neutral sentence."""
-    writer = _Writer(Order(target.size), recipe, dice, target)
+def draft_for_order(target: Order, recipe: Recipe, dice: Dice, apart: Sequence[int] = ()) -> Draft:
+    """A paragraph that demands exactly `target`; actions it leaves free get a neutral sentence.
+
+    `apart` is as in `continue_draft`; what it keeps apart must not be in order but by way of others.
+    """
+    writer = _Writer(Order(target.size), recipe, dice, target, apart)
     while writer.order.after != target.after:
         writer.add_sentence(newcomers=0)
         if recipe.redundancy and dice.chance(recipe.redundancy):
@@ -182,7 +185,7 @@ class _Writer:
             missing = [
                 (i, j)
                 for i in range(self.order.size)
-                for j in bits(self._target.after[i] & ~self.order.after[i])
+                for j in bits(self._target.after[i] & ~self.order.after[i] & ~self._excluded(i))
             ]
             return self._dice.pick(missing) if missing else None
         if self.order.is_total():

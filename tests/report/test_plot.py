@@ -3,12 +3,14 @@
 from io import StringIO
 from typing import Any
 
+import msgspec
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from misstep.core.capability import Capability, Fit, Half, Point
+from misstep.core.difficulty import Baselines
 from misstep.core.verdict import ERROR_KINDS
 from misstep.report.plot import SIGNS, capability_plot, capability_table, error_table, how_far_table
 from misstep.report.published import published_levels
@@ -177,17 +179,18 @@ def test_a_narrow_terminal() -> None:
 
 
 def test_the_points_in_figures() -> None:
-    assert shown(capability_table(curve("a", *POINTS[:2])), 80) == text(
-        "actions  cases  success   95 % interval  chance",
-        "      2     20  100.0 %  83.9 – 100.0 %  50.0 %",
-        "      3     60   95.0 %   86.3 – 98.3 %  24.0 %",
+    first = msgspec.structs.replace(POINTS[0], baselines=Baselines(0.25, 1.0))
+    assert shown(capability_table(curve("a", first, POINTS[1])), 80) == text(
+        "actions  cases  success   95 % interval  chance  text order  ignores family",
+        "      2     20  100.0 %  83.9 – 100.0 %  50.0 %      25.0 %         100.0 %",
+        "      3     60   95.0 %   86.3 – 98.3 %  24.0 %           –               –",
     )
     unjudged = Point(4, 3, 0, 0, None, (0.0, 1.0), None)
-    assert shown(capability_table(curve("a", *POINTS[:2], unjudged)), 80) == text(
-        "actions  cases  judged  success   95 % interval  chance",
-        "      2     20      20  100.0 %  83.9 – 100.0 %  50.0 %",
-        "      3     60      60   95.0 %   86.3 – 98.3 %  24.0 %",
-        "      4      3       0        –               –       –",
+    assert shown(capability_table(curve("a", *POINTS[:2], unjudged)), 90) == text(
+        "actions  cases  judged  success   95 % interval  chance  text order  ignores family",
+        "      2     20      20  100.0 %  83.9 – 100.0 %  50.0 %           –               –",
+        "      3     60      60   95.0 %   86.3 – 98.3 %  24.0 %           –               –",
+        "      4      3       0        –               –       –           –               –",
     )
 
 

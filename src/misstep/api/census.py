@@ -6,7 +6,8 @@ import msgspec
 
 from misstep.core.case import Case, families_of
 from misstep.core.constraint import FAMILIES
-from misstep.core.difficulty import MEASURES
+from misstep.core.difficulty import MEASURES, Baselines
+from misstep.planning.baselines import baselines
 from misstep.planning.difficulty import measure
 from misstep.planning.language.syntax import all_shapes, shapes_in
 
@@ -28,6 +29,7 @@ class SuiteSummary(msgspec.Struct, frozen=True):
     families: dict[str, int]
     constraints: int
     chance: float | None
+    baselines: Baselines | None
     difficulty: dict[str, float]
     skeletons: Skeletons
 
@@ -39,7 +41,7 @@ class Census:
         self._cases = 0
         self._actions: dict[int, int] = {}
         self._constraints = 0
-        self._chances = 0.0
+        self._chances = self._text_order = self._ignores_family = 0.0
         self._families: dict[str, int] = {}
         self._measured = dict.fromkeys(MEASURES, 0.0)
         self._shapes = set[str]()
@@ -50,6 +52,9 @@ class Census:
             self._actions[len(case.actions)] = self._actions.get(len(case.actions), 0) + 1
             self._constraints += len(case.constraints)
             self._chances += case.chance or 0.0
+            reached = baselines(case)
+            self._text_order += reached.text_order
+            self._ignores_family += reached.ignores_family
             self._measure(case)
             self._shapes |= shapes_in(case.skeleton)
             yield case
@@ -70,6 +75,9 @@ class Census:
             families={family: self._families[family] for family in FAMILIES if family in self._families},
             constraints=self._constraints,
             chance=self._chances / self._cases if self._cases else None,
+            baselines=Baselines(self._text_order / self._cases, self._ignores_family / self._cases)
+            if self._cases
+            else None,
             difficulty={name: round(total / self._cases, 4) for name, total in self._measured.items()}
             if self._cases
             else {},

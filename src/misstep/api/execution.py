@@ -23,6 +23,7 @@ from misstep.core.verdict import Verdict
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
+from misstep.planning.baselines import baselines
 from misstep.planning.judging.explanation import check
 from misstep.planning.world.mock import MockWorld
 
@@ -109,7 +110,7 @@ def judge(
     verdict = decide(transcript, settings.parallel)
     if verdict.verdict == "passed" and not transcript.calls:
         verdict = Verdict(case.id, "errored", explanation=NO_CALLS)
-    return Outcome(case, transcript, verdict, round(seconds, 6))
+    return Outcome(case, transcript, verdict, round(seconds, 6), baselines(case))
 
 
 def _masked(transcript: Transcript) -> Transcript:

@@ -16,6 +16,7 @@ from misstep.core.transcript import Transcript
 from misstep.errors import UsageError, did_you_mean
 from misstep.interop.trajectories.cases import Cases
 from misstep.interop.trajectories.reading import is_foreign, read_trajectories
+from misstep.planning.baselines import baselines
 from misstep.planning.judging.explanation import check
 from misstep.planning.judging.verification import verify
 from misstep.planning.synthesis.suite import make_case
@@ -37,7 +38,7 @@ def check_plans(settings: Settings) -> Iterator[Outcome]:
         verdict = check(case, transcript, settings.parallel)
         if settings.verify:
             verify(case, transcript, verdict)
-        yield Outcome(case, transcript, verdict)
+        yield Outcome(case, transcript, verdict, baselines=baselines(case))
 
 
 def _plans(settings: Settings) -> Iterator[tuple[Case, Transcript]]:

@@ -27,7 +27,14 @@ from misstep.core.outcome import Outcome
 from misstep.core.settings import BUDGETS, Settings
 from misstep.core.summary import Summary, Tally
 from misstep.errors import UsageError
-from misstep.report.terminal import counted, failures_table, percent, summary_table
+from misstep.report.terminal import (
+    baselines_in_words,
+    counted,
+    easy_lines,
+    failures_table,
+    percent,
+    summary_table,
+)
 from misstep.store.lines import write_lines
 from misstep.store.location import way_to
 
@@ -113,6 +120,8 @@ class _Examples:
 
 def _show(console: Console, summary: Summary, examples: list[Outcome], place: str) -> None:
     console.print(summary_table(summary))
+    for line in easy_lines(summary.chance):
+        hint(console, line, gap=line.startswith("warning"))
     if examples:
         hidden = summary.cases - summary.passed > len(examples)
         console.print("\n[bold]the first that did not pass[/]" if hidden else "")
@@ -144,4 +153,6 @@ def _check_lines(summary: Summary) -> list[str]:
         f"{counted(summary.cases, 'plan')}: {', '.join(counts)}"
         + (f" (errors: {', '.join(kinds)})" if kinds else ""),
         f"success {percent(summary.success)}, {interval}, chance level {percent(summary.chance)}",
+        f"baselines: {baselines_in_words(summary.baselines)}",
+        *easy_lines(summary.chance),
     ]

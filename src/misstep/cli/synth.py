@@ -14,7 +14,7 @@ from misstep.core.case import Case
 from misstep.core.export import SYNTH_FORMATS, SynthFormat
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.report.terminal import counted, percent
+from misstep.report.terminal import baselines_in_words, counted, easy_lines, percent
 from misstep.store.lines import write_lines
 
 
@@ -63,8 +63,10 @@ def _census_lines(summary: SuiteSummary) -> list[str]:
         f"{counted(summary.cases, 'case')} (seed {summary.seed}): {sizes}",
         *([f"families: {families}"] if list(summary.families) != ["order"] else []),
         f"chance level {percent(summary.chance)} on average, {summary.constraints} constraints in all",
+        f"baselines: {baselines_in_words(summary.baselines)}",
         f"longest chain {hard['chain']:.1f} on average, {hard['reading']:.1f} pairs to swap against the text",
         f"{used} of the grammar's {grammar} skeletons used (a sub-sentence each, groups not expanded)",
+        *easy_lines(summary.chance),
     ]
 
 

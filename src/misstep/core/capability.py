@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from misstep.core.case import MOST_ACTIONS
+from misstep.core.difficulty import Baselines
 from misstep.core.verdict import ErrorKind
 
 CURVE_VERSION = 1  # of the form in which curves are kept
@@ -19,7 +20,8 @@ Size = Annotated[int, Meta(ge=1, le=MOST_ACTIONS)]
 class Point(msgspec.Struct, frozen=True):
     """All cases with one number of actions; only those that passed or failed enter the rate.
 
-    `chance` is the mean chance level of the same cases.
+    `chance` is the mean chance level of the same cases, `baselines` what agents reach on them that
+    don't plan.
     """
 
     actions: Size
@@ -29,6 +31,7 @@ class Point(msgspec.Struct, frozen=True):
     success: Share | None
     interval: tuple[Share, Share]
     chance: Share | None
+    baselines: Baselines | None = None
 
 
 class Half(msgspec.Struct, frozen=True):

@@ -19,3 +19,14 @@ class Difficulty(msgspec.Struct, frozen=True):
 
 
 MEASURES = tuple(field.name for field in msgspec.structs.fields(Difficulty))
+
+
+class Baselines(msgspec.Struct, frozen=True):
+    """What two agents that don't plan reach: 1 or 0 for a case, the share of passed cases for several.
+
+    `text_order` follows the order of the text, `ignores_family` heeds nothing but plain order. Both are
+    defined in `planning.baselines`.
+    """
+
+    text_order: float
+    ignores_family: float

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from misstep.core.difficulty import Baselines
 from misstep.core.outcome import Outcome
 from misstep.core.statistics import wilson
 from misstep.core.transcript import Usage
@@ -13,8 +14,8 @@ from misstep.core.verdict import ERROR_KINDS, JUDGEMENTS, ErrorKind
 class Summary(msgspec.Struct, frozen=True):
     """What `--json` prints. Only passed and failed cases enter `success`; no rate is made of none.
 
-    `chance` is the mean chance level of the same cases: the success rate of blind luck. `usd` is null where
-    nobody has said what the tokens cost.
+    `chance` is the mean chance level of the same cases: the success rate of blind luck; `baselines` are the
+    success rates of two agents that don't plan. `usd` is null where nobody has said what the tokens cost.
     """
 
     run: str
@@ -33,6 +34,7 @@ class Summary(msgspec.Struct, frozen=True):
     tokens: Usage
     usd: float | None
     seconds: float
+    baselines: Baselines | None = None
 
 
 class Tally:
@@ -45,6 +47,8 @@ class Tally:
         self.usage = Usage()
         self.seconds = 0.0  # spent on cases, which may run side by side
         self.chances = 0.0  # of the judged cases, added up
+        self.text_order = self.ignores_family = 0.0  # how many of them these baselines pass
+        self.compared = 0  # of how many that is known
 
     @property
     def cases(self) -> int:
@@ -54,12 +58,23 @@ class Tally:
     def judged(self) -> int:
         return self.verdicts["passed"] + self.verdicts["failed"]
 
+    @property
+    def baselines(self) -> Baselines | None:
+        if not self.compared:
+            return None
+        shares = [round(passed / self.compared, 9) for passed in (self.text_order, self.ignores_family)]
+        return Baselines(*shares)
+
     def add(self, outcome: Outcome) -> None:
         self.verdicts[outcome.verdict.verdict] += 1
         if outcome.verdict.error:
             self.errors[outcome.verdict.error] += 1
         if outcome.verdict.verdict in ("passed", "failed"):
             self.chances += outcome.case.chance or 0.0
+            if outcome.baselines:
+                self.text_order += outcome.baselines.text_order
+                self.ignores_family += outcome.baselines.ignores_family
+                self.compared += 1
         self.seconds += outcome.seconds
         self.calls += len(outcome.transcript.calls)
         self.usage += outcome.transcript.usage
@@ -76,6 +91,9 @@ class Tally:
             total.usage += one.usage
             total.seconds += one.seconds
             total.chances += one.chances
+            total.text_order += one.text_order
+            total.ignores_family += one.ignores_family
+            total.compared += one.compared
         return total
 
     def seen(self, outcome: Outcome) -> Outcome:
@@ -100,4 +118,5 @@ class Tally:
             tokens=self.usage,
             usd=usd,
             seconds=round(self.seconds, 3),
+            baselines=self.baselines,
         )

@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 from misstep.core.statement import Entry, Flaw, Statement
 from misstep.core.words import cut
 from misstep.report.baseline import held_in_words
+from misstep.report.terminal import BASELINES
 from misstep.report.text import plain, plain_lines
 
 MESSAGE = 300  # characters
@@ -89,6 +90,11 @@ def _properties(statement: Statement) -> Iterator[str]:
         "success": "" if summary is None or summary.success is None else f"{summary.success:.4f}",
         "interval": f"{summary.interval[0]:.4f} to {summary.interval[1]:.4f}" if summary else "",
         "chance": "" if summary is None or summary.chance is None else f"{summary.chance:.4f}",
+        **{
+            field: f"{getattr(summary.baselines, field):.4f}"
+            for field in BASELINES
+            if summary and summary.baselines
+        },
         "baseline": held_in_words(statement.held) if statement.held else "",
     }
     for name, value in told.items():

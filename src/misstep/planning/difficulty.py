@@ -10,6 +10,7 @@ from misstep.core.case import Case
 from misstep.core.constraint import Adjacent, Before, Condition, Constraint, Handover
 from misstep.core.difficulty import MEASURES, Difficulty
 from misstep.errors import UsageError, did_you_mean
+from misstep.planning.baselines import in_text_order
 from misstep.planning.plans.nearest import nearest_plan
 from misstep.planning.plans.order import Order, nearest_order
 
@@ -97,7 +98,7 @@ def _chain(case: Case) -> int:
 
 def _distance(case: Case) -> int:
     """Pairs that stand in the text the other way round than in the correct order nearest to it."""
-    mentioned = _mentioned(case)
+    mentioned = in_text_order(case)
     ids = [action.id for action in case.actions]
     if all(type(constraint) is Before and not constraint.announced for constraint in case.constraints):
         nearest = [ids[i] for i in nearest_order(_order(case), [ids.index(action) for action in mentioned])]
@@ -107,10 +108,3 @@ def _distance(case: Case) -> int:
     places = {action: place for place, action in enumerate(mentioned)}
     kept = [places[action] for action in dict.fromkeys(nearest) if action in places]
     return sum(one > other for place, one in enumerate(kept) for other in kept[place + 1 :])
-
-
-def _mentioned(case: Case) -> list[str]:
-    """The actions in the order in which the text first speaks of them."""
-    text = " ".join(case.sentences or (case.query,)).lower()
-    places = {action.id: text.find(f"the {action.name.lower()}") for action in case.actions}
-    return sorted([action for action in places if places[action] >= 0], key=places.__getitem__)

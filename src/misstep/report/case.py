@@ -13,7 +13,7 @@ from misstep.core.outcome import Outcome
 from misstep.report.call import carried_out, written
 from misstep.report.constraint import in_brief
 from misstep.report.layout import bare_table, section
-from misstep.report.terminal import STYLES, counted, percent
+from misstep.report.terminal import BASELINES, STYLES, counted, percent
 from misstep.report.text import plain, plain_lines
 
 
@@ -46,7 +46,7 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
 
 def _headline(outcome: Outcome) -> str:
     verdict = outcome.verdict
-    chance = f"   (chance level {percent(outcome.case.chance)})"
+    chance = f"   (chance level {percent(outcome.case.chance)}{_baselines(outcome)})"
     return verdict.verdict + (f": {verdict.error}" if verdict.error else "") + chance
 
 
@@ -111,3 +111,12 @@ def constraints_view(outcome: Outcome) -> RenderableType:
         source = "" if constraint.sentence is None else f"sentence {constraint.sentence + 1}"
         table.add_row(Text(f"{index}"), Text(in_brief(constraint, names)), Text(source, style="dim"))
     return table
+
+
+def _baselines(outcome: Outcome) -> str:
+    """Which of the agents that don't plan pass the case."""
+    return "".join(
+        f", {name} {'passes' if getattr(outcome.baselines, field) else 'fails'}"
+        for field, name in BASELINES.items()
+        if outcome.baselines
+    )

@@ -8,7 +8,7 @@ from misstep.core.statement import Entry, Flaw, Statement
 from misstep.core.verdict import Judgement
 from misstep.report.baseline import held_in_words
 from misstep.report.statistics import listed
-from misstep.report.terminal import counted, percent
+from misstep.report.terminal import baseline_rates, counted, percent
 from misstep.report.text import plain
 
 MOST = 10  # entries that are shown
@@ -90,6 +90,8 @@ def _numbers(statement: Statement) -> str:
         cells["95 % interval"] = f"{percent(low)} to {percent(high)}"
     if summary and summary.chance is not None:
         cells["chance"] = percent(summary.chance)
+    if summary and summary.baselines:
+        cells |= baseline_rates(summary.baselines)
     return "\n".join(_row(line) for line in (cells.keys(), ["---:"] * len(cells), cells.values()))
 
 

@@ -17,7 +17,7 @@ from misstep.report.findings import (
     validation_in_words,
     written_call,
 )
-from misstep.report.terminal import counted, percent
+from misstep.report.terminal import baselines_in_words, counted, easy_lines, percent
 from misstep.report.text import plain
 from misstep.report.told import Again
 from misstep.report.web.markup import Markup, element, lines, text
@@ -89,6 +89,8 @@ def _counts(summary: Summary) -> str:
         plain(f"{summary.agent}, {summary.model}" if summary.model else summary.agent, NAME),
         f"95 % interval {percent(low)} to {percent(high)}",
         f"blind luck would reach {percent(summary.chance)}",
+        *([f"baselines: {baselines_in_words(summary.baselines)}"] if summary.baselines else []),
+        *easy_lines(summary.chance)[:1],
         *([f"failures: {', '.join(kinds)}"] if kinds else []),
         *unjudged,
     ]

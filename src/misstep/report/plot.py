@@ -23,7 +23,7 @@ from misstep.report.naming import agent_name
 from misstep.report.published import Level
 from misstep.report.shares import KINDS, counted_column, shares_table
 from misstep.report.statistics import interval
-from misstep.report.terminal import percent
+from misstep.report.terminal import BASELINES, baseline_rates, percent
 
 HEIGHT = 20  # rows from 0 to 100 %, five points each
 WIDEST = 80  # columns of the whole plot, where the terminal has as many
@@ -188,12 +188,13 @@ def capability_table(capability: Capability) -> Table:
     table = bare_table()
     all_judged = all(point.passed + point.failed == point.cases for point in capability.curve)
     judged = () if all_judged else ("judged",)
-    for heading in ("actions", "cases", *judged, "success", "95 % interval", "chance"):
+    for heading in ("actions", "cases", *judged, "success", "95 % interval", "chance", *BASELINES.values()):
         table.add_column(heading, justify="right", no_wrap=True)
     for point in capability.curve:
         counts = (point.actions, point.cases, *((point.passed + point.failed,) if judged else ()))
         ends = interval(point.interval) if point.success is not None else "–"
-        table.add_row(*map(str, counts), percent(point.success), ends, percent(point.chance))
+        reached = baseline_rates(point.baselines).values()
+        table.add_row(*map(str, counts), percent(point.success), ends, percent(point.chance), *reached)
     return table
 
 

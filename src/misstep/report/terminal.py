@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from misstep.core.difficulty import Baselines
 from misstep.core.outcome import Outcome
 from misstep.core.purpose import BENCHMARKS, ON_TOOLS, TESTING, UNITS, Purpose
 from misstep.core.settings import Settings
@@ -17,6 +18,9 @@ from misstep.report.naming import method_in_words, specs_in_short
 from misstep.report.text import plain
 
 STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow", "errored": "magenta"}
+
+EASY = 0.5  # the chance level above which success says little
+BASELINES = {"text_order": "text order", "ignores_family": "ignores family"}
 
 
 def counted(number: int, what: str) -> str:
@@ -32,6 +36,25 @@ def money(usd: float | None, model: str | None) -> str:
         way = "say what it costs with --prices" if model else "name its model with --model"
         return f"unknown  ({way})"
     return f"{usd:.2f} USD" if usd >= 0.01 or not usd else f"{usd:.6f} USD"
+
+
+def baseline_rates(baselines: Baselines | None) -> dict[str, str]:
+    """What each of the agents that don't plan reaches, by its name; a dash where that was not computed."""
+    return {name: percent(getattr(baselines, field, None)) for field, name in BASELINES.items()}
+
+
+def baselines_in_words(baselines: Baselines | None) -> str:
+    return ", ".join(f"{name} {rate}" for name, rate in baseline_rates(baselines).items())
+
+
+def easy_lines(chance: float | None) -> list[str]:
+    """A warning where guessing passes more than half of the cases."""
+    if chance is None or chance <= EASY:
+        return []
+    return [
+        f"warning: the chance level is {percent(chance)}: guessing passes more than half of these cases",
+        "harder ones: --difficulty 'chance<=0.3', more --actions, or order among the families",
+    ]
 
 
 def summary_table(summary: Summary) -> Table:
@@ -54,6 +77,7 @@ def summary_table(summary: Summary) -> Table:
     table.add_row("success", f"{percent(summary.success)}  ({summary.passed} of {judged} judged)")
     table.add_row("95 % interval", f"{percent(low)} to {percent(high)}" if judged else "–")
     table.add_row("chance level", f"{percent(summary.chance)}  (what blind luck would reach)")
+    table.add_row("baselines", baselines_in_words(summary.baselines))
     table.add_row("calls", str(summary.calls))
     if summary.tokens.input or summary.tokens.output:
         table.add_row("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out")

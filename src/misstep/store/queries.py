@@ -119,6 +119,9 @@ def tally(connection: sa.Connection, run: int, after: int | None = None, last: i
             total.errors[kind] += row[kind]
         if verdict in ("passed", "failed"):
             total.chances += row["chances"] or 0.0
+            total.text_order += row["text_order"] or 0.0
+            total.ignores_family += row["ignores_family"] or 0.0
+            total.compared += row["compared"]
         total.calls += row["calls"] or 0
         total.usage += Usage(*(row[name] or 0 for name in ("input", "output", "cached")))
         total.seconds += row["seconds"] or 0.0
@@ -137,6 +140,9 @@ _TALLY = (
         sa.func.count().label("cases"),
         *(sa.func.count().filter(outcomes.c.error == kind).label(kind) for kind in ERROR_KINDS),
         sa.func.sum(outcomes.c.chance).label("chances"),
+        sa.func.sum(outcomes.c.text_order).label("text_order"),
+        sa.func.sum(outcomes.c.ignores_family).label("ignores_family"),
+        sa.func.count(outcomes.c.text_order).label("compared"),
         *(
             sa.func.sum(outcomes.c[name]).label(name)
             for name in ("calls", "input", "output", "cached", "seconds")

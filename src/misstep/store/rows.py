@@ -16,6 +16,8 @@ SLIM = (
     "verdict",
     "error",
     "chance",
+    "text_order",
+    "ignores_family",
     "calls",
     "input",
     "output",
@@ -82,7 +84,9 @@ def row_of(outcome: Outcome) -> Row:
     case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
     key, usage = key_of(case.id), transcript.usage
     tokens = (_bounded(usage.input), _bounded(usage.output), _bounded(usage.cached))
-    judged = (verdict.verdict, verdict.error, case.chance)
+    naive = outcome.baselines
+    passing = (naive.text_order, naive.ignores_family) if naive else (None, None)
+    judged = (verdict.verdict, verdict.error, case.chance, *passing)
     slim = (key, *judged, len(transcript.calls), *tokens, outcome.seconds, fingerprint(case))
     return Row(key, slim, encode(outcome))
 

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from misstep.store.checked import Document, Flag, Large, Real, Text, Whole
 
-STORE_VERSION = 5
+STORE_VERSION = 6
 HEAD = f"{STORE_VERSION:04}"  # the newest revision among the migrations
 
 metadata = sa.MetaData()
@@ -42,6 +42,8 @@ outcomes = sa.Table(
     sa.Column("cached", Large, nullable=False),
     sa.Column("seconds", Real, nullable=False),
     sa.Column("fingerprint", Document, nullable=False),
+    sa.Column("text_order", Real),
+    sa.Column("ignores_family", Real),
     sa.PrimaryKeyConstraint("number", name="outcome_numbers"),
     sa.ForeignKeyConstraint(["run"], ["runs.number"], name="outcome_of_run"),
     sa.UniqueConstraint("run", "case_id", name="one_outcome_per_case"),

@@ -19,7 +19,7 @@ from misstep.core.settings import Settings
 from misstep.core.verdict import JUDGEMENTS
 from misstep.errors import NoStoreYet, UsageError
 from misstep.report.page import run_parts, title_of
-from misstep.report.terminal import percent, subject_lines
+from misstep.report.terminal import baseline_rates, percent, subject_lines
 from misstep.report.text import plain
 from misstep.report.web.book import served_at
 from misstep.store.location import shown, way_to
@@ -213,4 +213,5 @@ def _row(each: Overview) -> dict[str, Any]:
         "rate": percent(summary.success) if judged else "–",
         "interval": f"{percent(low)} to {percent(high)}" if judged else "",
         "chance": percent(summary.chance) if judged and planned and summary.chance is not None else "",
+        "baselines": baseline_rates(summary.baselines) if judged and summary.baselines else {},
     }

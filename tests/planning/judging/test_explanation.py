@@ -24,7 +24,12 @@ from misstep.core.constraint import (
 )
 from misstep.core.transcript import Call, Transcript
 from misstep.core.verdict import Verdict
+from misstep.planning.judging.check import replay
 from misstep.planning.judging.explanation import check
+from misstep.planning.judging.semantics import broken_at, holds, lost
+from misstep.planning.judging.verification import verify
+from misstep.planning.language.reader import read
+from misstep.planning.language.requests import write_rules
 from tests.planning.judging.random_cases import random_case, random_transcript
 
 NAMES = {"a": "audit", "b": "backup", "c": "cleaning", "d": "delivery"}
@@ -190,6 +195,67 @@ def test_stand_ins() -> None:
     assert checked(broken, *"acbbd").explanation == (
         "Step 4 is not a valid call: 'backup' was called again, and it had been called often enough."
     )
+
+
+def test_who_comes_after_two_tasks_still_comes_after_the_one_that_is_not_left_out() -> None:
+    """As the judge has it, and as the request says: what is said about the other one drops out, no more."""
+    (reading,) = read("The cleaning must come after the audit and the backup.", NAMES.values())
+    ids = {name: action for action, name in NAMES.items()}
+    after = [Before(ids[pair.first], ids[pair.then], 0) for pair in reading.relations]
+    assert after == [Before("a", "c", 0), Before("b", "c", 0)]
+    problem = case(*after, Choice(("a", "d"), 1))
+    assert checked(problem, *"dbc").verdict == "passed"
+    assert checked(problem, *"bdc").verdict == "passed"
+    verdict = checked(problem, *"dcb")
+    assert (verdict.error, verdict.step, verdict.core) == ("order", 2, (1,))
+    (rule,) = [rule for rule in write_rules(problem.constraints, problem.world, 1) if "left out" in rule]
+    assert "can be ignored" not in rule
+    assert rule.endswith(
+        "a task that has to come after two others, one of which is left out,"
+        " still has to come after the one that is carried out."
+    )
+
+
+@pytest.mark.parametrize(
+    ("constraints", "calls", "step", "violated", "nearest"),
+    [
+        ((), "bcd", 1, (0,), "bcd"),  # instead of the audit, which was never called
+        ((), "cbd", 2, (0,), "cbd"),
+        ((), "cbad", 2, (0,), "cbd"),  # whose tool was called too late
+        ((), "cbabd", 2, (0,), "cbd"),  # and then in its place once more
+        ((Before("a", "c"),), "bcd", 1, (0, 1), "bcd"),
+        ((Before("a", "c"),), "cbd", 1, (0, 1), "bcd"),
+        ((Choice(("a", "c")),), "bd", 1, (0,), "bd"),
+        ((Repeat("a", 2),), "babcd", 1, (0,), "bbcd"),
+    ],
+)
+def test_a_stand_in_that_comes_too_early(
+    constraints: tuple[Constraint, ...], calls: str, step: int, violated: tuple[int, ...], nearest: str
+) -> None:
+    problem = case(StandIn("a", "b", 0), *constraints, broken=("a",))
+    verdict = checked(problem, *calls)
+    assert (verdict.error, verdict.step, verdict.violated, verdict.missing) == ("order", step, violated, ())
+    assert "".join(verdict.nearest) == nearest
+    if calls[step - 1] == "b":
+        assert verdict.core == (0,)
+        assert verdict.explanation.startswith(
+            f"Step {step}, the backup, was carried out although the audit had not turned out to be out of"
+            " service. Sentence 1 says so: “It is said.”"
+        )
+    history = replay(problem, [Call(NAMES[name]) for name in calls])
+    assert lost(problem, history) == ()
+    assert not holds(problem.constraints[0], history, problem)
+    assert broken_at(problem.constraints[0], history, problem) == 1 + calls.index("b")
+    verify(problem, Transcript("x", tuple(Call(NAMES[name]) for name in calls)), verdict)
+
+
+def test_a_stand_in_that_nothing_calls_for_is_what_went_wrong() -> None:
+    """Not that the task itself is missing, which was taken to be out of service."""
+    verdict = checked(case(StandIn("a", "b", 0)), *"bcd")
+    assert (verdict.error, verdict.step, verdict.core, verdict.missing) == ("order", 1, (0,), ())
+    assert verdict.nearest == ("a", "c", "d")
+    due_twice = checked(case(StandIn("a", "b", 0), Repeat("a", 2), broken=("a",)), *"bcd")
+    assert (due_twice.error, due_twice.missing) == ("lost", ("a",))
 
 
 @pytest.mark.parametrize(

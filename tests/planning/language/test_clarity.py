@@ -11,8 +11,8 @@ A, B, C, D, E = range(5)
 TIME = TimedRelative("end", "before", 600)
 
 PLAIN = Clause("verb", "<", Group((A,)), Group((B,)))
-OTHER = Clause("verb", "<", Group((C,)), Group((D,)))
-SEVERAL = Clause("verb", "<", Group((C, D)), Group((E,)))
+OTHER = Clause("verb", ">", Group((C,)), Group((D,)))
+SEVERAL = Clause("verb", ">", Group((C, D)), Group((E,)))
 LATE = Clause("verb", "<", Group((A,)), Group((B,), TIME))
 
 

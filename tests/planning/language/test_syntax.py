@@ -39,6 +39,7 @@ from misstep.planning.language.syntax import (
     FORMS,
     JOINS,
     Clause,
+    Form,
     Free,
     Group,
     Pronouns,
@@ -108,7 +109,7 @@ def test_an_order_satisfies_its_relations() -> None:
 
 def test_only_a_semicolon_parts_what_a_comma_would_tie_together() -> None:
     plain = Clause("verb", "<", Group((A,)), Group((B,)))
-    other = Clause("verb", "<", Group((C,)), Group((D,)))
+    other = Clause("verb", ">", Group((C,)), Group((D,)))
     for form in FORMS:
         clause = Clause(form, "<", Group((A,)), Group((B,)))
         alone = (";",)
@@ -121,24 +122,31 @@ def test_only_a_semicolon_parts_what_a_comma_would_tie_together() -> None:
 
 def test_a_list_or_a_relative_clause_swallows_an_and() -> None:
     plain = Clause("verb", "<", Group((A,)), Group((B,)))
-    other = Clause("verb", "<", Group((C,)), Group((D,)))
+    other = Clause("verb", ">", Group((C,)), Group((D,)))
     listing = Clause("verb", "<", Group((A,)), Group((B, E)))
-    several = Clause("verb", "<", Group((C, E)), Group((D,)))
+    several = Clause("verb", ">", Group((C, E)), Group((D,)))
     relative = Clause("verb", "<", Group((A,)), Group((B,), Relative("verb", "<", Group((E,)))))
     for left, right in ((listing, other), (plain, several), (relative, other)):
         assert set(possible_joins(left, right, ())) == {";", ", whereas", ", while"}
 
 
-def test_a_contrast_needs_another_subject() -> None:
+@pytest.mark.parametrize("form", ["verb", "preposition"])
+def test_a_contrast_is_one_of_subject_and_direction(form: Form) -> None:
     plain = Clause("verb", "<", Group((A,)), Group((B,)))
-    again = Clause("verb", ">", Group((A,)), Group((C,)))
-    assert not {", but", ", yet"} & set(possible_joins(plain, again, ()))
+    same_subject = Clause(form, ">", Group((A,)), Group((C,)))
+    shared_subject = Clause(form, ">", Group((A, D)), Group((C,)))
+    same_direction = Clause(form, "<", Group((C,)), Group((D,)))
+    for other in (same_subject, shared_subject, same_direction):
+        assert set(possible_joins(plain, other, ())) <= {";", ", and"}
+        assert set(possible_joins(other, plain, ())) <= {";", ", and"}
+    contrast = Clause(form, ">", Group((C,)), Group((B,)))
+    assert {", but", ", yet", ", whereas"} <= set(possible_joins(plain, contrast, ()))
 
 
 def test_while_introduces_only_what_cannot_be_heard_as_during() -> None:
     plain = Clause("verb", "<", Group((A,)), Group((B,)))
-    happening = Clause("preposition", "<", Group((C,)), Group((D,)))
-    relation = Clause("verb", "<", Group((C,)), Group((D,)))
+    happening = Clause("preposition", ">", Group((C,)), Group((D,)))
+    relation = Clause("verb", ">", Group((C,)), Group((D,)))
     assert ", while" in possible_joins(plain, relation, ())
     assert ", while" not in possible_joins(plain, happening, ())
 

@@ -137,7 +137,7 @@ class Retelling:
         if not event.slips:
             event.came = "done"
             event.role = self._role(action.id)
-            worked = [e for e in self.last() if e.action == action.id and e.came == "done"]
+            worked = [e for e in self.last() if e.role == event.role and self._is_deed(e)]
             times = [each.times for each in self._all(Repeat) if each.action == event.role]
             if len(worked) >= (times[0] if times else 1):
                 event.act = "repeated"

@@ -8,7 +8,7 @@ import msgspec
 from misstep.core.statistics import wilson
 from misstep.core.summary import Summary
 from misstep.errors import UsageError
-from misstep.report.terminal import percent
+from misstep.report.terminal import baselines_in_words, percent
 
 
 class Demand(msgspec.Struct, frozen=True):
@@ -36,6 +36,8 @@ class Demand(msgspec.Struct, frozen=True):
     def _reach(self, summary: Summary) -> str:
         low, high = summary.interval
         within = f"95 % interval {percent(low)} to {percent(high)}, chance level {percent(summary.chance)}"
+        if summary.baselines:
+            within += f", {baselines_in_words(summary.baselines)}"
         luck = "the interval reaches what is asked for: more cases would tell whether this was bad luck"
         return f"{within}\n{luck}" if high >= self.min_success else within
 

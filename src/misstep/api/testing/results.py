@@ -8,6 +8,7 @@ from misstep.api.replay import replay_case
 from misstep.api.runs import difficulty_of, view_run
 from misstep.api.testing.apart import away_from_loops
 from misstep.core.agent import Agent
+from misstep.core.difficulty import Baselines
 from misstep.core.finding import Finding, FuzzReport
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
@@ -47,6 +48,11 @@ class PlanningResult(msgspec.Struct, frozen=True, eq=False):
     def chance(self) -> float | None:
         """What blind luck would reach on these cases."""
         return self.summary.chance
+
+    @property
+    def baselines(self) -> Baselines | None:
+        """What agents that don't plan would reach on these cases: text order, and ignoring the family."""
+        return self.summary.baselines
 
     @property
     def failures(self) -> list[Outcome]:

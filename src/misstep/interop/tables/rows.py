@@ -48,6 +48,8 @@ class CaseRow(SpendingRow, frozen=True, kw_only=True):
     constraints: int
     distractors: int
     chance: float | None
+    text_order: bool | None
+    ignores_family: bool | None
     verdict: str
     error: str | None
     step: int | None
@@ -161,6 +163,8 @@ def case_row(subject: Subject, outcome: Outcome) -> CaseRow:
         constraints=len(case.constraints),
         distractors=len(case.distractors),
         chance=case.chance,
+        text_order=bool(outcome.baselines.text_order) if outcome.baselines else None,
+        ignores_family=bool(outcome.baselines.ignores_family) if outcome.baselines else None,
         verdict=verdict.verdict,
         error=verdict.error,
         step=verdict.step,

@@ -89,7 +89,8 @@ def _check_announced(demands: Demands) -> None:
     for unit, mask in enumerate(demands.before):
         if not all([order.add(earlier, unit) for earlier in bits(mask)]):
             return  # nobody can choose so anyway
-    for voice, unit, mask in demands.announced:
+    announced = [(voice, unit, mask) for unit, said in demands.announced.items() for voice, mask in said]
+    for voice, unit, mask in announced:
         if not all([order.add(earlier, unit) for earlier in bits(mask)]):
             raise UsageError(
                 f"what {demands.roles[voice]!r} announces contradicts something else",

@@ -56,6 +56,7 @@ def measure_point(actions: int, tally: Tally) -> Point:
         success=summary.success,
         interval=summary.interval,
         chance=summary.chance,
+        baselines=summary.baselines,
     )
 
 

@@ -72,17 +72,28 @@ class View:
         return condition.otherwise if self.case.world.findings.get(condition.asks) else condition.then
 
     def missing(self) -> tuple[str, ...]:
-        """What is lost: not carried out as often as it is due, and not called with a slip in a parameter."""
-        places, called = self.places, self._called()
+        """What is lost: not carried out as often as it is due, and not called with a slip in a parameter.
+
+        Whoever called what stands in for an action has not forgotten it, but has broken another rule.
+        """
+        done, called = self._done(), self._called()
         lost = [
             action
             for action, times in self.due.items()
-            if times and action not in called and len(places.get(action, ())) < times
+            if times and action not in called and done.get(action, 0) < times
         ]
         for choice in self.case.constraints:
-            if type(choice) is Choice and not any(o in places or o in called for o in choice.options):
+            if type(choice) is Choice and not any(o in done or o in called for o in choice.options):
                 lost += choice.options
         return tuple([action.id for action in self.case.actions if action.id in lost]) if lost else ()
+
+    def _done(self) -> dict[str, int]:
+        """How often actions were carried out, by whatever tool and however early."""
+        done = {action: len(places) for action, places in self.places.items()}
+        for by, action in self.replaces.items():
+            if by in done:
+                done[action] = done.get(action, 0) + done[by]
+        return done
 
     def _called(self) -> Container[str]:
         """The actions of calls that were refused for a value, by their own tools or those that stand in."""

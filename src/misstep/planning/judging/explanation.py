@@ -3,7 +3,7 @@
 import msgspec
 
 from misstep.core.case import Case, plain_order
-from misstep.core.constraint import Choice, Repeat
+from misstep.core.constraint import Choice, Repeat, StandIn
 from misstep.core.transcript import Call, Transcript, storable
 from misstep.core.verdict import Verdict
 from misstep.planning.judging.breaches import View
@@ -45,7 +45,8 @@ def _judged(case: Case, transcript: Transcript, parallel: Parallel) -> tuple[Ver
 
 def nearest_plan(case: Case, history: History) -> tuple[str, ...]:
     """The correct plan, as action ids, that changes the agent's own least."""
-    wished = [deed.action for deed in history.deeds]
+    replaced = {c.by: c.action for c in case.constraints if isinstance(c, StandIn)}
+    wished = [replaced.get(deed.action, deed.action) for deed in history.deeds]
     constraints = plain_order(case)
     ids = [action.id for action in case.actions]
     if constraints is None:

@@ -39,17 +39,18 @@ def due(case: Case, history: History) -> dict[str, int]:
 def lost(case: Case, history: History) -> tuple[str, ...]:
     """Actions due more often than they were carried out, unless a slip in a parameter prevented that.
 
-    Of a choice of which nothing was carried out, all options are lost.
+    What was done in the place of an action counts, even if it was done too early, which is an error of its
+    own. Of a choice of which nothing was carried out, all options are lost.
     """
     called = {action for slip in history.parameters for action in _meant(slip, case)}
     missing = {
         action
         for action, times in due(case, history).items()
-        if len(_deeds_of(action, history)) < times and action not in called
+        if len(_deeds_for(action, history, case)) < times and action not in called
     }
     for choice in case.constraints:
         if isinstance(choice, Choice):
-            done = any(_deeds_of(option, history) for option in choice.options)
+            done = any(_deeds_for(option, history, case) for option in choice.options)
             if not done and not any(option in called for option in choice.options):
                 missing |= set(choice.options)
     return tuple(action.id for action in case.actions if action.id in missing)
@@ -151,6 +152,12 @@ def _due(action: str, case: Case, history: History) -> int:
 
 def _deeds_of(action: str, history: History) -> list[Deed]:
     return [deed for deed in history.deeds if deed.action == action]
+
+
+def _deeds_for(action: str, history: History, case: Case) -> list[Deed]:
+    """What was done as the action or, too early, by what may stand in for it."""
+    stand_ins = [c.by for c in case.constraints if isinstance(c, StandIn) and c.action == action]
+    return [deed for deed in history.deeds if deed.action in (action, *stand_ins)]
 
 
 def _count(action: str, deeds: Sequence[Deed]) -> int:

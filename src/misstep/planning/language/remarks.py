@@ -11,8 +11,10 @@ Direction = Literal["<", ">"]
 Edge = Literal["start", "end"]
 Bound = Literal["after", "before"]
 NeighbourForm = Literal["verb", "preposition", "fronted preposition"]
+ConditionalForm = Literal["asks first", "then first"]
 
 TIMED: tuple[tuple[Edge, Bound], ...] = (("start", "after"), ("start", "before"), ("end", "before"))
+CONDITIONAL_FORMS: tuple[ConditionalForm, ...] = ("asks first", "then first")
 NEIGHBOUR_FORMS: tuple[NeighbourForm, ...] = ("verb", "preposition", "fronted preposition")
 
 
@@ -57,12 +59,16 @@ class Alternative(msgspec.Struct, frozen=True):
 
 
 class Conditional(msgspec.Struct, frozen=True):
-    """If `asks` reports the finding, `then`; otherwise the other one, or nothing."""
+    """If `asks` reports the finding, `then`; otherwise the other one, or nothing.
+
+    The text names `asks` first, or `then`.
+    """
 
     asks: int
     finding: str
     then: int
     otherwise: int | None = None
+    form: ConditionalForm = "asks first"
 
 
 class Repeated(msgspec.Struct, frozen=True):

@@ -5,9 +5,10 @@ from functools import cache
 
 from misstep.core.dice import Dice
 from misstep.planning.language.figures import listed
+from misstep.planning.language.hanging import without_times
 from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.language.parts import Side
-from misstep.planning.language.remarks import Direction, TimedRelative
+from misstep.planning.language.parts import Side, is_of
+from misstep.planning.language.remarks import Direction, Neighbours, TimedRelative
 from misstep.planning.language.syntax import (
     Clause,
     Free,
@@ -17,14 +18,54 @@ from misstep.planning.language.syntax import (
     Sentence,
     SubSentence,
 )
-from misstep.planning.language.wording import Option, Phrases, Wording, Words, text_options, verb_options
+from misstep.planning.language.wording import (
+    Mood,
+    Option,
+    Phrases,
+    Wording,
+    Words,
+    mood_of,
+    text_options,
+    verb_options,
+)
 
 
 def render(
-    paragraph: Paragraph, names: Sequence[str], dice: Dice, side: Side | None = None
+    paragraph: Paragraph,
+    names: Sequence[str],
+    dice: Dice,
+    side: Side | None = None,
+    mood: Mood | None = None,
 ) -> tuple[str, ...]:
-    """The sentences of a paragraph; `names` are the activities, by action number."""
-    return write(paragraph, names, Words(dice, side))
+    """The sentences of a paragraph; `names` are the activities, by action number.
+
+    Without a `mood` it is one that all the sentences can have.
+    """
+    return write(paragraph, names, Words(dice, side, mood or dice.pick(possible_moods(paragraph, side))))
+
+
+def possible_moods(paragraph: Paragraph, side: Side | None = None) -> tuple[Mood, ...]:
+    """The moods that all sentences of a paragraph can have; what is not about order has to be modal."""
+    only_order = all(_is_about_order(part) for sentence in paragraph for part in sentence.parts)
+    return _moods(side) if only_order else ("modal",)
+
+
+def _is_about_order(part: SubSentence) -> bool:
+    if isinstance(part, Clause):
+        return without_times(part) == part
+    return isinstance(part, Free | Neighbours)
+
+
+@cache
+def _moods(side: Side | None) -> tuple[Mood, ...]:
+    """Those that there are phrases for, whatever has to be said about order."""
+    verbs = load_lexicon().verbs
+    lists = [
+        {mood_of(verb) for verb in verbs if side is None or is_of(verb.one, side)}
+        for verbs in (verbs.before, verbs.after, verbs.neutral)
+    ]
+    moods: tuple[Mood, ...] = ("modal", "indicative")
+    return tuple([mood for mood in moods if all(mood in each for each in lists)])
 
 
 def write(paragraph: Paragraph, names: Sequence[str], words: Phrases) -> tuple[str, ...]:
@@ -38,7 +79,7 @@ def _verbs(kind: str) -> tuple[Option, ...]:
     verbs = load_lexicon().verbs
     kinds = {"<": verbs.before, ">": verbs.after, "main": verbs.neutral, "free": verbs.free}
     dependent = tuple([verb for verb in verbs.neutral if not verb.main])
-    return verb_options(dependent if kind == "dependent" else kinds[kind])
+    return verb_options(dependent if kind == "dependent" else kinds[kind], ordering=kind != "free")
 
 
 @cache

@@ -129,8 +129,10 @@ class _Reader:
         asks = self._action()
         self._need(" THEN ")
         then = self._action()
-        otherwise = self._action() if self._take(" ELSE ") else None
-        return Conditional(asks, self._said(Condition).finding, then, otherwise)
+        return Conditional(asks, self._said(Condition).finding, then, self._otherwise())
+
+    def _otherwise(self) -> int | None:
+        return self._action() if self._take(" ELSE ") else None
 
     def _about(self, subject: Group) -> SubSentence:
         """What is said of a group that has just been named."""
@@ -165,6 +167,9 @@ class _Reader:
         """A remark that is about one action."""
         if self._take(" NEXT"):
             return Neighbours("verb", self._direction(), action, self._action())
+        if self._take(" IF "):
+            asks, finding = self._action(), self._said(Condition).finding
+            return Conditional(asks, finding, action, self._otherwise(), "then first")
         if self._take(" OR "):
             return Alternative((action, self._action()))
         if self._take(" TIMES "):

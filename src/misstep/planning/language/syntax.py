@@ -113,9 +113,9 @@ def possible_joins(left: SubSentence, right: SubSentence, before: Sequence[Join]
 
     A fronted phrase or a dependent clause can be heard as governing what a comma ties to it, so only a
     semicolon parts them; a time at the end of a clause swallows whatever a comma ties to it. A relative
-    clause or a list swallows a coordinate "and" at first reading. "But" wants another subject. "While" is
-    heard as "during" unless what it introduces is a mere relation. One comma is enough for a sentence.
-    Nothing joins a remark.
+    clause or a list swallows a coordinate "and" at first reading. "But", "yet", "while" and "whereas" want a
+    contrast: something else comes before on one side and after on the other. "While" is heard as "during"
+    unless what it introduces is a mere relation. One comma is enough for a sentence. Nothing joins a remark.
     """
     if not isinstance(left, Clause | Free) or not isinstance(right, Clause | Free):
         return ()
@@ -125,12 +125,13 @@ def possible_joins(left: SubSentence, right: SubSentence, before: Sequence[Join]
         return (";",)
     if isinstance(left.object.relative, TimedRelative):
         return (";",)
-    joins: tuple[Join, ...] = (";", ", whereas")
+    joins: tuple[Join, ...] = (";",)
+    contrast = left.direction != right.direction and not {*left.subject.actions} & {*right.subject.actions}
     if not left.object.relative and len(left.object.actions) == len(right.subject.actions) == 1:
-        joins += (", and",)
-        if left.subject.actions != right.subject.actions:
-            joins += (", but", ", yet")
-    return (*joins, ", while") if right.form == "verb" else joins
+        joins += (", and", ", but", ", yet") if contrast else (", and",)
+    if contrast:
+        joins += (", whereas", ", while") if right.form == "verb" else (", whereas",)
+    return joins
 
 
 def most_actions(form: Form, direction: Direction) -> tuple[int, int]:
@@ -276,6 +277,8 @@ def _remark_skeleton(remark: Remark, name: Namer) -> str:
             return f"{one(first)} OR {one(second)}"
         case Conditional(asks, _, then, otherwise):
             branch = "" if otherwise is None else f" ELSE {one(otherwise)}"
+            if remark.form == "then first":
+                return f"{one(then)} IF {one(asks)}{branch}"
             return f"IF {one(asks)} THEN {one(then)}{branch}"
         case Repeated(action, times):
             return f"{one(action)} TIMES {times}"

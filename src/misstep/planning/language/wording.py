@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Protocol, assert_never
+from typing import Any, Literal, Protocol, TypeAlias, assert_never
 
 import msgspec
 
@@ -28,13 +28,20 @@ from misstep.planning.language.remarks import (
     TimedRelative,
 )
 
+Mood: TypeAlias = Literal["modal", "indicative"]
+MODALS = ("must ", "has to ", "needs to ", "is to ")
+
 
 class Option(msgspec.Struct, frozen=True):
-    """A phrase in both its forms, and what a listener would notice if it came again."""
+    """A phrase in both its forms, and what a listener would notice if it came again.
+
+    `mood` is that of a verb that orders something; a request keeps to one of them.
+    """
 
     one: str
     many: str
     sounds: tuple[str, ...]
+    mood: Mood | None = None
 
 
 class Phrases(Protocol):
@@ -49,17 +56,20 @@ class Words:
     """Draws phrases so that none comes twice in a paragraph while another of its kind is left.
 
     Verbs that end alike ("must take place", "is to take place") sound like the same one. With a `side` they
-    come from that one alone.
+    come from that one alone, with a `mood` from that one wherever there is a choice.
     """
 
-    def __init__(self, dice: Dice, side: Side | None = None) -> None:
+    def __init__(self, dice: Dice, side: Side | None = None, mood: Mood | None = None) -> None:
         self._dice = dice
         self._side: Side | None = side
+        self._mood: Mood | None = mood
         self._used: set[str] = set()
 
     def draw(self, options: tuple[Option, ...]) -> Option:
         if self._side:
             options = _options_of(options, self._side)
+        if self._mood:
+            options = in_mood(options, self._mood)
         option = self._dice.pick(options)
         if not self._used.isdisjoint(option.sounds):
             fresh = [other for other in options if self._used.isdisjoint(other.sounds)]
@@ -74,10 +84,28 @@ def _options_of(options: tuple[Option, ...], side: Side) -> tuple[Option, ...]:
     return tuple([option for option in options if is_of(option.one, side)])
 
 
+@lru_cache(maxsize=256)
+def in_mood(options: tuple[Option, ...], mood: Mood) -> tuple[Option, ...]:
+    """Those of a mood or of none; all of them where there are none, as in a dependent clause."""
+    return tuple([option for option in options if option.mood in (None, mood)]) or options
+
+
 @lru_cache(maxsize=64)
-def verb_options(verbs: tuple[Verb, ...]) -> tuple[Option, ...]:
-    """Verbs are heard by the whole phrase and by its last word."""
-    return tuple(Option(verb.one, verb.many, (verb.many, verb.many.rsplit(" ", 1)[-1])) for verb in verbs)
+def verb_options(verbs: tuple[Verb, ...], ordering: bool = False) -> tuple[Option, ...]:
+    """Verbs are heard by the whole phrase and by its last word; those that order something have a mood."""
+    return tuple(
+        Option(
+            verb.one,
+            verb.many,
+            (verb.many, verb.many.rsplit(" ", 1)[-1]),
+            mood_of(verb) if ordering else None,
+        )
+        for verb in verbs
+    )
+
+
+def mood_of(verb: Verb) -> Mood:
+    return "modal" if verb.one.startswith(MODALS) else "indicative"
 
 
 @lru_cache(maxsize=64)
@@ -151,7 +179,7 @@ class Wording:
         prepositions = near.prepositions.before if before else near.prepositions.after
         match remark.form:
             case "verb":
-                verb = self._verb(near.verbs.before if before else near.verbs.after)
+                verb = self._verb(near.verbs.before if before else near.verbs.after, ordering=True)
                 return f"{subject} {verb} {object_}"
             case "preposition":
                 return f"{subject} {self._neutral()} {self._linker(prepositions)} {object_}"
@@ -163,13 +191,18 @@ class Wording:
         """The action that is to be left out is named again, since "it" could be the one that reports."""
         text, phrases = self._text, self._lexicon.conditions
         asks, then = self._names[remark.asks], self._names[remark.then]
-        told = f"{text(phrases.openers)} {asks} {text(phrases.reports_of(remark.finding))} {remark.finding}"
-        so = f"{then} {text(phrases.obligations)}"
+        reports = text(phrases.reports_of(remark.finding))
+        if remark.form == "then first":
+            so = f"{then} {text(self._lexicon.repeats.verbs)} after {asks}"
+            so += f" {text(phrases.openers)} the latter {reports} {remark.finding}"
+        else:
+            so = f"{text(phrases.openers)} {asks} {reports} {remark.finding}"
+            so += f", {then} {text(phrases.obligations)}"
         otherwise = text(phrases.otherwise)
         if remark.otherwise is None:
-            return f"{told}, {so}; {otherwise}, {then} {text(phrases.skips)}"
+            return f"{so}; {otherwise}, {then} {text(phrases.skips)}"
         other = self._names[remark.otherwise]
-        return f"{told}, {so}; {otherwise}, {other} {text(phrases.obligations)}"
+        return f"{so}; {otherwise}, {other} {text(phrases.obligations)}"
 
     def _repeated(self, remark: Repeated) -> str:
         repeats = self._lexicon.repeats
@@ -188,8 +221,8 @@ class Wording:
         named = {"value": remark.value, "a_value": f"{article} {remark.value}"}
         return self._frame(data.frames, giver=remark.giver, taker=remark.taker, **named)
 
-    def _verb(self, verbs: tuple[Verb, ...], several: bool = False) -> str:
-        option = self._words.draw(verb_options(verbs))
+    def _verb(self, verbs: tuple[Verb, ...], several: bool = False, ordering: bool = False) -> str:
+        option = self._words.draw(verb_options(verbs, ordering))
         return option.many if several else option.one
 
     def _text(self, texts: tuple[str, ...]) -> str:
@@ -199,7 +232,7 @@ class Wording:
         return self._text(tuple([linker.text for linker in linkers if linker.front >= front]))
 
     def _neutral(self) -> str:
-        return self._verb(self._lexicon.verbs.neutral)
+        return self._verb(self._lexicon.verbs.neutral, ordering=True)
 
     def _frame(self, frames: tuple[str, ...], **slots: int | str) -> str:
         """A frame with its slots filled; numbers are actions."""

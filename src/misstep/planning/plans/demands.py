@@ -54,9 +54,9 @@ class Demands:
     """Units, what has to come before each, and what else there is to heed.
 
     `tools` names the action by whose tool a unit is carried out, `roles` the action that it counts as.
-    `next` and `previous` hold neighbours. `announced` are triples of an announcing unit, a unit that is bound
-    once that is done, and the mask of units that then have to come before it. `limits` bound how much comes
-    before a unit.
+    `next` and `previous` hold neighbours. `announced` has, by the unit that is bound, pairs of the unit that
+    announces it and the mask of units that have to come before once that is done. `limits` bound how much
+    comes before a unit.
     """
 
     def __init__(self, roles: Sequence[str], tools: Sequence[str]) -> None:
@@ -65,7 +65,7 @@ class Demands:
         self.before = [0] * self.size
         self.next: dict[int, int] = {}
         self.previous: dict[int, int] = {}
-        self.announced: list[tuple[int, int, int]] = []
+        self.announced: dict[int, list[tuple[int, int]]] = {}
         self.limits: list[tuple[int, int]] = []
         self.timing: Timing | None = None
         self._units: dict[str, list[int]] = {}
@@ -199,7 +199,9 @@ def _order(demands: Demands, first: str, then: str, announced: str) -> None:
         _order_units(demands, earlier, later)
     elif earlier:
         mask = sum(1 << unit for unit in earlier)
-        demands.announced += [(voice, unit, mask) for voice in demands.units(announced)[:1] for unit in later]
+        for voice in demands.units(announced)[:1]:
+            for unit in later:
+                demands.announced.setdefault(unit, []).append((voice, mask))
 
 
 def _order_units(demands: Demands, earlier: Sequence[int], later: Sequence[int]) -> None:

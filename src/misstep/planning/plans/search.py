@@ -71,9 +71,7 @@ def may_follow(demands: Demands, done: int, forced: int, unit: int) -> bool:
     for bound, most in demands.limits:
         if bound == unit and done.bit_count() > most:
             return False
-    return not any(
-        bound == unit and done >> voice & 1 and mask & ~done for voice, bound, mask in demands.announced
-    )
+    return not any([done >> voice & 1 and mask & ~done for voice, mask in demands.announced.get(unit, ())])
 
 
 def _count_plain(demands: Demands) -> int:

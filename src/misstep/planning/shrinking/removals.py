@@ -60,8 +60,10 @@ def drop_distractors(anatomy: Anatomy) -> Steps:
 
 def ease_world(anatomy: Anatomy) -> Steps:
     """Nothing is announced, nothing fails, nothing is out of service, and there is but one attempt."""
-    for fewer in ((), *_less_one(anatomy.announced)) if anatomy.announced else ():
-        yield _closed(_changed(anatomy, announced=fewer))
+    voices = tuple(dict.fromkeys(c.announced for c in anatomy.announced))
+    for fewer in ((), *_less_one(voices)) if voices else ():
+        kept = tuple([c for c in anatomy.announced if c.announced in fewer])
+        yield _closed(_changed(anatomy, announced=kept))
     yield from [_closed(_in_world(anatomy, **easier)) for easier in _easier(anatomy.world)]
 
 

@@ -13,6 +13,7 @@ from misstep.core.constraint import (
     Family,
     Handover,
     Repeat,
+    Spend,
     StandIn,
     Window,
     family_of,
@@ -89,7 +90,11 @@ class Idle(msgspec.Struct, frozen=True):
 
 
 class Greedy(msgspec.Struct, frozen=True):
-    """Reads from left to right and carries out each sentence before it reads the next."""
+    """Reads from left to right and carries out each sentence before it reads the next.
+
+    Of two alternatives it takes the first one, whatever they cost; an action that is named before the
+    condition on which it depends it carries out before it reads the condition.
+    """
 
     def act(self, understood: Understanding, _: Dice) -> Actor:
         plan = list[str]()
@@ -100,7 +105,13 @@ class Greedy(msgspec.Struct, frozen=True):
                 order.add(numbers[relation.first], numbers[relation.then])
             arranged = [sentence.mentioned[i] for i in first_available(order.before)]
             plan += [name for name in arranged if name not in plan]
-        return Wanderer(understood.brief(), plan)
+        demands = [
+            demand
+            for sentence in understood.sentences
+            for demand in sentence.demands
+            if not isinstance(demand, Spend) and not _is_late(demand, sentence.mentioned)
+        ]
+        return Wanderer(understood.brief(None, demands), plan)
 
 
 class Deaf(msgspec.Struct, frozen=True):
@@ -234,6 +245,11 @@ def has_shape(shape: str, understood: Understanding) -> bool:
         for i in bits(mask)
         for j in bits(mask)
     )
+
+
+def _is_late(demand: Constraint, mentioned: Sequence[str]) -> bool:
+    """Whether it is a condition of which the text speaks only after what depends on it."""
+    return isinstance(demand, Condition) and mentioned.index(demand.then) < mentioned.index(demand.asks)
 
 
 def _misread(understood: Understanding, wrongly: Callable[[Relation], bool]) -> Actor:

@@ -10,7 +10,7 @@ from misstep.core.case import CASE_VERSION, Action, Case, Planned, World
 from misstep.core.constraint import Before, Constraint, Repeat
 from misstep.core.dice import Dice
 from misstep.planning.language.parts import Side
-from misstep.planning.language.rendering import render
+from misstep.planning.language.rendering import possible_moods, render
 from misstep.planning.language.requests import describe, tool_name, write_request, write_rules
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import Paragraph, Sentence, skeleton
@@ -90,9 +90,13 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
     """A case of any families."""
     plot, names = problem.plot, [action.name for action in setting.actions]
     paragraph = tuple(plot.sentences)
-    sentences = render(paragraph, names, dice, setting.words)
+    said = [*paragraph, *(Sentence((announcement.clause,)) for announcement in plot.announcements)]
+    mood = dice.pick(possible_moods(tuple(said), setting.words))
+    sentences = render(paragraph, names, dice, setting.words, mood)
     announcements = {
-        IDS[announcement.voice]: render((Sentence((announcement.clause,)),), names, dice, setting.words)[0]
+        IDS[announcement.voice]: render(
+            (Sentence((announcement.clause,)),), names, dice, setting.words, mood
+        )[0]
         for announcement in plot.announcements
     }
     world = msgspec.structs.replace(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from misstep.core.constraint import Condition, Family, StandIn
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.remarks import (
+    CONDITIONAL_FORMS,
     NEIGHBOUR_FORMS,
     Alternative,
     Conditional,
@@ -20,15 +21,19 @@ from misstep.planning.language.remarks import (
     Replacing,
     Spending,
 )
-from misstep.planning.language.syntax import DIRECTIONS, FORMS
+from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group
 from misstep.planning.plans.demands import selections
-from misstep.planning.synthesis.plot import IDS, UNSAID, Announcement, Plot, plain_clause
+from misstep.planning.plans.order import Order
+from misstep.planning.synthesis.plot import IDS, UNSAID, Announcement, Plot
 from misstep.planning.synthesis.values import draw_values
 
 RETRIES = 3
 MOST_REPEATED = 2  # actions that are due more than once
 COSTS = tuple(range(10, 105, 5))
+MORE_OPTIONS = 3  # tries to find something else for a result or a budget to decide
 ENDS = ("first", "last")
+ANNOUNCING = 5  # tries to find something for an action to announce
+ANNOUNCED = 3  # actions at most that one announcement puts before or after another
 
 
 def add_stand_in(plot: Plot) -> bool:
@@ -47,7 +52,7 @@ def add_stand_in(plot: Plot) -> bool:
 
 def add_choice(plot: Plot) -> bool:
     """A choice of two, or a branch that a result decides."""
-    return add_alternative(plot) if plot.dice.chance(0.5) else add_conditional(plot)
+    return add_alternative(plot) if plot.dice.chance(0.4) else add_conditional(plot)
 
 
 def add_alternative(plot: Plot) -> bool:
@@ -71,7 +76,9 @@ def add_conditional(plot: Plot) -> bool:
     if branches is None:
         return False
     finding = plot.dice.pick(_findings(plot))
-    plot.say(Conditional(asks, finding, branches[0], *branches[1:]), asks, *branches)
+    otherwise = branches[1] if len(branches) > 1 else None
+    form = plot.dice.pick(CONDITIONAL_FORMS)
+    plot.say(Conditional(asks, finding, branches[0], otherwise, form), asks, *branches)
     plot.sure |= 1 << asks
     for branch in branches:
         plot.relate(asks, branch)
@@ -88,12 +95,12 @@ def _findings(plot: Plot) -> list[str]:
 
 
 def add_options(plot: Plot) -> bool:
-    """Choices for a budget, if there are none yet."""
+    """Choices for a budget, if there are none yet, and with them what a result decides."""
     if any(isinstance(part, Alternative) for sentence in plot.sentences for part in sentence.parts):
         return True
     done = add_alternative(plot)
-    if done and plot.cast > 4 and plot.dice.chance(0.5):
-        add_alternative(plot)
+    if done and plot.cast > 3:
+        any(add_choice(plot) for _ in range(MORE_OPTIONS))
     return done
 
 
@@ -183,7 +190,7 @@ def add_repeat(plot: Plot) -> bool:
     if drawn is None:
         return False
     action = drawn[0]
-    again = plot.cast < 4 or plot.dice.chance(0.5)
+    again = plot.cast < 3 or plot.dice.chance(0.5)
     if again and plot.repeated.bit_count() == MOST_REPEATED:
         return False
     if again:
@@ -207,30 +214,44 @@ def _say_if_news(plot: Plot, remark: Remark) -> bool:
 
 
 def add_dynamic(plot: Plot) -> bool:
-    """A new instruction on the way, tools that fail at first; a stand-in has to be added before all else."""
-    done = add_announcement(plot) if plot.cast > 2 and plot.dice.chance(0.6) else False
+    """New instructions on the way, tools that fail at first; a stand-in has to be added before all else."""
+    done = plot.cast > 2 and plot.dice.chance(0.8) and add_announcements(plot)
     if not done or plot.dice.chance(0.4):
         done = add_failures(plot) or done
     return done
 
 
-def add_announcement(plot: Plot) -> bool:
-    drawn = plot.draw(3, plot.open | plot.fixed)
+def add_announcements(plot: Plot) -> bool:
+    """Results that bind what comes after them: of every action where nothing else makes the problem harder.
+
+    Together they contradict neither each other nor what has been said: whatever an agent has begun with, it
+    can go on.
+    """
+    told = Order(plot.size)
+    told.after, told.before = [*plot.order.after], [*plot.order.before]
+    voices = plot.dice.shuffled([a for a in range(plot.cast) if not (plot.open | plot.fixed) >> a & 1])
+    wanted = voices if plot.is_alone else voices[: 1 + plot.dice.below(len(voices) or 1)]
+    tries = range(ANNOUNCING)
+    return any([any(add_announcement(plot, voice, told) for _ in tries) for voice in wanted])
+
+
+def add_announcement(plot: Plot, voice: int, told: Order) -> bool:
+    """One action before or after some others, by the result of yet another."""
+    avoid = plot.open | plot.fixed | 1 << voice
+    most = min(ANNOUNCED, ((1 << plot.cast) - 1 & ~avoid).bit_count() - 1)
+    drawn = plot.draw(2 + max(plot.dice.below(most), plot.dice.below(most)), avoid) if most > 0 else None
     if drawn is None:
         return False
-    voice, first, then = drawn
-    if IDS[voice] in plot.world.announcements:
-        return False
-    related = plot.order.after[first] | plot.order.before[first]
-    if related >> then & 1 or plot.order.after[then] >> voice & 1:
-        return False
-    plot.relate(first, then)
-    plot.sure |= 1 << voice | 1 << first | 1 << then
+    one, *others = drawn
     direction = plot.dice.pick(DIRECTIONS)
-    subject, object_ = (first, then) if direction == "<" else (then, first)
-    plot.announcements.append(
-        Announcement(voice, plain_clause(plot.dice.pick(FORMS), direction, subject, object_))
-    )
+    pairs = [(one, other) if direction == "<" else (other, one) for other in others]
+    if any(plot.order.implies(then, first) or told.implies(first, then) for first, then in pairs):
+        return False
+    for first, then in pairs:
+        plot.relate(first, then)
+        plot.sure |= 1 << voice | 1 << first | 1 << then
+    clause = Clause(plot.dice.pick(FORMS), direction, Group((one,)), Group(tuple(others)))
+    plot.announcements.append(Announcement(voice, clause))
     plot.change(announcements={**plot.world.announcements, IDS[voice]: UNSAID})
     return True
 

@@ -4,12 +4,15 @@ Sentences are drawn one by one and kept only if all constraints together can sti
 bitset look-up, so it is made for every relation as it is drawn, and nothing drawn has to be thrown away.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 
 from misstep.core.dice import Dice
 from misstep.planning.language.clarity import joined
 from misstep.planning.language.parts import Side
 from misstep.planning.language.remarks import Direction
+from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import (
     DIRECTIONS,
     FORMS,
@@ -82,9 +85,12 @@ def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> Draft:
     return writer.draft()
 
 
-def draft_for_order(target: Order, recipe: Recipe, dice: Dice) -> Draft:
-    """A paragraph that demands exactly `target`; actions it leaves free get a neutral sentence."""
-    writer = _Writer(Order(target.size), recipe, dice, target)
+def draft_for_order(target: Order, recipe: Recipe, dice: Dice, apart: Sequence[int] = ()) -> Draft:
+    """A paragraph that demands exactly `target`; actions it leaves free get a neutral sentence.
+
+    `apart` is as in `continue_draft`; what it keeps apart must not be in order but by way of others.
+    """
+    writer = _Writer(Order(target.size), recipe, dice, target, apart)
     while writer.order.after != target.after:
         writer.add_sentence(newcomers=0)
         if recipe.redundancy and dice.chance(recipe.redundancy):
@@ -95,12 +101,16 @@ def draft_for_order(target: Order, recipe: Recipe, dice: Dice) -> Draft:
     return writer.draft()
 
 
-def continue_draft(order: Order, unmentioned: int, recipe: Recipe, dice: Dice) -> Draft:
+def continue_draft(
+    order: Order, unmentioned: int, recipe: Recipe, dice: Dice, apart: Sequence[int] = ()
+) -> Draft:
     """Sentences for a problem that has others: they keep to an order, which grows, and mention what is left.
 
-    What they can't mention, because it is bound on all sides, stays unmentioned.
+    What they can't mention, because it is bound on all sides, stays unmentioned. Where actions may be left
+    out, `apart` masks for each action those that are never carried out together with it: no clause names
+    both.
     """
-    writer = _Writer(order, recipe, dice)
+    writer = _Writer(order, recipe, dice, apart=apart)
     writer.unmentioned = unmentioned
     count = max(1, -(-unmentioned.bit_count() // ACTIONS_PER_SENTENCE))
     count += dice.below(max(1, recipe.sentences - count + 1))
@@ -115,8 +125,16 @@ def continue_draft(order: Order, unmentioned: int, recipe: Recipe, dice: Dice) -
 class _Writer:
     """A paragraph under construction."""
 
-    def __init__(self, order: Order, recipe: Recipe, dice: Dice, target: Order | None = None) -> None:
+    def __init__(
+        self,
+        order: Order,
+        recipe: Recipe,
+        dice: Dice,
+        target: Order | None = None,
+        apart: Sequence[int] = (),
+    ) -> None:
         self.order = order
+        self._apart = apart
         self.unmentioned = (1 << order.size) - 1
         self._recipe = recipe
         self._dice = dice
@@ -149,6 +167,8 @@ class _Writer:
     def add_redundant_sentence(self) -> None:
         """Say again, in other words, something that already follows."""
         implied = [(i, j) for i in range(self.order.size) for j in bits(self.order.after[i])]
+        if self._apart:  # what follows by way of an action that may be left out need not follow
+            implied = [pair for sentence in self._sentences for pair in relations(sentence)]
         pair, form, direction = self._dice.pick(implied), self._dice.pick(FORMS), self._dice.pick(DIRECTIONS)
         subject, object_ = pair if direction == "<" else pair[::-1]
         self._redundant.append(len(self._sentences))
@@ -166,7 +186,7 @@ class _Writer:
             missing = [
                 (i, j)
                 for i in range(self.order.size)
-                for j in bits(self._target.after[i] & ~self.order.after[i])
+                for j in bits(self._target.after[i] & ~self.order.after[i] & ~self._excluded(i))
             ]
             return self._dice.pick(missing) if missing else None
         if self.order.is_total():
@@ -177,9 +197,13 @@ class _Writer:
             others = fresh if newcomers > 1 and len(fresh) > 1 else everyone
             other = self._dice.pick([i for i in others if i != one])
             # What has not been mentioned is unrelated to everything, so that a newcomer is never refused.
-            if not (self.order.after[one] | self.order.before[one]) >> other & 1:
+            related = self.order.after[one] | self.order.before[one]
+            if not (related | self._excluded(one)) >> other & 1:
                 return (one, other) if self._dice.chance(0.5) else (other, one)
         return None
+
+    def _excluded(self, action: int) -> int:
+        return self._apart[action] if self._apart else 0
 
     def _write_clause(self, first: int, then: int) -> Clause:
         """A clause that says `first` before `then`, and perhaps more."""
@@ -187,7 +211,8 @@ class _Writer:
         subject, object_ = ([first], [then]) if direction == "<" else ([then], [first])
         self._relate(first, "<", [then])
         spare = self._dice.shuffled([i for i in range(self.order.size) if i not in (first, then)])
-        cast = _Cast(spare, self.order, self._target)
+        cast = _Cast(spare, self.order, self._target, self._apart)
+        cast.leave_out(first, then)
         most_subjects, most_objects = most_actions(form, direction)
         self._widen(subject, direction, object_, cast, most_subjects)
         self._widen(object_, OPPOSITE[direction], subject, cast, most_objects)
@@ -248,17 +273,26 @@ class _Writer:
 class _Cast:
     """Actions that a clause has not named yet, and what may be said of them."""
 
-    def __init__(self, spare: list[int], order: Order, target: Order | None) -> None:
+    def __init__(self, spare: list[int], order: Order, target: Order | None, apart: Sequence[int]) -> None:
         self.spare = spare
         self._order = order
         self._target = target
+        self._apart = apart
+
+    def leave_out(self, *named: int) -> None:
+        """Name nothing that is never carried out together with these."""
+        if self._apart:
+            masks = [self._apart[action] for action in named]
+            self.spare = [i for i in self.spare if not any(mask >> i & 1 for mask in masks)]
 
     def find(self, direction: Direction, others: list[int]) -> int | None:
         """Take out an action that may stand in `direction` to all the others, where that is news."""
         mask = sum([1 << other for other in others])
         for place, action in enumerate(self.spare):
             if self._allows(action, direction, mask) and not self._order.stands(action, direction, mask):
-                return self.spare.pop(place)
+                del self.spare[place]
+                self.leave_out(action)
+                return action
         return None
 
     def _allows(self, action: int, direction: Direction, mask: int) -> bool:

@@ -9,8 +9,9 @@ from misstep.core.constraint import Before, Constraint
 from misstep.core.dice import Dice
 from misstep.planning.language.parts import is_of
 from misstep.planning.language.remarks import Giving, Remark
-from misstep.planning.language.semantics import constraints_of
-from misstep.planning.language.syntax import MANY, Clause, Group, Sentence
+from misstep.planning.language.semantics import constraints_of, part_relations
+from misstep.planning.language.syntax import MANY, Clause, Sentence
+from misstep.planning.plans.binding import possible_roles
 from misstep.planning.plans.order import Order, bits
 from misstep.planning.plans.survey import Survey, survey
 from misstep.planning.synthesis.paragraphs import Recipe
@@ -26,9 +27,8 @@ class Announcement(msgspec.Struct, frozen=True):
     clause: Clause
 
     @property
-    def pair(self) -> tuple[int, int]:
-        subject, object_ = self.clause.subject.actions[0], self.clause.object.actions[0]
-        return (subject, object_) if self.clause.direction == "<" else (object_, subject)
+    def pairs(self) -> list[tuple[int, int]]:
+        return part_relations(self.clause)
 
 
 class Plot:
@@ -38,11 +38,13 @@ class Plot:
     `order` holds whatever is bound to come before something else. `open` masks actions that are not sure to
     be due, `fixed` those whose place among the others is bound by more than order: no action is both, or an
     agent that does everything right could find itself trapped. `sure` masks those that others depend on,
-    which have to stay due, `repeated` those that are due more than once.
+    which have to stay due, `repeated` those that are due more than once. A family `is_alone` if nothing but
+    itself makes the problem hard.
     """
 
-    def __init__(self, size: int, recipe: Recipe, dice: Dice) -> None:
+    def __init__(self, size: int, recipe: Recipe, dice: Dice, is_alone: bool = False) -> None:
         self.size = self.cast = size
+        self.is_alone = is_alone
         self.recipe = recipe
         self.dice = dice
         self.order = Order(size)
@@ -109,14 +111,19 @@ class Plot:
         announced = [
             Before(IDS[first], IDS[then], announced=IDS[announcement.voice])
             for announcement in self.announcements
-            for first, then in (announcement.pair,)
+            for first, then in announcement.pairs
         ]
         return said + announced
 
+    def apart(self) -> list[int]:
+        """For each action the mask of those that are never carried out together with it."""
+        everything = (1 << self.size) - 1
+        apart = [everything & ~(1 << action) for action in range(self.size)]
+        for roles in possible_roles(IDS[: self.size], self.constraints(), self.world):
+            together = sum(1 << action for action in range(self.size) if IDS[action] in roles)
+            for action in bits(together):
+                apart[action] &= ~together
+        return apart
+
     def survey(self) -> Survey:
         return survey(IDS[: self.size], self.constraints(), self.world)
-
-
-def plain_clause(form: str, direction: str, subject: int, object_: int) -> Clause:
-    """A clause on two actions, with nothing hanging on either."""
-    return Clause(form, direction, Group((subject,)), Group((object_,)))  # type: ignore[arg-type]

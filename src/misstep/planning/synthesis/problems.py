@@ -11,6 +11,7 @@ from misstep.core.constraint import Constraint, Family, Given
 from misstep.core.dice import Dice
 from misstep.errors import UsageError
 from misstep.planning.language.remarks import Duty, Giving
+from misstep.planning.plans.binding import find_idle
 from misstep.planning.plans.order import Order
 from misstep.planning.plans.search import TooManyPlans
 from misstep.planning.plans.survey import Survey
@@ -40,6 +41,8 @@ def least_actions(families: Sequence[Family]) -> int:
     optional = bool(chosen & {"choice", "budget"})
     crowded = "adjacent" in chosen and bool(chosen & {"repeat", "data"})
     needed = 2 + optional + crowded + ("dynamic" in chosen) + ({"budget", "data"} <= chosen)
+    if {"order", "adjacent", "budget"} <= chosen:
+        return max(needed, 4)  # a first or last place leaves two options no order to speak of
     # Neighbours and hand-overs leave two actions no order to speak of.
     return max(needed, 3) if "order" in chosen and chosen & {"adjacent", "data"} else needed
 
@@ -52,7 +55,7 @@ def draft_problem(
     `given` are the arguments of tools of the user's own, by action.
     """
     for _ in range(TRIES):
-        plot = Plot(size, recipe, dice)
+        plot = Plot(size, recipe, dice, is_alone=len(families) == 1)
         for action, arguments in given.items():
             plot.say(Giving(action, arguments))  # which does not say that the action is due
         with suppress(TooManyPlans):
@@ -67,7 +70,9 @@ def draft_problem(
 
 def draft_plot(plot: Plot, families: Sequence[Family]) -> bool:
     """Let the families say what they have to; False where one of them finds nothing to say."""
-    stands_in = "dynamic" in families and plot.dice.chance(0.4) and add_stand_in(plot)
+    # A stand-in leaves fewer actions for results to speak of.
+    rate = 0.2 if plot.is_alone else 0.4
+    stands_in = "dynamic" in families and plot.dice.chance(rate) and add_stand_in(plot)
     for family, add in ADDING.items():
         has_spoken = family == "dynamic" and stands_in
         found = family not in families or any(add(plot) for _ in range(TRIES_OF_A_FAMILY))
@@ -91,7 +96,7 @@ def _add_more(plot: Plot, families: Sequence[Family]) -> None:
     several = [ADDING[family] for family in SEVERAL if family in families]
     room = plot.usual_room - len({"order", "time", "budget"} & {*families})
     if several and room > 0:
-        for _ in range(plot.dice.below(room + 1)):
+        for _ in range(room + 1 - plot.dice.below(2) if plot.is_alone else plot.dice.below(room + 1)):
             plot.dice.pick(several)(plot)
 
 
@@ -106,7 +111,7 @@ def _add_order(plot: Plot, keep: bool) -> bool:
         redundancy=0.0 if plot.announcements else plot.recipe.redundancy,
     )
     left = (1 << plot.cast) - 1 & ~plot.mentioned
-    draft = continue_draft(order, left, recipe, plot.dice)
+    draft = continue_draft(order, left, recipe, plot.dice, plot.apart() if plot.open else ())
     plot.redundant += [draft.paragraph[number] for number in draft.redundant]
     plot.sentences += draft.paragraph
     plot.mentioned |= (1 << plot.cast) - 1 & ~draft.unmentioned
@@ -115,10 +120,10 @@ def _add_order(plot: Plot, keep: bool) -> bool:
 
 
 def _check(plot: Plot) -> Problem | None:
-    """The whole problem; None where nobody can solve it, or not by what is told."""
+    """The whole problem; None where nobody can solve it, not by what is told, or something in it is idle."""
     constraints = tuple(plot.constraints())
     found = plot.survey()
-    if not found.witness:
+    if not found.witness or find_idle(IDS[: plot.size], constraints, plot.world):
         return None
     free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
     solution = rehearse(IDS[: plot.size], free, plot.world)

@@ -11,6 +11,7 @@ from misstep.core.case import MOST_ACTIONS, Action, Case
 from misstep.core.constraint import FAMILIES, Family
 from misstep.core.dice import Dice, case_seed, derive_seed
 from misstep.errors import UsageError, did_you_mean
+from misstep.planning.baselines import baselines
 from misstep.planning.difficulty import Bound, measure
 from misstep.planning.language.parts import LEAST_ACTIONS, Part, structure_of, topics_of
 from misstep.planning.language.requests import load_requests
@@ -31,6 +32,9 @@ from misstep.schemas.examples import make_up
 
 MOST_MIXED = 10  # with more than order to heed: every order has to be looked at
 TRIES = 1000  # for a case of the difficulty asked for
+HARD = 0.3  # the chance level that a problem of one family other than order should have
+DRAFTS = 8  # for such a problem, in which the order of the text should be wrong as well
+AS_DRAWN = 0.1  # the share of them that are taken as they come; several families make it hard by themselves
 ASSISTANT = Topic("assistant", "an assistant", ())
 BOUND_TO_OURS: tuple[Family, ...] = ("time", "data")  # they need tools that take what they are about
 
@@ -219,8 +223,23 @@ def _make(suite: Suite, index: int, seed: int) -> Case:
         if tools and (arguments := _make_up(tools[action.tool], dice))
     }
     recipe = msgspec.structs.replace(suite.recipe, words=suite.part.words, own_tools=bool(tools))
-    problem = draft_problem(size, suite.families, recipe, dice, given)
-    return compose_problem(seed, setting, problem, dice)
+    drafts = (
+        compose_problem(seed, setting, draft_problem(size, suite.families, recipe, dice, given), dice)
+        for _ in range(1 if len(suite.families) > 1 or dice.chance(AS_DRAWN) else DRAFTS)
+    )
+    return _hardest(drafts)
+
+
+def _hardest(drafts: Iterable[Case]) -> Case:
+    """The first draft that is hard enough, or else the one that comes closest."""
+    best: tuple[float, float] | None = None
+    for draft in drafts:
+        ease = (max(draft.chance or 0.0, HARD), baselines(draft).text_order)
+        if best is None or ease < best:
+            best, case = ease, draft
+        if best == (HARD, 0.0):
+            break
+    return case
 
 
 def _make_up(tool: Tool, dice: Dice) -> dict[str, Any]:

@@ -26,9 +26,9 @@ def read_announcements(
     """The announcements of a case; a `UsageError` where one is not in misstep's own words."""
     ids, names = [action.id for action in actions], [action.name for action in actions]
     found = list[Announcement]()
-    for said in announced:
-        pair = (ids.index(said.first), ids.index(said.then))
-        found.append(_read(said.announced, texts[said.announced], pair, names))
+    for voice in dict.fromkeys(said.announced for said in announced):
+        pairs = [(ids.index(c.first), ids.index(c.then)) for c in announced if c.announced == voice]
+        found.append(_read(voice, texts[voice], pairs, names))
     return found
 
 
@@ -37,11 +37,12 @@ def write_announcements(announcements: Iterable[Announcement], names: Sequence[s
     return {each.voice: say((each.sentence,), names, (each.words,))[0] for each in announcements}
 
 
-def _read(voice: str, text: str, pair: tuple[int, int], names: Sequence[str]) -> Announcement:
+def _read(voice: str, text: str, pairs: Sequence[tuple[int, int]], names: Sequence[str]) -> Announcement:
+    firsts, thens = [tuple(dict.fromkeys(side)) for side in zip(*pairs, strict=True)]
     for form in FORMS:
         for direction in DIRECTIONS:
-            subject, object_ = pair if direction == "<" else pair[::-1]
-            sentence = Sentence((Clause(form, direction, Group((subject,)), Group((object_,))),))
+            subject, object_ = (firsts, thens) if direction == "<" else (thens, firsts)
+            sentence = Sentence((Clause(form, direction, Group(subject), Group(object_)),))
             words = find_words(sentence, names, text)
             if words is not None:
                 return Announcement(voice, sentence, words)

@@ -6,13 +6,14 @@ import msgspec
 
 from misstep.core.case import Action
 from misstep.core.dice import Dice
+from misstep.planning.language.rendering import possible_moods
 from misstep.planning.language.topics import Topic, load_topics
 from misstep.planning.language.wording import Words
 from misstep.planning.synthesis.composition import action_for
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.phrasing import Replay, draw_words, slots_of
 from misstep.planning.variation.rewriting.retelling import retell
-from misstep.planning.variation.words import Choosing, NothingLeft, slots
+from misstep.planning.variation.words import Choosing, NothingLeft, heard_mood, slots
 
 DRAFTS = 20  # before it is taken that there is one way only to say something
 
@@ -61,7 +62,9 @@ def rephrase(anatomy: Anatomy, dice: Dice) -> Anatomy:
     """
     drafts = (retell(anatomy, dice) for _ in range(DRAFTS))
     paragraph = next((draft for draft in drafts if draft != anatomy.paragraph), anatomy.paragraph)
-    fresh = Words(dice)
+    announced = [word for each in anatomy.announcements for word in each.words]
+    moods = (heard_mood(announced),) if announced else possible_moods(paragraph)
+    fresh = Words(dice, mood=dice.pick(moods))
     words = tuple([draw_words(sentence, fresh) for sentence in paragraph])
     return msgspec.structs.replace(anatomy, paragraph=paragraph, words=words, redundant=())
 

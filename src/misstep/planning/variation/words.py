@@ -6,7 +6,7 @@ import msgspec
 
 from misstep.core.dice import Dice
 from misstep.planning.language.syntax import Sentence
-from misstep.planning.language.wording import Option
+from misstep.planning.language.wording import Mood, Option, in_mood
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.phrasing import Drawn, Replay, Slot, slots_of
 
@@ -46,8 +46,16 @@ def slots(anatomy: Anatomy) -> list[tuple[Slot, ...]]:
     return [slots_of(sentence, Replay(words)) for sentence, words in said]
 
 
+def heard_mood(words: Iterable[Option]) -> Mood:
+    """The mood of what these words say; dependent clauses are in the indicative either way."""
+    moods = {word.mood for word in words}
+    return "indicative" if "indicative" in moods and "modal" not in moods else "modal"
+
+
 class Choosing:
     """Chooses phrases that are not to be avoided, and where it can none that has been heard before.
+
+    It keeps to the mood of what has been heard.
 
     Phrases go by their singular or their plural.
     """
@@ -55,6 +63,8 @@ class Choosing:
     def __init__(self, avoid: Collection[str], dice: Dice, heard: Iterable[Option] = ()) -> None:
         self.dice = dice
         self._avoid = avoid
+        heard = list(heard)
+        self._mood = heard_mood(heard)
         self._heard = {sound for word in heard for sound in word.sounds}
 
     def draw(self, options: tuple[Option, ...]) -> Option:
@@ -62,6 +72,7 @@ class Choosing:
         allowed = [option for option in options if not self.avoids(option)]
         if not allowed:
             raise NothingLeft(f"every phrase that fits is to be avoided, such as {options[:1]}")
+        allowed = list(in_mood(tuple(allowed), self._mood))
         fresh = [option for option in allowed if self._heard.isdisjoint(option.sounds)]
         option = self.dice.pick(fresh or allowed)
         self._heard.update(option.sounds)

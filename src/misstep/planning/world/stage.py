@@ -148,8 +148,9 @@ class Stage:
     def _carry_out(self, part: Part, start: int, end: int) -> Scene:
         action = part.action.id
         role = part.replaces if part.replaces in self._tried else action
-        worked = self._worked[action] = self._worked.get(action, 0) + 1
-        if worked > self.cast.times.get(role, 1):
+        self._worked[action] = self._worked.get(action, 0) + 1
+        done = sum(deed.action == role for deed in self._deeds)
+        if done >= self.cast.times.get(role, 1):
             return Scene("done", self._slip("repeated", action))
         deed = Deed(role, self._step, start, end, action if role != action else "")
         world = self._world

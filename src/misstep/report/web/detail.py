@@ -3,6 +3,7 @@
 As JSON a detail is
 
     {"id", "run", "topic", "seed", "verdict", "error" | null, "step" | null, "explanation", "chance" | null,
+     "baselines": {name: passes} | null,
      "seconds" | null, "tokens", "usd" | null, "ended", "answer", "replay",
      "actions":     [{"id", "name", "tool"}],
      "request":     [{"text", "sentence": number | null}],         the whole request, in pieces
@@ -33,6 +34,7 @@ from misstep.core.diagnosis import Diagnosis
 from misstep.core.outcome import Outcome
 from misstep.report.call import carried_out, written
 from misstep.report.constraint import actions_of, in_brief
+from misstep.report.terminal import BASELINES
 from misstep.report.text import plain, plain_lines
 
 NAME = 200  # characters, as are those below
@@ -89,6 +91,8 @@ def detail_of(
         "explanation": plain(verdict.explanation or transcript.error.partition("\n")[0]),
         "traceback": plain_lines(transcript.error) if "\n" in transcript.error else "",
         "chance": case.chance,
+        "baselines": outcome.baselines
+        and {name: bool(getattr(outcome.baselines, field)) for field, name in BASELINES.items()},
         "seconds": round(outcome.seconds, 3),
         "tokens": transcript.usage.input + transcript.usage.output,
         "usd": usd,

@@ -17,7 +17,7 @@ from misstep.report.naming import IN_FULL, agent_name
 from misstep.report.published import Level
 from misstep.report.shares import KINDS, share
 from misstep.report.statistics import interval, p_value
-from misstep.report.terminal import money, percent
+from misstep.report.terminal import BASELINES, baseline_rates, baselines_in_words, easy_lines, money, percent
 from misstep.report.text import plain
 from misstep.report.web.figure import capability_figure
 from misstep.report.web.markup import Markup, element, text, together
@@ -42,10 +42,13 @@ def success(summary: Summary, unit: str = "case") -> Markup:
         f"{summary.passed} of {judged} judged {unit}s passed; 95 % interval {percent(low)} to {percent(high)}"
     )
     chance = "" if summary.chance is None else f"; blind luck would reach {percent(summary.chance)}"
+    if summary.baselines:
+        chance += f"; baselines: {baselines_in_words(summary.baselines)}"
     return together(
         element("p", percent(summary.success), class_="rate"),
         _scale(summary.success, summary.interval, summary.chance),
         element("p", f"{words}{chance}."),
+        *(element("p", line) for line in easy_lines(summary.chance)[:1]),
     )
 
 
@@ -136,11 +139,12 @@ def _points(curve: Capability) -> Markup:
                 percent(point.success),
                 interval(point.interval) if point.success is not None else "–",
                 percent(point.chance),
+                *baseline_rates(point.baselines).values(),
             )
         )
         for point in curve.curve
     ]
-    headings = ("actions", "cases", "success", "95 % interval", "chance")
+    headings = ("actions", "cases", "success", "95 % interval", "chance", *BASELINES.values())
     return grid(headings, rows, 0, f"{agent_name(curve, IN_FULL)}: {how_far(curve)}")
 
 

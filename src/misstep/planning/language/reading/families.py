@@ -58,9 +58,11 @@ def _places() -> Iterator[Frame]:
 
 
 def _conditions() -> Iterator[Frame]:
-    if_so = "{opener} {a} {report} {finding}, {b} {obligation}"
-    yield frame(if_so + "; {otherwise}, {b} {skip}", _condition)
-    yield frame(if_so + "; {otherwise}, {c} {other_obligation}", _condition)
+    asks_first = "{opener} {a} {report} {finding}, {b} {obligation}"
+    then_first = "{b} {repeated} after {a} {opener} the latter {report} {finding}"
+    for if_so in (asks_first, then_first):
+        yield frame(if_so + "; {otherwise}, {b} {skip}", _condition)
+        yield frame(if_so + "; {otherwise}, {c} {other_obligation}", _condition)
 
 
 def _window(edge: Literal["start", "end"], bound: Literal["after", "before"]) -> Meaning:

@@ -116,12 +116,13 @@ def _called(action: Action, ids: Mapping[str, str]) -> Action:
 
 
 def _still_announced(announced: Sequence[Before], ids: Mapping[str, str]) -> tuple[Before, ...]:
-    """What is announced by actions that are left, of others that are left."""
+    """What is announced by actions that are left, if all that it speaks of is left."""
+    cut = {c.announced for c in announced if not {c.first, c.then, c.announced} <= ids.keys()}
     return tuple(
         [
             Before(ids[c.first], ids[c.then], c.sentence, ids[c.announced])
             for c in announced
-            if {c.first, c.then, c.announced} <= ids.keys()
+            if c.announced not in cut
         ]
     )
 

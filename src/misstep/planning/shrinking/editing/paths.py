@@ -124,6 +124,8 @@ def _remark_paths(remark: Remark) -> tuple[str, ...]:
             return ("verb", "frame")
         case Conditional():
             last = "skip" if remark.otherwise is None else "other"
+            if remark.form == "then first":
+                return ("verb", "opener", "report", "otherwise", last)
             return ("opener", "report", "obligation", "otherwise", last)
         case Repeated():
             return ("verb", "count")

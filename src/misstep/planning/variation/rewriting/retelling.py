@@ -37,9 +37,9 @@ def retell(anatomy: Anatomy, dice: Dice) -> Paragraph:
     """A paragraph that demands the same of the same actions, and mentions every one of them."""
     paragraph, size = anatomy.paragraph, len(anatomy.actions)
     remarks = _remarks_in(paragraph)
-    optional = {action for remark in remarks for action in _branches(remark)}
+    branches = [_branches(remark) for remark in remarks]
     pairs = list(dict.fromkeys([pair for sentence in paragraph for pair in relations(sentence)]))
-    sentences = _tell_order(pairs, size, optional, dice)
+    sentences = _tell_order(pairs, size, branches, dice)
     for appointment in appointments_in(paragraph):
         sentences = tell_time(appointment, sentences, dice)
     sentences += [Sentence((_resaid(remark, dice),)) for remark in remarks]
@@ -69,18 +69,26 @@ def mention(actions: Sequence[int], free: bool) -> Sentence:
     return Sentence((Free(Group(tuple(actions))) if free else Duty(tuple(actions)),))
 
 
-def _tell_order(pairs: Sequence[Relation], size: int, optional: set[int], dice: Dice) -> list[Sentence]:
-    """Sentences that say what comes to these relations.
+def _tell_order(
+    pairs: Sequence[Relation], size: int, branches: Sequence[tuple[int, ...]], dice: Dice
+) -> list[Sentence]:
+    """Sentences that say what comes to these relations, none of them in one clause of two that exclude
+    each other.
 
     What an action passes on from those before it to those behind it, it passes on only if it is carried out:
     with optional ones in between, every relation is said as it stands. So it is where some contradict each
-    other, which is no harm if not all of them are carried out.
+    other, or are about two that exclude each other, which is no harm if not all of them are carried out.
     """
+    optional = {action for each in branches for action in each}
+    apart = [0] * size
+    for one, other in [each for each in branches if len(each) > 1]:
+        apart[one] |= 1 << other
+        apart[other] |= 1 << one
     order = Order(size)
-    is_sound = all([order.add(first, then) for first, then in pairs])
+    is_sound = all([order.add(first, then) and not apart[first] >> then & 1 for first, then in pairs])
     if not is_sound or any([order.before[action] and order.after[action] for action in optional]):
         return _tell_one_by_one(pairs, dice)
-    draft = draft_for_order(order, Recipe(), dice)
+    draft = draft_for_order(order, Recipe(), dice, apart if optional else ())
     return [sentence for sentence in draft.paragraph if not isinstance(sentence.parts[0], Free)]
 
 

@@ -161,6 +161,7 @@ function factsOf(detail) {
   const facts = [
     ["case", detail.id], ["topic", detail.topic], ["seed", String(detail.seed)],
     ["chance", detail.chance === null ? null : `${percent(detail.chance)} of all orders are right`],
+    ["baselines", detail.baselines && Object.entries(detail.baselines).map(([name, passes]) => `${name} ${passes ? "passes" : "fails"}`).join(", ")],
     ["took", detail.seconds === null ? null : inSeconds(detail.seconds)],
     ["tokens", detail.tokens ? grouped(detail.tokens) : null],
     ["cost", detail.usd ? `${inDollars(detail.usd)} USD` : null],

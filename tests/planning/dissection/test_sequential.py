@@ -1,6 +1,8 @@
 """The sequential method with agents that fail just where one element is, or by a rule of another kind."""
 
+import hashlib
 import re
+from typing import Literal
 
 import msgspec
 import pytest
@@ -153,3 +155,36 @@ def test_a_case_in_other_words_is_refused_at_once() -> None:
     foreign = msgspec.structs.replace(some_case(), query="Do as you like.")
     with pytest.raises(UsageError, match="can't be taken apart"):
         investigate(foreign, 0.95, 60)
+
+
+@pytest.mark.parametrize("index", range(6))
+def test_an_agent_that_never_passes_the_same_request_does_not_fail_by_chance(index: int) -> None:
+    """It fails on about half of all requests, by a rule that nobody suspects: deterministic, like a coin."""
+    case = some_case(index)
+
+    def rule(each: Case) -> Literal["passed", "failed"]:
+        digest = hashlib.sha256(each.query.encode()).digest()
+        return "failed" if each.query == case.query or digest[0] % 2 else "passed"
+
+    found, asked = hold(investigate(case, 0.95, 60), rule)
+    assert found.cause != "probability"
+    assert all(rule(each) == "failed" for each in asked if each.query == case.query)
+
+
+def test_chance_is_named_only_after_the_same_case_has_passed() -> None:
+    named = [chance_was_named(seed) for seed in range(10)]
+    assert sum(named) >= 8  # now and then a coin looks like something else
+
+
+def chance_was_named(seed: int) -> bool:
+    case, dice, passed = some_case(seed), Dice(seed), set[bool]()
+
+    def coin(each: Case) -> Literal["passed", "failed"]:
+        fails = dice.chance(0.5)
+        if each.query == case.query:
+            passed.add(not fails)
+        return "failed" if fails else "passed"
+
+    found, _ = hold(investigate(case, 0.95, 200), coin)
+    assert found.cause != "probability" or True in passed
+    return found.cause == "probability"

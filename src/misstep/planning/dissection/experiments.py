@@ -50,7 +50,7 @@ class Laboratory:
         """The experiment for run `number`: of the variants that suspicions suggest, one worth most."""
         wanted = [avoid for avoid in variants(self.elements, weights) if avoid not in self._impossible]
         hopes = {avoid: worth(self._guess(avoid)) for avoid in wanted}
-        best = Experiment(again(self._case, number), self._anatomy, self._guess(SAME), hopes.pop(SAME))
+        best = self.repeat(number, hopes.pop(SAME))
         for look in range(_LOOKS):
             avoid = max(hopes, key=hopes.__getitem__, default=SAME)
             if hopes.pop(avoid, 0.0) <= best.worth:
@@ -59,6 +59,10 @@ class Laboratory:
             if made and made.worth > best.worth:
                 best = made
         return best
+
+    def repeat(self, number: int, worth: float = 0.0) -> Experiment:
+        """The failed case itself, once more."""
+        return Experiment(again(self._case, number), self._anatomy, self._guess(SAME), worth)
 
     def _guess(self, avoid: Avoided) -> Condition:
         """What was in the last such variant, or else would be if nothing but these elements were lost."""

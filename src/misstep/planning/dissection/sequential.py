@@ -22,7 +22,8 @@ def investigate(case: Case, confidence: float, most_runs: int) -> Inquiry[Diagno
     """Ask for runs, one at a time, until one cause of the failure of `case` has this posterior probability.
 
     Then a few more runs may go into what exactly is guilty. Without a cause after `most_runs` runs, or where
-    the agent comes to no verdict, it is undetermined.
+    the agent comes to no verdict, it is undetermined. Chance is to blame only if the very same case has
+    passed at least once.
 
     If the priors hold, at most 1 - `confidence` of the causes that are named are wrong, on average: a
     posterior probability means the same whenever one stops. For each single cause of prior p, with rates like
@@ -66,7 +67,13 @@ class _Investigation:
 
     @property
     def _is_settled(self) -> bool:
-        return self._leading[1] >= self._confidence
+        return self._leading[1] >= self._confidence and not self._lacks_proof
+
+    @property
+    def _lacks_proof(self) -> bool:
+        """Whether chance is suspected, and the failed case itself has never passed yet."""
+        passed = any(run.condition == self._beliefs.original and not run.failed for run in self._runs)
+        return self._leading[0] == "probability" and not passed
 
     @property
     def _accused(self) -> list[Hypothesis]:
@@ -80,6 +87,8 @@ class _Investigation:
         return accused
 
     def _choose(self) -> Experiment:
+        if self._leading[1] >= self._confidence and self._lacks_proof:
+            return self._laboratory.repeat(self._spent)
         aside = 1.0 if self._is_settled else _ASIDE
 
         def worth(condition: Condition) -> float:

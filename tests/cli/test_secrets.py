@@ -142,3 +142,16 @@ def test_documentation(tmp_path: Path, misstep: Command, form: tuple[str, ...]) 
     printed = misstep("tool", "lint", "sky.py:weather", "--calls-per-tool", "30", "--sandbox", "none", *form)
     assert "[secret]" in printed.out
     assert KEY not in printed.out + printed.err
+
+
+def test_what_an_agent_prints(tmp_path: Path, misstep: Command) -> None:
+    shaped = "ghp_" + "a1B2c3D4e5" * 3
+    (tmp_path / "talks.py").write_text(
+        "import os, sys\n\n\ndef agent(request, tools):\n"
+        f"    print('key', os.environ['SERVICE_API_KEY'], '{shaped[:4]}' + '{shaped[4:]}', file=sys.stderr)\n"
+        "    return 'Done.'\n"
+    )
+    done = misstep("plan", "test", "--agent", "talks.py:agent", "--count", "2", "--fail-on", "none")
+    assert "key [secret] [secret]" in done.err
+    assert KEY not in done.err + done.out
+    assert shaped not in done.err + done.out

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, BinaryIO, TextIO, cast
 
+from misstep.api.execution import known_secrets
+from misstep.core.secrets import Redactor
 from misstep.report.text import plain
 
 SHOWN = 1 << 16  # bytes of what agents print in one run
@@ -102,7 +104,7 @@ class Drain:
         room = SHOWN - self._shown
         self._shown += len(line) + 1
         if room > 0:
-            self._say(_readable(line[:room]))
+            self._say(_readable(line)[:room])
         if len(line) > room:
             self._leave_out(len(line) - max(room, 0))
 
@@ -126,9 +128,9 @@ class Drain:
 
 
 def _readable(line: bytes) -> str:
-    """A line as a terminal would leave it, made harmless."""
+    """A line as a terminal would leave it, made harmless and without secrets."""
     text = line.decode(errors="replace").rstrip("\r").rpartition("\r")[2]
-    return plain(text.expandtabs(), LINE)
+    return plain(Redactor(known_secrets())(text).expandtabs(), LINE)
 
 
 def _size(size: float) -> str:

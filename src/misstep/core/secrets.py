@@ -2,8 +2,10 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from math import log2
 from typing import Any
 from urllib.parse import quote, quote_plus, urlsplit
 
@@ -12,8 +14,25 @@ SECRET_NAME = re.compile(
     r"|(keys?|tokens?)([_-]?\d+)?$|(^|[_-])(pass|pat|auth|authorization)([_-]?\d+)?$",
     re.IGNORECASE,
 )
+# Variables of an environment hold secrets far more often than other things that have a name.
+SECRET_VARIABLE = re.compile(f"key|token|passw|{SECRET_NAME.pattern}", re.IGNORECASE)
 SHORTEST = 8  # anything shorter would be found in innocent text
 MASK = "[secret]"
+
+# What services give out as keys, and private keys as they stand in files.
+_KEYS = re.compile(
+    r"\b(?:sk|rk|pk)[-_](?:[a-z]{2,12}[-_])*[A-Za-z0-9_-]{16,}"
+    r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}"
+    r"|\bxox[abeprs]-[A-Za-z0-9-]{10,}|\bhf_[A-Za-z0-9]{20,}|\bAIza[A-Za-z0-9_-]{30,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"
+    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
+    r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{1,20000}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
+)
+# Long random values: letters of both cases and digits. Digests are in one case, pictures are longer.
+_RANDOM = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9_-]{32,128}(?![A-Za-z0-9+/=_-])")
+_LEAST_BITS = 4.4  # of entropy to a character, which names and words joined together don't have
+_LEAST_DIGITS = 3
+_SHORTEST_SHAPE = 15  # characters
 
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -40,7 +59,7 @@ def _spellings(secret: str) -> Iterator[str]:
 
 
 def _secrets(name: str, value: str) -> Iterator[str]:
-    if SECRET_NAME.search(name):
+    if SECRET_VARIABLE.search(name):
         yield value
     if "://" in value and "@" in value:
         try:
@@ -49,8 +68,29 @@ def _secrets(name: str, value: str) -> Iterator[str]:
             return
 
 
+def mask_shapes(text: str) -> str:
+    """The text without what looks like a key, whatever its value."""
+    if len(text) < _SHORTEST_SHAPE:
+        return text
+    return _RANDOM.sub(_mask_random, _KEYS.sub(MASK, text))
+
+
+def _mask_random(found: re.Match[str]) -> str:
+    value = found[0]
+    digits = sum(map(value.count, "0123456789"))
+    if digits < _LEAST_DIGITS or value.islower() or value.isupper() or _entropy(value) < _LEAST_BITS:
+        return value
+    return MASK
+
+
+def _entropy(text: str) -> float:
+    """Bits to a character, by how often each occurs."""
+    shares = [count / len(text) for count in Counter(text).values()]
+    return -sum(share * log2(share) for share in shares)
+
+
 class Redactor:
-    """Masks the secrets it knows."""
+    """Masks the secrets it knows, and what looks like one."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets = tuple(secrets)
@@ -59,7 +99,7 @@ class Redactor:
         for secret in self._secrets:
             if secret in text:
                 text = text.replace(secret, MASK)
-        return text
+        return mask_shapes(text)
 
     def within(self, value: Any) -> Any:
         """A JSON value with every text in it masked, keys included."""

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from misstep.core.secrets import mask_shapes
+
 LONGEST_TEXT = 20_000  # characters of a description
 LONGEST = 200  # characters of a value
 MOST = 60  # values out of one description
@@ -53,7 +55,7 @@ def find_examples(description: str) -> list[str | int | float]:
         number, *texts = example.groups()
         text = next((each for each in texts if each is not None), "")
         found.append(text if number is None else float(number) if "." in number else int(number))
-    return list(dict.fromkeys(found))[:MOST]
+    return [each for each in dict.fromkeys(found) if mask_shapes(str(each)) == str(each)][:MOST]
 
 
 def find_numbers(description: str) -> list[int | float]:

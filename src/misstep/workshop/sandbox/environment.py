@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from misstep.core.secrets import SECRET_NAME
+from misstep.core.secrets import SECRET_VARIABLE
 from misstep.workshop.conditions import Conditions
 
 KEPT = (
@@ -45,7 +45,7 @@ def environment_for(spec: str, conditions: Conditions, home: str, temporary: str
 
 
 def _is_kept(name: str) -> bool:
-    return (name in KEPT or name.startswith(KEPT_FAMILIES)) and not SECRET_NAME.search(name)
+    return (name in KEPT or name.startswith(KEPT_FAMILIES)) and not SECRET_VARIABLE.search(name)
 
 
 def _named_in(spec: str) -> set[str]:

@@ -81,7 +81,7 @@ def traceback_in_words(error: BaseException) -> str:
         lines = [f"  {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in own]
     except Exception:  # source is read by loaders, which may be anybody's
         lines = []
-    return "\n".join([error_in_words(error).replace("\n", " "), *lines[-MOST_FRAMES:]])
+    return "\n".join([error_in_words(error), *lines[-MOST_FRAMES:]])
 
 
 def _decoded(data: bytes) -> str:

@@ -28,6 +28,7 @@ from misstep.planning.shrinking.removals import (
     drop_distractors,
     drop_families,
     ease_world,
+    shorten_announcements,
 )
 from misstep.planning.shrinking.tightening import drop_actions_tightly
 from misstep.planning.variation.anatomy import Anatomy
@@ -45,6 +46,7 @@ STAGES: tuple[Stage, ...] = (
     simplify_everything,
     drop_distractors,
     ease_world,
+    shorten_announcements,
     drop_parts,
     drop_relatives,
     shorten_lists,

@@ -9,12 +9,13 @@ from misstep.core.case import World
 from misstep.core.constraint import FAMILIES, Family, family_of
 from misstep.planning.language.hanging import without_times
 from misstep.planning.language.semantics import constraints_of
-from misstep.planning.language.syntax import Clause, Sentence
+from misstep.planning.language.syntax import Clause, Group, Sentence
 from misstep.planning.shrinking.cuts import Steps
 from misstep.planning.shrinking.editing.lines import close, lines_of, recast
-from misstep.planning.shrinking.editing.paths import Piece
+from misstep.planning.shrinking.editing.paths import Piece, fill
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy
+from misstep.planning.variation.announcements import Announcement
 
 Item = TypeVar("Item")
 
@@ -65,6 +66,34 @@ def ease_world(anatomy: Anatomy) -> Steps:
         kept = tuple([c for c in anatomy.announced if c.announced in fewer])
         yield _closed(_changed(anatomy, announced=kept))
     yield from [_closed(_in_world(anatomy, **easier)) for easier in _easier(anatomy.world)]
+
+
+def shorten_announcements(anatomy: Anatomy) -> Steps:
+    """What a result announces, with one action fewer."""
+    announcements = anatomy.announcements if anatomy.announced else []
+    for number, announcement in enumerate(announcements):
+        for shorter, lost in _shorter(announcement):
+            told = [*announcements[:number], shorter, *announcements[number + 1 :]]
+            kept = tuple(
+                [
+                    c
+                    for c in anatomy.announced
+                    if c.announced != announcement.voice or anatomy.actions[lost].id not in (c.first, c.then)
+                ]
+            )
+            yield _closed(_changed(anatomy, announced=kept).announcing(told))
+
+
+def _shorter(announcement: Announcement) -> Iterator[tuple[Announcement, int]]:
+    (clause,) = announcement.sentence.parts
+    assert isinstance(clause, Clause)
+    for side in ("subject", "object"):
+        actions = getattr(clause, side).actions
+        for lost in actions if len(actions) > 1 else ():
+            left = Group(tuple([action for action in actions if action != lost]))
+            part = msgspec.structs.replace(clause, **{side: left})
+            sentence = Sentence((part,))
+            yield Announcement(announcement.voice, sentence, fill(sentence, [Piece(part, {})])), lost
 
 
 def _easier(world: World) -> Iterator[dict[str, Any]]:

@@ -37,9 +37,11 @@ class Doing:
 
 
 def run(thing: Any, timeout: float = 60) -> tuple[Answer, str]:
+    """How it ended, and what broke, without the frames of its traceback."""
     deadline = Deadline(timeout)
     recorder = Recorder(Nothing(), deadline, max_steps=3)
-    return asyncio.run(attempt(Doing(thing), Assignment("", 0), recorder, deadline))
+    answer, broken = asyncio.run(attempt(Doing(thing), Assignment("", 0), recorder, deadline))
+    return answer, broken.partition("\n")[0]
 
 
 def raising(error: BaseException) -> Any:

@@ -118,9 +118,8 @@ def test_tools_of_the_user_s_own(misstep: Command, tmp_path: Path) -> None:
         given = {c["action"]: c["arguments"] for c in case["constraints"] if c["kind"] == "given"}
         for action in case["actions"]:
             assert set(given.get(action["id"], ())) == set(action["parameters"].get("required", ()))
-            assert all(
-                f"`{json.dumps(value)}`" in case["query"] for value in given.get(action["id"], {}).values()
-            )
+            if action["id"] in given:
+                assert f"`{json.dumps(given[action['id']])}`" in case["query"]
     tested = misstep("plan", "test", "--agent", "sim:perfect", "--cases", "cases.jsonl", *QUIET)
     assert json.loads(tested.out)["passed"] == 30
     mixed = ("--family", "order,choice,dynamic", "--actions", "4")

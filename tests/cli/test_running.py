@@ -27,7 +27,7 @@ def test_a_dry_run(misstep: Command, tmp_path: Path) -> None:
 
 def test_a_dry_run_as_json(misstep: Command) -> None:
     told = json.loads(misstep("plan", "test", *TOOLS, "--dry-run", "--json").out)
-    assert set(told) == {"cases", "calls", "tokens", "usd", "seconds", "basis", "affordable"}
+    assert set(told) == {"cases", "calls", "tokens", "usd", "seconds", "basis", "affordable", "known"}
     assert (told["cases"], told["affordable"]) == (100, 100)
 
 

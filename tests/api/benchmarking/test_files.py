@@ -131,7 +131,7 @@ def test_several_at_a_time_come_to_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("manner", MANNERS)
 def test_a_task_is_put_to_the_agent_once_more(tmp_path: Path, manner: str) -> None:
     report = run(tmp_path, agent=f"sim:{manner}", count=1)
-    before, after = replay_task(settings_in(tmp_path), "last", report.tasks[0].name)
+    before, after = replay_task(settings_in(tmp_path, agent=""), "last", report.tasks[0].name)
     assert before == report.tasks[0]
     assert (after.name, after.verdict, after.why) == (before.name, before.verdict, before.why)
 

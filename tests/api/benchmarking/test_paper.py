@@ -61,7 +61,7 @@ def test_who_does_nothing_fails_and_can_be_asked_again(tmp_path: Path, data: Pat
     report = paper(tmp_path, data, Script(behaviour="idle"), agent="sim:idle")
     assert verdicts(report) == ["failed", "inconclusive"]
     assert report.tasks[0].why[0] == "misplaced: notes.txt should be data/notes.txt"
-    _, after = replay_task(settings_in(tmp_path), "last", report.tasks[0].name)
+    _, after = replay_task(settings_in(tmp_path, agent=""), "last", report.tasks[0].name)
     assert after.verdict == "failed"
 
 

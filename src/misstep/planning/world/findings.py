@@ -15,4 +15,4 @@ def reported(condition: Condition, found: bool) -> str:
 
 @cache
 def _absences() -> dict[str, str]:
-    return {finding.some: finding.none for finding in load_lexicon().conditions.findings}
+    return {finding.some: finding.none for finding in load_lexicon().conditions.all_findings}

@@ -100,7 +100,7 @@ def test(settings: Settings) -> int:
         print_json(ending.added_to(msgspec.to_builtins(summary)))
     elif not to_report(settings):
         console = Console()
-        _show(console, summary, examples.outcomes, way_to(settings.store))
+        _show(console, summary, examples.outcomes, settings)
         ending.show(console)
         hint(console, _next_step(summary, settings), gap=not examples.outcomes)
     return ending.leave()
@@ -118,9 +118,10 @@ class _Examples:
             self.outcomes.append(event.outcome)
 
 
-def _show(console: Console, summary: Summary, examples: list[Outcome], place: str) -> None:
+def _show(console: Console, summary: Summary, examples: list[Outcome], settings: Settings) -> None:
+    place = way_to(settings.store)
     console.print(summary_table(summary))
-    for line in easy_lines(summary.chance):
+    for line in easy_lines(summary.chance, bool(settings.tools)):
         hint(console, line, gap=line.startswith("warning"))
     if examples:
         hidden = summary.cases - summary.passed > len(examples)

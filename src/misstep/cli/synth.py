@@ -39,7 +39,7 @@ def synth(settings: Settings, form: SynthFormat, one_shot: bool) -> int:
         return _write_examples(settings, census, cases, one_shot)
     write_lines(settings.out, cases)
     summary = census.summary(settings.seed, settings.out)
-    sum_up(settings, summary, [*_census_lines(summary), *_put_to_use(settings)])
+    sum_up(settings, summary, [*_census_lines(summary, bool(settings.tools)), *_put_to_use(settings)])
     return 0
 
 
@@ -50,11 +50,11 @@ def _write_examples(settings: Settings, census: Census, cases: Iterator[Case], o
     write_lines(settings.out, made.examples(cases))
     summary = made.summary(census.summary(settings.seed, settings.out))
     lines = [counted(summary.examples, "example"), *left_out_lines(summary.left_out)]
-    sum_up(settings, summary, [*_census_lines(summary), *lines])
+    sum_up(settings, summary, [*_census_lines(summary, bool(settings.tools)), *lines])
     return 0
 
 
-def _census_lines(summary: SuiteSummary) -> list[str]:
+def _census_lines(summary: SuiteSummary, own_tools: bool) -> list[str]:
     sizes = ", ".join(f"{count} with {size} actions" for size, count in summary.actions.items())
     used, grammar = summary.skeletons.used, summary.skeletons.grammar
     families = ", ".join(f"{family} in {count}" for family, count in summary.families.items())
@@ -66,7 +66,7 @@ def _census_lines(summary: SuiteSummary) -> list[str]:
         f"baselines: {baselines_in_words(summary.baselines)}",
         f"longest chain {hard['chain']:.1f} on average, {hard['reading']:.1f} pairs to swap against the text",
         f"{used} of the grammar's {grammar} skeletons used (a sub-sentence each, groups not expanded)",
-        *easy_lines(summary.chance),
+        *easy_lines(summary.chance, own_tools),
     ]
 
 

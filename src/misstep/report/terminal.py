@@ -47,11 +47,15 @@ def baselines_in_words(baselines: Baselines | None) -> str:
     return ", ".join(f"{name} {rate}" for name, rate in baseline_rates(baselines).items())
 
 
-def easy_lines(chance: float | None) -> list[str]:
-    """A warning where guessing passes more than half of the cases."""
+def easy_lines(chance: float | None, own_tools: bool = False) -> list[str]:
+    """A warning where guessing passes more than half of the cases, and what is not part of the chance."""
+    told = (
+        ["chance level and baselines count the order of calls only, not their arguments"] if own_tools else []
+    )
     if chance is None or chance <= EASY:
-        return []
+        return told
     return [
+        *told,
         f"warning: the chance level is {percent(chance)}: guessing passes more than half of these cases",
         "harder ones: --difficulty 'chance<=0.3', more --actions, or order among the families",
     ]

@@ -238,7 +238,7 @@ def test_no_more_calls_are_made_than_the_budget_has(tmp_path: Path) -> None:
         with Store(str(tmp_path / "store.db")) as store:
             begun = store.find_run("last")
             store.change_run(begun.id, begun.settings.overlay({"model_base_url": server.base_url}))
-        (tool,) = resumed(tmp_path, server, budget_calls=10**9).tools
+        (tool,) = resumed(tmp_path, server, budget_calls=10**9, trust_store=True).tools
     assert tool.calls == 3 + sum(each.calls for each in tool.sets)
 
 
@@ -512,7 +512,8 @@ def test_a_set_is_put_to_the_agent_once_more(tmp_path: Path) -> None:
             with Store(str(tmp_path / "store.db")) as store:  # where the model is has changed
                 stored = store.find_run(report.run)
                 store.change_run(stored.id, stored.settings.overlay({"model_base_url": server.base_url}))
-            before, after = replay_set(settings_in(tmp_path, ""), "last", report.sets[0].id)
+            trusting = settings_in(tmp_path, "", trust_store=True)
+            before, after = replay_set(trusting, "last", report.sets[0].id)
             assert "templates" not in map(stage_of, prompts(server))
         assert (before, after.verdict) == (report.sets[0], verdict)
         assert (after.id, after.requests) == (before.id, before.requests)

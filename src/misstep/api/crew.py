@@ -66,7 +66,7 @@ async def _work(
     settings: Settings, agent: Agent, judge_process: JudgeProcess | None
 ) -> AsyncIterator[Execute]:
     async with at_work(agent):
-        yield partial(execute, agent, settings, judge_process)
+        yield partial(execute, agent, settings, judge_process=judge_process)
 
 
 def _lost(settings: Settings, case: Case, why: str) -> Outcome:

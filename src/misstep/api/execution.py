@@ -53,15 +53,15 @@ async def execute_once(
     agent: Agent, settings: Settings, case: Case, judge_process: JudgeProcess | None = None
 ) -> Outcome:
     async with at_work(agent):
-        return await execute(agent, settings, judge_process, case)
+        return await execute(agent, settings, case, judge_process=judge_process)
 
 
 async def execute(
     agent: Agent,
     settings: Settings,
-    judge_process: JudgeProcess | None,
     case: Case,
     account: Account = UNCOUNTED,
+    judge_process: JudgeProcess | None = None,
 ) -> Outcome:
     """Let the agent try a case, and judge what it did, in the judge's own process if there is one."""
     while True:  # not for ever: each displacement is the end of another case

@@ -106,7 +106,7 @@ def test_a_run_goes_on_without_asking_again_what_is_done(place: Path, kind: str)
         with Store(settings.store) as store:
             run = store.find_run("last")
             store.change_run(run.id, run.settings.overlay({"model_base_url": server.base_url}))
-        more = {"resume": "last", f"budget_{kind}": 10**6}
+        more = {"resume": "last", "trust_store": True, f"budget_{kind}": 10**6}
         report = resume_fuzzing(settings.overlay(more))
     assert [finding.request for finding in report.findings] == [
         finding.request for finding in whole.tool.findings

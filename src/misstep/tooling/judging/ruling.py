@@ -23,6 +23,7 @@ from misstep.tooling.judging.words.reading import Told, read_error
 from misstep.tooling.judging.words.results import find_caught, find_error, is_echo, is_refusal
 from misstep.tooling.judging.words.wording import load_wording
 
+ANY_ERROR = ("Error", "Exception", "Warning")  # names of types that any message may hold, as of shutil
 MUCH_MEMORY = 512 << 20  # bytes
 MUCH_TEXT = 16 << 20  # characters
 SMALL_INPUT = 1 << 16  # characters of arguments that explain neither
@@ -137,7 +138,7 @@ def _judge_handled(described: Described, invocation: Invocation, reaction: React
         judged = judge_raised(raised, given)
         # Others than slips of code are about what was given, or the system's own words: "Is a directory".
         is_slip = raised.kind in {*load_wording().types.crash, "TypeError"} and "Unicode" not in raised.kind
-        is_named = raised.kind in reaction.text
+        is_named = raised.kind in reaction.text and raised.kind not in ANY_ERROR
         speaks_of_call = not is_slip and (not is_named or names_call(described, raised.message, given))
         if judged.ruling != "crash" or speaks_of_call:
             continue

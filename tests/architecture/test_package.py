@@ -122,6 +122,7 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/tooling/asking/data/declined.txt",
         "misstep/tooling/asking/data/foretold.txt",
         "misstep/tooling/asking/data/refusal.txt",
+        "misstep/tooling/asking/data/same.txt",
     }
 
 

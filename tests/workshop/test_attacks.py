@@ -89,7 +89,7 @@ def home() -> Iterator[Path]:
     for name in SECRETS:
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(f"secret of {name}")
-    project = home / "work" / "project"
+    project = home / "code" / "project"
     shutil.copy(Path(__file__).with_name("attacks.py"), project / "attacks.py")
     (project / "data.json").write_text("data")
     (project / ".env.example").write_text("NAME=")
@@ -102,7 +102,7 @@ def home() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def benches(home: Path) -> Iterator[dict[str, Process]]:
     """The same tools inside a sandbox and outside of any."""
-    spec = f"{home}/work/project/attacks.py:tools"
+    spec = f"{home}/code/project/attacks.py:tools"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
         patch.setenv("DEPLOY_PASSPHRASE", "open sesame")
@@ -155,7 +155,7 @@ def test_secrets_cannot_be_read(inside: Process, outside: Process, home: Path, n
 
 def test_of_the_home_there_is_only_the_project(inside: Process, outside: Process, home: Path) -> None:
     assert react(inside, "look", path=str(home)).text == "reached ['work']"
-    assert react(inside, "look", path=f"{home}/work").text == "reached ['project']"
+    assert react(inside, "look", path=f"{home}/code").text == "reached ['project']"
     assert ".ssh" in react(outside, "look", path=str(home)).text
     assert react(inside, "look", path=os.environ["HOME"]).text != str(sorted(os.listdir(os.environ["HOME"])))
     assert react(inside, "look", path="/tmp/misstep/home").text == "reached []"
@@ -163,7 +163,7 @@ def test_of_the_home_there_is_only_the_project(inside: Process, outside: Process
 
 def test_what_the_tool_needs_can_be_read(inside: Process, home: Path) -> None:
     for name, text in {"data.json": "data", ".env.example": "NAME="}.items():
-        assert react(inside, "read", path=f"{home}/work/project/{name}").text == f"reached {text}"
+        assert react(inside, "read", path=f"{home}/code/project/{name}").text == f"reached {text}"
 
 
 def test_a_file_that_is_made_later_elsewhere_is_not_seen(
@@ -184,9 +184,9 @@ def test_of_the_system_only_programs_and_libraries_are_seen(inside: Process, pat
 
 def test_the_files_of_the_tool_cannot_be_changed(inside: Process, outside: Process, home: Path) -> None:
     for name in ("new.txt", "data.json"):
-        assert kind_of(inside, "write", path=f"{home}/work/project/{name}") == "OSError"
+        assert kind_of(inside, "write", path=f"{home}/code/project/{name}") == "OSError"
     assert not (home / "work/project/new.txt").exists()
-    assert reaches(outside, "write", path=f"{home}/work/project/new.txt")
+    assert reaches(outside, "write", path=f"{home}/code/project/new.txt")
     (home / "work/project/new.txt").unlink()
 
 
@@ -211,7 +211,7 @@ def test_host_sockets_are_not_reached(
 def test_abstract_sockets_are_not_reached_even_with_the_network(outside: Process, home: Path) -> None:
     name = f"misstep-{os.getpid()}"
     host = Listener(f"\0{name}")
-    spec = f"{home}/work/project/attacks.py:tools"
+    spec = f"{home}/code/project/attacks.py:tools"
     with Process(spec, Conditions(limits=LIMITS, allow_network=True)) as inside:
         assert kind_of(inside, "connect", address=f"@{name}") == "PermissionError"
     assert not host.visits

@@ -24,7 +24,7 @@ from misstep.store.runs import Store
 from misstep.tooling.asking.prompts import Stage
 from tests.api.spoken import SPEAKING
 from tests.asking.roads import STIFF, as_said, typed, with_country
-from tests.asking.scripted_roles import REFUSAL, Answer, Plan, always, fenced_in, stage_of
+from tests.asking.scripted_roles import MARKERS, REFUSAL, Answer, Plan, always, fenced_in, stage_of
 from tests.asking.two_roads import PER_SET, SECOND, settings_in, two_roads, verdicts, without_seconds
 from tests.scripted import Call, Fault, Script, ScriptedServer, calling
 from tests.scripted.server import listen
@@ -244,7 +244,7 @@ def test_no_more_calls_are_made_than_the_budget_has(tmp_path: Path) -> None:
 
 def test_an_agent_whose_model_is_out(tmp_path: Path) -> None:
     with listen() as listener:
-        with ScriptedServer(two_roads(faults=[*[None] * 3, Fault("401")]), listener) as server:
+        with ScriptedServer(two_roads(faults=[*[None] * 4, Fault("401")]), listener) as server:
             settings = settings_in(tmp_path, server.base_url, count=1)
             with pytest.raises(ModelError, match="the agent's model is out: openai/x") as error:
                 check_consistency(settings, [f"{tmp_path}/roads.py:road"])
@@ -492,7 +492,7 @@ def test_a_model_is_asked_outright(tmp_path: Path, means: str) -> None:
 def test_words_of_the_user_reach_the_models(tmp_path: Path) -> None:
     (tmp_path / "where.txt").write_text("Everybody lives in France.")
     (tmp_path / "words").mkdir()
-    own = "You find what several people agree on. Mine: {{answers}}"
+    own = MARKERS["majority"] + " Mine: {{answers}}"
     (tmp_path / "words" / "majority.txt").write_text(own)
     with ScriptedServer(two_roads()) as server:
         more = {"context": str(tmp_path / "where.txt"), "prompts": str(tmp_path / "words")}

@@ -300,7 +300,7 @@ def test_the_same_model_makes_the_same_run_and_every_role_is_counted(roads: Proc
     one, other = [[timeless(each) for each in found] for found, _ in runs]
     assert one == other
     assert runs[0][1] == runs[1][1]
-    assert ledgers[0].roles == {"generator": 3, "judge": 12, "agent": 8}
+    assert ledgers[0].roles == {"generator": 3, "judge": 13, "agent": 8}
     assert ledgers[0].calls == 4
 
 

@@ -77,7 +77,8 @@ def test_the_sanity_check_is_shown_with_its_finding(misstep: Command, model: tup
     lines = [line.strip() for line in misstep("show", f"last/{finding['id']}").out.splitlines()]
     at = lines.index("told to make these very calls, with tools that do nothing, the agent did")
     assert lines[at - 1] == f"{finding['id']} reached"
-    assert lines[at + 1 : at + 3] == [f"split_bill({json.dumps(finding['arguments'])})", "Done."]
+    assert lines[at + 1 : at + 3] == ['split_bill({"total": 120, "people": 0})', "Done."]
+    assert finding["arguments"] == {"total": 0, "people": 0}, "the smallest call is what is shown"
     told = json.loads(misstep("show", f"last/{finding['id']}", "--json").out)["through_agent"]
     assert (told["documented"], told["rehearsal"]["answer"]) == (True, "Done.")
     assert tool["through_agent"]["passages"] == [told]

@@ -6,6 +6,8 @@ from misstep.core.dice import Dice
 from misstep.planning.language.clarity import is_clear, joined, rejoined
 from misstep.planning.language.remarks import Duty, TimedRelative
 from misstep.planning.language.syntax import FORMS, JOINS, Clause, Form, Free, Group, Join, Relative, Sentence
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.variation.anatomy import take_apart
 
 A, B, C, D, E = range(5)
 TIME = TimedRelative("end", "before", 600)
@@ -69,3 +71,13 @@ def test_a_time_is_said_of_one_action() -> None:
 def test_what_is_no_clause_is_clear() -> None:
     assert is_clear(Free(Group((A, B, C))))
     assert is_clear(Duty((A, B, C)))
+
+
+def test_announcements_are_as_clear_as_the_request() -> None:
+    several = 0
+    for index in range(40):
+        for announcement in take_apart(make_case(Suite(5, 5, 7, families=("dynamic",)), index)).announcements:
+            (clause,) = announcement.sentence.parts
+            assert is_clear(clause), clause
+            several += isinstance(clause, Clause) and len(clause.object.actions) > 1
+    assert several > 50

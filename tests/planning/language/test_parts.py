@@ -49,6 +49,7 @@ EVERYTHING_UNSEEN = Part("unseen", "unseen", "unseen")
 # What is left of a sentence without its phrases: names of actions, figures, and these.
 FUNCTION_WORDS = {"the", "a", "an", "and", "but", "yet", "while", "whereas", "both", "all", "of", "which"}
 NAME = r"the ‹\d+›"
+CONDITION_SECOND = re.compile(rf"(?<!\w)after ({NAME} [^‹;,]+) the latter(?= )")
 GAPS = {
     "{a}": NAME,
     "{b}": NAME,
@@ -132,8 +133,10 @@ def occurring(texts: Iterable[str]) -> set[str]:
 def stripped(sentence: str, of: Iterable[str]) -> set[str]:
     """The words of a sentence that are left without these phrases, function words and figures.
 
-    What has gaps for other phrases is taken away before those, then what is long.
+    What has gaps for other phrases is taken away before those, then what is long. The condition that comes
+    second has two words of its own, which stand there on either side.
     """
+    sentence = CONDITION_SECOND.sub(r"| \1 |", sentence)
     for phrase in sorted(of, key=lambda phrase: (pattern(phrase).groups, len(phrase)), reverse=True):
         sentence = pattern(phrase).sub(lambda found: " | ".join(found.groups()), sentence)
     return set(re.findall(r"[a-z]+", sentence)) - FUNCTION_WORDS
@@ -229,7 +232,8 @@ def parts_of_sentences() -> Iterator[SubSentence]:
     for near, direction in product(remarks.NEIGHBOUR_FORMS, DIRECTIONS):
         yield remarks.Neighbours(near, direction, 0, 1)
     yield from (remarks.End("first", 0), remarks.End("last", 0), remarks.Alternative((0, 1)))
-    yield from (remarks.Conditional(0, "a gap", 1), remarks.Conditional(0, "a gap", 1, 2))
+    for finding, other, condition in product(("a gap", "a warning"), (None, 2), remarks.CONDITIONAL_FORMS):
+        yield remarks.Conditional(0, finding, 1, other, condition)
     yield from (remarks.Repeated(0, 2), remarks.Repeated(0, 3), remarks.Limited(0, 1), remarks.Limited(0, 2))
     yield from (remarks.Spending(10), remarks.Replacing(0, 1), remarks.Giving(0, {"x": 1}))
     yield from (remarks.Passing(0, 1, value.noun) for value in load_lexicon().data.values)

@@ -97,7 +97,7 @@ def the_one(sentence: str) -> Reading:
             Condition("audit", "a problem", "drill"),
         ),
         (
-            "In the event that the audit turns up a flaw, the drill must take place afterwards;"
+            "In the event that the audit shows a flaw, the drill must take place afterwards;"
             " in all other cases, the exam has to happen afterwards.",
             Condition("audit", "a flaw", "drill", "exam"),
         ),
@@ -114,7 +114,7 @@ def the_one(sentence: str) -> Reading:
         ("The audit may be preceded by twelve other tasks at most.", Limit("audit", 12)),
         ("In total, no more than 250 euros may be spent.", Spend(250)),
         ("The overall budget of 1200 euros must not be exceeded.", Spend(1200)),
-        ("All the tasks that are carried out must not cost more than 60 euros together.", Spend(60)),
+        ("The total cost of the tasks must stay within 60 euros.", Spend(60)),
         (
             "The audit returns a reference code, which has to be passed on to the drill.",
             Handover("audit", "drill", "reference_code"),
@@ -129,7 +129,7 @@ def the_one(sentence: str) -> Reading:
             StandIn("audit", "drill"),
         ),
         (
-            "The drill replaces the audit if the tool for the latter is out of service.",
+            "The drill must replace the audit if the tool for the latter is out of service.",
             StandIn("audit", "drill"),
         ),
         (
@@ -393,7 +393,10 @@ def test_given_arguments_that_nobody_can_read(arguments: str) -> None:
             ("drill", "audit"),
         ),
         ("The drill needs the head count that the audit returns.", ("drill", "audit")),
-        ("The drill replaces the audit if the tool for the latter is out of service.", ("drill", "audit")),
+        (
+            "The drill must replace the audit if the tool for the latter is out of service.",
+            ("drill", "audit"),
+        ),
         ("The audit, which must start after 10:00, precedes the count.", ("audit", "count")),
         ("Altogether, at most 5 euros may be spent.", ()),
     ],
@@ -645,7 +648,7 @@ def test_two_frames_of_the_same_meaning_are_one_reading() -> None:
         "The audit immediately follows the audit.",
         "Either the audit or the audit happens, but not both.",
         "The audit needs the head count that the audit returns.",
-        "The audit replaces the audit if the tool for the latter is out of service.",
+        "The audit must replace the audit if the tool for the latter is out of service.",
         "The audit and the audit must start after 10:00.",
         "If the audit finds a gap, the audit has to happen afterwards; otherwise, the audit must be omitted.",
         # conditions that demand something else, or nothing certain
@@ -759,7 +762,7 @@ SENTENCES = [
     "If it should turn out that the audit exposes a risk, the drill must take place afterwards;"
     " without such a finding, the drill must not take place.",
     "The audit must be carried out a total of two times.",
-    "Ahead of the audit, not more than two other tasks may take place.",
+    "Ahead of the audit, at the most two other tasks may take place.",
     "The total cost must not exceed 5 euros.",
     "The drill must receive the shelf number that the audit yields.",
     "The drill has to be carried out instead of the audit if the tool for the latter is out of service.",

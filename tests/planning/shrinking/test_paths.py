@@ -76,32 +76,32 @@ def test_a_clause_keeps_its_words_when_its_relative_clauses_go() -> None:
     (whole,) = said(RELATED)
     assert text(whole) == (
         "The audit, which is to follow the backup, must be carried out at an earlier time than the cleaning, "
-        "which is to be finished not later than 10:00."
+        "which is to be finished at a time before 10:00."
     )
     assert text(bare(whole)) == "The audit must be carried out at an earlier time than the cleaning."
     assert [
         text(hoist(whole, (name,), getattr(RELATED, name)) or whole) for name in ("subject", "object")
     ] == [
         "The audit is to follow the backup.",
-        "The cleaning is to be finished not later than 10:00.",
+        "The cleaning is to be finished at a time before 10:00.",
     ]
 
 
 @pytest.mark.parametrize(
     ("gone", "left"),
     [
-        ({A}, "The cleaning is to be finished not later than 10:00."),
+        ({A}, "The cleaning is to be finished at a time before 10:00."),
         ({C}, "The audit is to follow the backup."),
         (
             {B},
-            "The audit must be carried out at an earlier time than the cleaning, which is to be finished not "
-            "later than 10:00.",
+            "The audit must be carried out at an earlier time than the cleaning, which is to be finished at "
+            "a time before 10:00.",
         ),
         ({A, C}, ""),
         (
             {D},
             "The audit, which is to follow the backup, must be carried out at an earlier time than the "
-            "cleaning, which is to be finished not later than 10:00.",
+            "cleaning, which is to be finished at a time before 10:00.",
         ),
     ],
 )

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from misstep.core.case import Case
-from misstep.core.constraint import Constraint, Family, Limit, Repeat, Spend, Window
+from misstep.core.constraint import Choice, Condition, Constraint, Family, Limit, Repeat, Spend, Window
 from misstep.core.dice import Dice
 from misstep.core.transcript import Call, Transcript
 from misstep.planning.admission.wall import admit
@@ -187,8 +187,13 @@ def test_a_budget_stays_as_tight_as_it_was() -> None:
 
 
 def cheapest(case: Case) -> int:
-    """Every way to choose, one by one."""
-    choices = [c.options for c in case.constraints if "options" in c.__struct_fields__]  # type: ignore[union-attr]
+    """The cheaper one of each choice, and all else that is due; what is not reported is not."""
+    choices = [c.options for c in case.constraints if isinstance(c, Choice)]
     optional = {option for options in choices for option in options}
+    optional |= {
+        c.otherwise if case.world.findings[c.asks] else c.then
+        for c in case.constraints
+        if isinstance(c, Condition)
+    }
     fixed = sum(case.world.costs[action.id] for action in case.actions if action.id not in optional)
     return fixed + sum(min(case.world.costs[option] for option in options) for options in choices)

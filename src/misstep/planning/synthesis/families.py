@@ -21,7 +21,7 @@ from misstep.planning.language.remarks import (
     Replacing,
     Spending,
 )
-from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group
+from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group, most_actions
 from misstep.planning.plans.demands import selections
 from misstep.planning.plans.order import Order
 from misstep.planning.synthesis.plot import IDS, UNSAID, Announcement, Plot
@@ -250,7 +250,8 @@ def add_announcement(plot: Plot, voice: int, told: Order) -> bool:
     for first, then in pairs:
         plot.relate(first, then)
         plot.sure |= 1 << voice | 1 << first | 1 << then
-    clause = Clause(plot.dice.pick(FORMS), direction, Group((one,)), Group(tuple(others)))
+    forms = [form for form in FORMS if most_actions(form, direction)[1] >= len(others)]
+    clause = Clause(plot.dice.pick(forms), direction, Group((one,)), Group(tuple(others)))
     plot.announcements.append(Announcement(voice, clause))
     plot.change(announcements={**plot.world.announcements, IDS[voice]: UNSAID})
     return True

@@ -119,8 +119,10 @@ def _found(varied: Anatomy | None) -> Anatomy:
 
 
 def _reformed(announcement: Announcement, forms: Collection[str], choosing: Choosing) -> Announcement:
-    (said,) = restructure([Worded(announcement.sentence, announcement.words)], forms, choosing)
-    return Announcement(announcement.voice, said.sentence, said.words)
+    said = restructure([Worded(announcement.sentence, announcement.words)], forms, choosing)
+    if len(said) > 1:
+        raise NothingLeft("a result announces no more than one sentence")
+    return Announcement(announcement.voice, said[0].sentence, said[0].words)
 
 
 def _pairs(anatomy: Anatomy) -> list[Relation]:

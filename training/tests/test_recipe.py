@@ -147,9 +147,9 @@ def test_a_renamed_conversation_is_the_same_but_for_its_names(tokenizer: Tokeniz
 
 @pytest.mark.parametrize("mixture", MIXTURES)
 def test_a_reworded_problem_keeps_its_constraints(mixture: str) -> None:
-    cases = [draw(Kind(mixture, 5), seed) for seed in range(20)]
+    cases = [draw(Kind(mixture, 5), seed) for seed in range(100)]
     others = [reworded(case, Dice(number)) for number, case in enumerate(cases)]
-    assert sum(one.query != other.query for one, other in zip(cases, others, strict=True)) >= 18
+    assert sum(one.query != other.query for one, other in zip(cases, others, strict=True)) >= 90
     assert all(sentence in other.query for other in others for sentence in other.sentences)
     names = [[action.name for action in case.actions if action.name in case.query] for case in cases]
     assert all(name in other.query for other, named in zip(others, names, strict=True) for name in named)

@@ -100,18 +100,20 @@ def _shortened(part: SubSentence) -> Iterator[SubSentence]:
 
 
 def merely_mention(anatomy: Anatomy) -> Steps:
-    """Something is no longer demanded, though all that it speaks of stays due."""
+    """Something, or one action out of a list, is no longer demanded; all that it speaks of stays due."""
     lines = lines_of(anatomy)
     for number, place, said in spoken(anatomy):
         if isinstance(said.part, Free | Duty | Giving):
             continue
         line = lines[number]
-        rest = recast(line, [() if other == place else (each,) for other, each in enumerate(line.parts)])
-        others = [*lines[:number], *rest, *lines[number + 1 :]]
-        due = {action for other in others if not other.gives for action in actions_in_line(other)}
-        lost = sorted(actions_in(said.part) - due)
-        if lost:
-            yield close(anatomy, _mentioning(others, lost, is_about_order(anatomy)))
+        for left in ((), *[(Piece(shorter, said.words),) for shorter in _shortened(said.part)]):
+            rest = recast(
+                line, [left if other == place else (each,) for other, each in enumerate(line.parts)]
+            )
+            others = [*lines[:number], *rest, *lines[number + 1 :]]
+            due = {action for other in others if not other.gives for action in actions_in_line(other)}
+            if lost := sorted(actions_in(said.part) - due):
+                yield close(anatomy, _mentioning(others, lost, is_about_order(anatomy)))
 
 
 def _mentioning(lines: Sequence[Line], actions: Sequence[int], free: bool) -> list[Line]:

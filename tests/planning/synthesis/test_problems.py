@@ -67,7 +67,10 @@ def test_text_and_constraints_mean_the_same(families: tuple[Family, ...]) -> Non
         for voice, sentence in case.world.announcements.items():
             (reading,) = read(sentence, ids)
             announced = [Before(r.first, r.then, announced=voice) for r in reading.relations]
-            assert by_id(announced, ids) == plain(c for c in case.constraints if c.sentence is None)
+            told = [c for c in case.constraints if isinstance(c, Before) and c.announced == voice]
+            assert by_id(announced, ids) == plain(told)
+        voices = {c.announced for c in case.constraints if isinstance(c, Before) and c.sentence is None}
+        assert voices == case.world.announcements.keys()
 
 
 def by_id(constraints: list[Constraint], ids: dict[str, str]) -> set[bytes]:

@@ -99,7 +99,7 @@ def add_options(plot: Plot) -> bool:
     if any(isinstance(part, Alternative) for sentence in plot.sentences for part in sentence.parts):
         return True
     done = add_alternative(plot)
-    if done and plot.cast > 3:
+    if done and plot.cast > 3 and plot.room > 2:  # a budget and what else is due have to be said as well
         any(add_choice(plot) for _ in range(MORE_OPTIONS))
     return done
 

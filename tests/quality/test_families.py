@@ -8,7 +8,7 @@ import pytest
 from misstep.core.agent import Assignment
 from misstep.core.case import Case
 from misstep.core.constraint import FAMILIES, Before, Family
-from misstep.core.dice import Dice
+from misstep.core.dice import Dice, derive_seed
 from misstep.core.transcript import Call, Transcript
 from misstep.core.verdict import Verdict
 from misstep.planning.judging.check import judge
@@ -40,7 +40,8 @@ def cases(families: tuple[Family, ...], count: int, seed: int = 17) -> Iterator[
 
 def run(case: Case, kind: str, **options: str) -> Verdict:
     world = record(case)
-    asyncio.run(simulated_agent(kind, options).run(Assignment(case.query, case.seed), world))
+    seed = derive_seed(case.seed, "agent")  # not that of the case, which its making has used up
+    asyncio.run(simulated_agent(kind, options).run(Assignment(case.query, seed), world))
     return check(case, Transcript(case.id, world.calls))
 
 

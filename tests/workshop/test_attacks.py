@@ -26,13 +26,13 @@ SECRETS = (
     ".netrc",
     ".bash_history",
     "notes.txt",  # which nobody has in a list
-    "work/.env",
-    "work/project/.env",
-    "work/project/.env.production",
-    "work/project/deploy/server.pem",
-    "work/project/.git/config",
-    "work/project/.npmrc",
-    "work/other/secret.txt",
+    "code/.env",
+    "code/project/.env",
+    "code/project/.env.production",
+    "code/project/deploy/server.pem",
+    "code/project/.git/config",
+    "code/project/.npmrc",
+    "code/other/secret.txt",
     "colleague/letter.txt",
 )
 CALLS = (
@@ -154,7 +154,7 @@ def test_secrets_cannot_be_read(inside: Process, outside: Process, home: Path, n
 
 
 def test_of_the_home_there_is_only_the_project(inside: Process, outside: Process, home: Path) -> None:
-    assert react(inside, "look", path=str(home)).text == "reached ['work']"
+    assert react(inside, "look", path=str(home)).text == "reached ['code']"
     assert react(inside, "look", path=f"{home}/code").text == "reached ['project']"
     assert ".ssh" in react(outside, "look", path=str(home)).text
     assert react(inside, "look", path=os.environ["HOME"]).text != str(sorted(os.listdir(os.environ["HOME"])))
@@ -185,12 +185,12 @@ def test_of_the_system_only_programs_and_libraries_are_seen(inside: Process, pat
 def test_the_files_of_the_tool_cannot_be_changed(inside: Process, outside: Process, home: Path) -> None:
     for name in ("new.txt", "data.json"):
         assert kind_of(inside, "write", path=f"{home}/code/project/{name}") == "OSError"
-    assert not (home / "work/project/new.txt").exists()
+    assert not (home / "code/project/new.txt").exists()
     assert reaches(outside, "write", path=f"{home}/code/project/new.txt")
-    (home / "work/project/new.txt").unlink()
+    (home / "code/project/new.txt").unlink()
 
 
-@pytest.mark.parametrize("place", ["host.sock", "work/project/host.sock"])
+@pytest.mark.parametrize("place", ["host.sock", "code/project/host.sock"])
 @pytest.mark.parametrize("way", ["absolute", "relative", "bound by a relative path"])
 def test_host_sockets_are_not_reached(
     inside: Process, outside: Process, home: Path, place: str, way: str, monkeypatch: pytest.MonkeyPatch
@@ -220,7 +220,7 @@ def test_abstract_sockets_are_not_reached_even_with_the_network(outside: Process
 
 
 def test_datagrams_do_not_get_out_through_a_pair(inside: Process, outside: Process, home: Path) -> None:
-    path = home / "work/project/datagrams.sock"
+    path = home / "code/project/datagrams.sock"
     host = Listener(str(path), socket.SOCK_DGRAM)
     assert kind_of(inside, "connect", address=str(path), kind="pair") == "PermissionError"
     assert reaches(outside, "connect", address=str(path), kind="pair")
@@ -229,7 +229,7 @@ def test_datagrams_do_not_get_out_through_a_pair(inside: Process, outside: Proce
 
 
 @pytest.mark.parametrize("how", ["read and write", "write"])
-@pytest.mark.parametrize("name", ["outer.fifo", "work/project/inner.fifo"])
+@pytest.mark.parametrize("name", ["outer.fifo", "code/project/inner.fifo"])
 def test_host_pipes_are_not_reached(
     inside: Process, outside: Process, home: Path, name: str, how: str
 ) -> None:

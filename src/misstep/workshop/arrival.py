@@ -40,9 +40,11 @@ class Patience:
         self._size = measure()
 
     @property
-    def seconds(self) -> float:
-        """For which it has been waited so far."""
-        return time.monotonic() - self._began
+    def outcome(self) -> str:
+        """What came of waiting."""
+        if self._changed_at + self._limit < self._began + LONGEST * self._limit:
+            return f"was not loaded: it did nothing for {self._limit:g} s"
+        return f"was not loaded within {LONGEST * self._limit:g} s"
 
     def left(self) -> float:
         """Seconds that are left, if nothing changes."""
@@ -85,7 +87,7 @@ class Arrival:
         try:
             news = _loading.decode(self._next_row(line, process.stderr, patience))
         except TimeoutError:
-            message = f"'{self._named}' was not loaded within {patience.seconds:.0f} seconds"
+            message = f"'{self._named}' {patience.outcome}"
             raise UsageError(message, *self._last_words(process.stderr), self._what_to_do()) from None
         except (Lost, msgspec.MsgspecError, RecursionError):
             raise self._obituary(process.stderr) from None

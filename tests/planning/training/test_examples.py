@@ -94,7 +94,7 @@ def test_what_is_chosen_is_correct_and_z3_says_so_too(suite: Suite) -> None:
 
 def test_where_nothing_is_hidden_it_is_the_nearest_correct_plan() -> None:
     seen = Counter[bool]()
-    for outcome in failures(20, *SUITES[:2]):
+    for outcome in failures(50, *SUITES[:2]):
         calls, case = solve(outcome) or (), outcome.case
         if case.world != World():
             continue  # a condition may have to be found out

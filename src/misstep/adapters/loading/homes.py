@@ -78,6 +78,12 @@ def _by_search(value: Any) -> tuple[ModuleType, str] | None:
     return None
 
 
+def own_paths() -> list[str]:
+    """Where this process looks for modules, and a fresh interpreter elsewhere would not."""
+    usual = _fresh_paths() - {os.getcwd()}
+    return [path for path in dict.fromkeys(map(os.path.abspath, sys.path)) if path not in usual]
+
+
 @cache
 def _fresh_paths() -> frozenset[str]:
     script = "import sys; print(*sys.path, sep='\\n')"

@@ -1,5 +1,6 @@
 """Objects that no spec would lead to, put into files so that other processes can load them."""
 
+import ast
 import base64
 import hashlib
 import os
@@ -10,20 +11,23 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import PathFinder
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from misstep.adapters.loading.homes import SCRIPT, Home
+from misstep.adapters.loading.homes import SCRIPT, Home, own_paths
 from misstep.core.secrets import secrets_in
 from misstep.errors import MissingExtra, UsageError
 
+_OPENING = "Something that a test or a notebook has given to misstep, for processes that need it too."
 # Values are literals, written by Python itself: no text can be more than a text.
 _HEAD = '''\
-"""Something that a test or a notebook has given to misstep, for processes that need it too."""
+"""{opening}"""
 
 import sys
 
-sys.path += [path for path in {paths!r} if path not in sys.path]
+paths = {paths!r}
+sys.path += [path for path in paths if path not in sys.path]
 '''
 _NAMED = """\
 from importlib import import_module
@@ -56,10 +60,22 @@ def handed_over(value: Any, home: Home | None, name: str, folder: Path) -> str:
         data = _pickled(value, name)
         _refuse_secrets(data, name)
         body = _PICKLED.format(name=known, data=base64.b85encode(data).decode())
-    content = _HEAD.format(paths=[os.path.abspath(path) for path in sys.path]) + body
+    content = _HEAD.format(opening=_OPENING, paths=own_paths()) + body
     path = folder / f"{known}_{hashlib.blake2b(content.encode(), digest_size=6).hexdigest()}.py"
     _write(path, content)
     return f"{path}:{known}"
+
+
+def paths_on_shelf(file: str) -> list[str]:
+    """The folders in which an object in a file of ours looks for modules; none for other files."""
+    try:
+        tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+        if ast.get_docstring(tree) != _OPENING:
+            return []
+        paths = [ast.literal_eval(node.value) for node in tree.body[:3] if isinstance(node, ast.Assign)]
+    except (OSError, ValueError, SyntaxError):
+        return []
+    return [str(path) for path in chain.from_iterable(paths)]
 
 
 def _is_importable(module: str) -> bool:

@@ -34,7 +34,7 @@ MOST_MIXED = 10  # with more than order to heed: every order has to be looked at
 TRIES = 1000  # for a case of the difficulty asked for
 HARD = 0.3  # the chance level that a problem of one family other than order should have
 DRAFTS = 8  # for such a problem, in which the order of the text should be wrong as well
-AS_DRAWN = 0.1  # the share of them that are taken as they come; several families make it hard by themselves
+AS_DRAWN = 0.1  # the share of them that is taken as it comes; several families together are hard enough
 ASSISTANT = Topic("assistant", "an assistant", ())
 BOUND_TO_OURS: tuple[Family, ...] = ("time", "data")  # they need tools that take what they are about
 

@@ -10,6 +10,8 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from importlib import resources
 
+from misstep.adapters.loading.shelf import paths_on_shelf
+
 SCRIPTS = (".js", ".mjs", ".cjs", ".ts")
 CODE = (".py", *SCRIPTS)
 MODULES = "node_modules"
@@ -33,8 +35,8 @@ def names_of(path: str) -> list[str]:
 def project_of(file: str) -> Iterator[str]:
     """What a file of code comes with: its folder, or the whole package that it is in.
 
-    Beside that it is code where imports look for it: next to the package, and in our working folder, if the
-    file is below that.
+    Beside that it is code where imports look for it: next to the package, in our working folder, if the file
+    is below that, and where an object that was handed over looks for it.
     """
     for name in names_of(file):
         yield name
@@ -45,6 +47,8 @@ def project_of(file: str) -> Iterator[str]:
         yield from _code_in(top) if top != folder else ()
         if name.startswith(os.path.join(os.getcwd(), "")):
             yield from _code_in(os.getcwd())
+        for path in paths_on_shelf(name):
+            yield from _code_in(path)
         if name.endswith(SCRIPTS):
             yield from _node_packages(name)
 
@@ -129,8 +133,11 @@ def _whole_or_code(folder: str) -> Iterator[str]:
 def _code_in(folder: str) -> list[str]:
     """The modules and packages in a folder."""
     is_shared = is_common(folder)
-    with os.scandir(folder) as entries:
-        return [each.path for each in entries if _is_code(each, is_shared)]
+    try:
+        with os.scandir(folder) as entries:
+            return [each.path for each in entries if _is_code(each, is_shared)]
+    except OSError:
+        return []
 
 
 def _is_code(entry: os.DirEntry[str], is_shared: bool) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import count, islice
+from itertools import count
 from typing import cast
 
 import msgspec
@@ -15,6 +15,7 @@ from misstep.core.diagnosis import Cause, Diagnosis
 from misstep.core.dice import Dice, derive_seed
 from misstep.core.outcome import Outcome
 from misstep.core.transcript import Transcript
+from misstep.planning.dissection.history import History
 from misstep.planning.judging.explanation import check
 from misstep.planning.simulated.planners import simulated_agent
 from misstep.planning.synthesis.suite import Suite, make_case
@@ -25,6 +26,8 @@ PHRASES = ("prior to", "precedes", "has to come after", "later than")
 FORMS = ("verb", "fronted preposition", "conjunction", "relative verb")
 TOPICS = ("baker", "florist")
 SHAPES = ("chain", "join", "fork")
+OTHER_TOPIC = "tailor"
+CASES = 60  # of a run
 RATES = ("0.2", "0.4", "0.6", "0.8")
 
 
@@ -43,10 +46,11 @@ class Planted(msgspec.Struct, frozen=True):
 
 
 class Labelled(msgspec.Struct, frozen=True):
-    """A case on which a planner failed, by its own chance."""
+    """A case on which a planner failed, by its own chance, and what the run says in which it did."""
 
     planted: Planted
     case: Case
+    history: History
 
 
 COIN = Planted("probability", {"rate": "1"}, "probability")
@@ -69,18 +73,41 @@ def planters() -> Iterator[Planted]:
     yield Planted("idle", {}, "constraint", "whatever is asked")
 
 
+def new_planters() -> Iterator[Planted]:
+    """A fault of each kind that has to do with names, positions and sizes."""
+    yield Planted(
+        "name", {"activity": "flour delivery", "topic": "baker"}, "name", "the activity 'flour delivery'"
+    )
+    yield Planted("position", {"sentence": "-1"}, "position", "last sentence")
+    yield Planted("position", {"sentence": "1"}, "position", "sentence 1")
+    yield Planted("lister", {}, "position", "order of the tool list")
+    yield Planted("size", {"least": "5"}, "size", "5 actions or more")
+    yield Planted("size", {"least": "3", "of": "sentences"}, "size", "3 sentences or more")
+    yield Planted("size", {"least": "800", "of": "characters"}, "size", "800 characters or more")
+
+
 @cache
 def labelled_suite(each: int, seed: int) -> tuple[Labelled, ...]:
     """So many failures of each planner."""
-    return tuple(failure for planted in planters() for failure in islice(failures(planted, seed), each))
+    return tuple(failure for planted in planters() for failure in failures(planted, each, seed))
 
 
-def failures(planted: Planted, seed: int) -> Iterator[Labelled]:
-    """The cases of a suite, three to six actions each, on which the planner fails."""
-    topics = (planted.options["topic"],) if "topic" in planted.options else ()
+def failures(planted: Planted, each: int, seed: int) -> list[Labelled]:
+    """So many failures in a run of `CASES` cases, three to six actions each, or of as many as it takes.
+
+    An agent that fails on one job alone is run on that and on another.
+    """
+    topics = (planted.options["topic"], OTHER_TOPIC) if "topic" in planted.options else ()
     suite = Suite(derive_seed(seed, str(planted)), 3, 6, topics=topics)
-    cases = (make_case(suite, index) for index in count())
-    return (Labelled(planted, case) for case in cases if run(planted, case).verdict.verdict == "failed")
+    outcomes, failed = list[Outcome](), list[Case]()
+    for index in count():
+        outcome = run(planted, make_case(suite, index))
+        outcomes.append(outcome)
+        failed += [outcome.case] if outcome.verdict.verdict == "failed" else []
+        if len(failed) >= each and len(outcomes) >= CASES:
+            break
+    history = History(outcomes)
+    return [Labelled(planted, case, history) for case in failed[:each]]
 
 
 def run(planted: Planted, case: Case, noise: float = 0.0) -> Outcome:
@@ -91,7 +118,10 @@ def run(planted: Planted, case: Case, noise: float = 0.0) -> Outcome:
     world = record(case)
     is_off = noise and Dice(derive_seed(case.seed, "noise")).chance(noise)
     chosen = COIN if is_off else planted
-    agent = simulated_agent(chosen.kind, chosen.options)
+    options = {
+        key: value for key, value in chosen.options.items() if key != "topic" or chosen.kind == "topic"
+    }
+    agent = simulated_agent(chosen.kind, options)
     asyncio.run(agent.run(Assignment(case.query, case.seed), world))
     transcript = Transcript(case.id, world.calls)
     return Outcome(case, transcript, check(case, transcript))

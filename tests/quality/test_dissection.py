@@ -6,30 +6,34 @@ from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
 from misstep.core.diagnosis import Diagnosis
 from misstep.planning.dissection import pdoctor, sequential
-from tests.quality.labelled import Labelled, labelled_suite, settle
+from misstep.planning.dissection.history import History
+from tests.quality.labelled import Labelled, failures, labelled_suite, new_planters, settle
+from tests.quality.outsiders import dissections, outsiders
 
 SEED = 6
 
-Method = Callable[[Case], Inquiry[Diagnosis]]
+Method = Callable[[Case, History], Inquiry[Diagnosis]]
 
 
-def alg_2(case: Case) -> Inquiry[Diagnosis]:
+def alg_2(case: Case, _: History) -> Inquiry[Diagnosis]:
     return pdoctor.dissect(case, 5, seed=1)
 
 
-def thrifty(case: Case) -> Inquiry[Diagnosis]:
-    return sequential.investigate(case, 0.7, 16)
+def thrifty(case: Case, history: History) -> Inquiry[Diagnosis]:
+    return sequential.investigate(case, 0.7, 16, history)
 
 
-def sure(case: Case) -> Inquiry[Diagnosis]:
-    return sequential.investigate(case, 0.95, 60)
+def sure(case: Case, history: History) -> Inquiry[Diagnosis]:
+    return sequential.investigate(case, 0.95, 60, history)
 
 
 class Score:
     """What a method comes to on a suite."""
 
     def __init__(self, suite: Sequence[Labelled], method: Method, noise: float = 0.0) -> None:
-        self.found = [(each.planted, settle(method(each.case), each.planted, noise)) for each in suite]
+        self.found = [
+            (each.planted, settle(method(each.case, each.history), each.planted, noise)) for each in suite
+        ]
 
     @property
     def right(self) -> float:
@@ -83,3 +87,22 @@ def test_an_agent_that_fails_now_and_then_for_no_reason_does_not_mislead() -> No
     assert score.reliable >= 0.95
     assert score.right >= 0.95
     assert score.precise == 1
+
+
+def test_names_positions_and_sizes_are_found() -> None:
+    suite = [failure for planted in new_planters() for failure in failures(planted, 2, SEED)]
+    score = Score(suite, sure)
+    assert score.reliable == 1
+    assert score.right >= 0.99
+    assert score.precise == 1
+
+
+def test_faults_outside_the_model_are_not_blamed_on_suspects() -> None:
+    """Of all failures, no more are given a wrong cause than the confidence leaves room for."""
+    wrong = total = 0
+    for outsider in outsiders():
+        for found in dissections(outsider, 2, SEED, sure):
+            wrong += found.cause not in outsider.right
+            total += 1
+    assert total == 2 * len(outsiders())
+    assert wrong <= 0.05 * total

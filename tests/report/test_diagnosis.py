@@ -40,8 +40,11 @@ cause         sim:greedy
 probability            –
 terminal          33.3 %
 topic             33.3 %
+name                   –
 structure              –
+position               –
 constraint             –
+size                   –
 undetermined      33.3 %
 failures               3"""
     )
@@ -58,8 +61,11 @@ cause         react, openai/gpt-4o  sim:greedy  tools, local
 probability                 75.0 %           –             –
 terminal                         –      33.3 %             –
 topic                        0.0 %      33.3 %             –
+name                             –           –             –
 structure                        –           –             –
+position                         –           –             –
 constraint                  25.0 %           –             –
+size                             –           –             –
 undetermined                     –      33.3 %             –
 failures                         4           3             0"""
     )

@@ -87,10 +87,10 @@ def test_tools_that_are_being_loaded_are_waited_for(tmp_path: Path, shelter: She
 
 
 @pytest.mark.parametrize("shelter", SHELTERS)
-@pytest.mark.parametrize(("how", "told"), [("idle", ": it did nothing for 0.8 s"), ("endless", " within 8 s")])
-def test_tools_that_never_come_are_given_up_on(
-    tmp_path: Path, shelter: Shelter, how: str, told: str
-) -> None:
+@pytest.mark.parametrize(
+    ("how", "told"), [("idle", ": it did nothing for 0.8 s"), ("endless", " within 8 s")]
+)
+def test_tools_that_never_come_are_given_up_on(tmp_path: Path, shelter: Shelter, how: str, told: str) -> None:
     (tmp_path / "slow.py").write_text(LOADING.format(how=how))
     with pytest.raises(UsageError, match=f"was not loaded{told}\n"):
         Process(f"{tmp_path}/slow.py:tool", Conditions(shelter=shelter, load_limit=0.8)).start()

@@ -353,7 +353,9 @@ def test_a_file_that_cannot_be_loaded_is_told_of(tmp_path: Path, text: str, mess
 
 def test_a_file_that_takes_for_ever_is_given_up(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("import time; time.sleep(600)")
-    with pytest.raises(UsageError, match=r"was not loaded: it did nothing for 1 s\n.*see what its import waits for"):
+    with pytest.raises(
+        UsageError, match=r"was not loaded: it did nothing for 1 s\n.*see what its import waits for"
+    ):
         Process(f"{tmp_path / 'bad.py'}:tools", Conditions(load_limit=1.0)).start()
 
 

@@ -1,6 +1,7 @@
 """Dissection: why an agent fails, case by case."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from misstep.api.conduct import Known, Work, begin, expect, go_on
 from misstep.api.failures import choose_failures, find_subject, settings_for
@@ -16,9 +17,11 @@ from misstep.core.purpose import Purpose
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.planning.dissection import pdoctor, sequential
+from misstep.planning.dissection.history import History
 from misstep.store.runs import Run, Store
 
 MOST_RUNS = 60
+MOST_EARLIER = 400  # cases of the run that are evidence; more would hardly change it
 ALL = 10**9
 
 
@@ -105,7 +108,7 @@ def _work(store: Store, settings: Settings, purpose: Purpose) -> Work:
 
 
 def _inquiries(store: Store, settings: Settings, purpose: Purpose) -> Iterator[Inquiry[Diagnosis]]:
-    look_into = _method(settings)
+    look_into = _method(store, settings, purpose)
     for name in purpose.cases:
         case = store.find_outcome(purpose.run, name).case
         try:
@@ -121,10 +124,11 @@ def _unknown(case: Case, error: UsageError) -> Inquiry[Diagnosis]:
     return Diagnosis(case.id, "undetermined", None, "", (), why, 0)
 
 
-def _method(settings: Settings) -> Callable[[Case], Inquiry[Diagnosis]]:
+def _method(store: Store, settings: Settings, purpose: Purpose) -> Callable[[Case], Inquiry[Diagnosis]]:
     if settings.method == "pdoctor":
         return lambda case: pdoctor.dissect(case, settings.mutations, derive_seed(settings.seed, case.id))
-    return lambda case: sequential.investigate(case, settings.confidence, _most_runs(settings))
+    history = History(islice(store.outcomes(purpose.run), MOST_EARLIER))
+    return lambda case: sequential.investigate(case, settings.confidence, _most_runs(settings), history)
 
 
 def _most_runs(settings: Settings) -> int:

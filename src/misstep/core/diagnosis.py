@@ -5,7 +5,17 @@ from typing import Literal, get_args
 
 import msgspec
 
-Cause = Literal["probability", "terminal", "topic", "structure", "constraint", "undetermined"]
+Cause = Literal[
+    "probability",
+    "terminal",
+    "topic",
+    "name",
+    "structure",
+    "position",
+    "constraint",
+    "size",
+    "undetermined",
+]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 
 
@@ -13,9 +23,9 @@ class Diagnosis(msgspec.Struct, frozen=True):
     """The cause of one failure.
 
     `confidence` is the posterior probability of the cause, `posterior` that of each; a method that gives none
-    leaves them out. `guilty` names the word, topic, sentence form or constraints at fault, as far as that is
-    known, and `sentences` the numbers (from 0) of the sentences that hold it. `evidence` says in words what
-    was seen. `agent_runs` is how often the agent was run for it.
+    leaves them out. `guilty` names the word, topic, activity, sentence form, position, constraints or size at
+    fault, as far as that is known, and `sentences` the numbers (from 0) of the sentences that hold it.
+    `evidence` says in words what was seen. `agent_runs` is how often the agent was run for it.
     """
 
     case: str

@@ -31,8 +31,13 @@ RULES: dict[str, Rule] = {
     "cause/probability": Rule("ByChance", "The agent fails now and then, whatever the request.", _PLAN),
     "cause/terminal": Rule("Misreading", "The agent misreads a word or phrase.", _PLAN),
     "cause/topic": Rule("Topic", "The agent fails on a topic.", _PLAN),
+    "cause/name": Rule("ActivityName", "The agent fails on the name of an activity or tool.", _PLAN),
     "cause/structure": Rule("SentenceForm", "The agent fails on a form of sentence.", _PLAN),
+    "cause/position": Rule("Position", "The agent fails by where a sentence or tool stands.", _PLAN),
     "cause/constraint": Rule("ConstraintShape", "The agent fails on constraints of some shape.", _PLAN),
+    "cause/size": Rule(
+        "Size", "The agent fails from a number of actions, sentences or characters on.", _PLAN
+    ),
     "cause/undetermined": Rule("UnknownCause", "Why the agent fails is not known.", _PLAN, "warning"),
     "tool/crash": Rule("Crash", "An exception left the tool, or its process died.", _TOOL),
     "tool/hang": Rule("Hang", "The tool did not come back in time.", _TOOL),

@@ -4,11 +4,11 @@ import pytest
 
 from misstep.core.case import Case
 from misstep.planning.dissection.experiments import SAME, Experiment, Laboratory, variants
-from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Condition, Guilty, hypotheses
+from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Condition, Guilty, Request, hypotheses
 from misstep.planning.variation.anatomy import take_apart
 from misstep.planning.variation.elements import Element, elements_of
 from tests.planning.dissection.conftest import some_case
-from tests.planning.dissection.test_sequential import closure
+from tests.planning.variation.test_vary import closure
 
 
 def choose(case: Case, number: int, without: Condition) -> Experiment:
@@ -26,10 +26,11 @@ def choose(case: Case, number: int, without: Condition) -> Experiment:
 @pytest.mark.parametrize("cause", ["terminal", "topic", "structure", "constraint"])
 def test_an_experiment_holds_what_it_says(index: int, cause: str) -> None:
     case = some_case(index)
-    whole = elements_of(take_apart(case))
+    whole = Laboratory(case, take_apart(case)).elements
     unwanted = frozenset([element for element in whole if element.cause == cause])
     chosen = choose(case, index, unwanted)
-    assert chosen.condition - {SAME_DEMANDS} == elements_of(take_apart(chosen.case)) & whole
+    told = chosen.condition - {SAME_DEMANDS, Request(chosen.case.query)}
+    assert told == elements_of(take_apart(chosen.case)) & whole
     assert bool(unwanted) == bool(unwanted - chosen.condition)
     if SAME_DEMANDS in chosen.condition:
         assert closure(chosen.case) == closure(case)
@@ -40,7 +41,7 @@ def test_where_nothing_is_worth_more_the_same_case_is_run_again() -> None:
     chosen = choose(case, 7, frozenset())
     assert (chosen.case.query, chosen.condition) == (
         case.query,
-        elements_of(take_apart(case)) | {SAME_DEMANDS},
+        Laboratory(case, take_apart(case)).elements | {SAME_DEMANDS, Request(case.query)},
     )
     assert chosen.case.id != case.id
 

@@ -13,6 +13,7 @@ from misstep.planning.dissection.hypotheses import (
     Guilty,
     Hopeless,
     Hypothesis,
+    Request,
     Whole,
 )
 from misstep.planning.dissection.inference import Beliefs
@@ -33,8 +34,11 @@ def trials(seed: int, count: int = 9) -> list[Trial]:
     dice = Dice(seed)
     whole = sorted([*ELEMENTS, SAME_DEMANDS], key=lambda element: (element.cause, element.name))
     return [
-        (frozenset([element for element in whole if dice.chance(0.6)]), dice.chance(0.5))
-        for _ in range(count)
+        (
+            frozenset([Request(f"{number}"), *(element for element in whole if dice.chance(0.6))]),
+            dice.chance(0.5),
+        )
+        for number in range(count)
     ]
 
 
@@ -82,26 +86,27 @@ def test_the_posterior_is_prior_times_likelihood(seed: int) -> None:
 
 def test_the_first_failure_speaks_for_no_cause() -> None:
     causes = Beliefs(ELEMENTS).causes()
-    assert causes.pop("undetermined") == pytest.approx(0.02)
-    assert [*causes.values()] == pytest.approx([0.98 / 5] * 5)
+    assert causes.pop("undetermined") == pytest.approx(0.12)
+    assert causes.pop("probability") == pytest.approx(0.2)
+    assert [share for share in causes.values() if share] == pytest.approx([0.68 / 4] * 4)
 
 
 def test_without_a_topic_the_others_share() -> None:
     causes = Beliefs(ELEMENTS - {TOPIC}).causes()
     assert causes["topic"] == 0
-    assert causes["terminal"] == causes["probability"] == pytest.approx(0.98 / 4)
+    assert (causes["terminal"], causes["structure"]) == pytest.approx((0.68 / 3, 0.68 / 3))
 
 
 def test_a_cause_is_split_evenly_over_its_elements() -> None:
     weights = Beliefs(ELEMENTS).weights
     assert len({weights[Guilty(word)] for word in WORDS}) == 1
     demands = [weights[Guilty(CHAIN)], weights[Whole()], weights[Hopeless()]]
-    assert demands == pytest.approx([0.98 / 5 * share for share in (0.6, 0.1, 0.3)])
+    assert demands == pytest.approx([0.68 / 4 * share for share in (0.6, 0.1, 0.3)])
 
 
 def test_without_a_shape_the_whole_is_blamed() -> None:
     weights = Beliefs(ELEMENTS - {CHAIN}).weights
-    assert weights[Whole()] == pytest.approx(0.98 / 5 * 0.7)
+    assert weights[Whole()] == pytest.approx(0.68 / 4 * 0.7)
 
 
 def test_order_of_runs_does_not_matter() -> None:
@@ -148,7 +153,7 @@ def test_runs_that_all_point_one_way_convince() -> None:
     guilty = WORDS[0]
     for number in range(10):
         present = number % 2 == 0
-        beliefs.observe(beliefs.original if present else beliefs.original - {guilty}, present)
+        beliefs.observe(beliefs.original - ({TOPIC} if present else {guilty}), present)
     assert max(beliefs.weights, key=beliefs.weights.__getitem__) == Guilty(guilty)
     assert beliefs.causes()["terminal"] > 0.95
 
@@ -196,7 +201,7 @@ def test_stopping_when_sure_is_wrong_no_more_often_than_it_says(confidence: floa
         beliefs = Beliefs(ELEMENTS)
         truth = list(beliefs.weights)[drawn([*beliefs.weights.values()], dice)]
         fails = agent(truth, beliefs.original, dice)
-        for condition, _ in trials(number, 40):
+        for condition, _ in trials(number, 120):  # unknown rules take many runs to tell apart
             beliefs.observe(condition, fails(condition))
             cause, share = max(beliefs.causes().items(), key=lambda item: item[1])
             if share >= confidence:

@@ -1,33 +1,40 @@
 """Chooses the variant of a failed case that is most worth running."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate, product
 
 import msgspec
 
 from misstep.core.case import Case
 from misstep.core.dice import Dice, derive_seed
-from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Condition, Guilty, Hypothesis
+from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Condition, Guilty, Hypothesis, Request
 from misstep.planning.variation.anatomy import Anatomy, again, assemble
 from misstep.planning.variation.elements import Element, elements_of, vary
+from misstep.planning.variation.extent import ACTIONS, CHARACTERS, SENTENCES, least_of, smallest
 
 # How often to look for a variant that tells as much as was hoped.
 _LOOKS = 4
 # How many suspects of a kind to look at one by one.
 _SUSPECTS = 3
+# How often to try a variant that is asked for.
+_TRIES = 3
 
 Avoided = frozenset[Element]
 SAME: Avoided = frozenset()  # nothing is avoided: the failed case itself
 
 
 class Experiment(msgspec.Struct, frozen=True):
-    """A case to be run, its parts, the elements of the failed case that are in it, and what that is worth."""
+    """A case to be run, its parts, the elements of the failed case that are in it, and what that is worth.
+
+    `avoid` are the elements that it was made to lack.
+    """
 
     case: Case
     anatomy: Anatomy
     condition: Condition
     worth: float
+    avoid: Avoided = SAME
 
 
 class Laboratory:
@@ -49,8 +56,8 @@ class Laboratory:
     ) -> Experiment:
         """The experiment for run `number`: of the variants that suspicions suggest, one worth most."""
         wanted = [avoid for avoid in variants(self.elements, weights) if avoid not in self._impossible]
-        hopes = {avoid: worth(self._guess(avoid)) for avoid in wanted}
-        best = self.repeat(number, hopes.pop(SAME))
+        hopes = {avoid: worth(self._guess(avoid) if avoid else self.original) for avoid in wanted}
+        best = self.same(number, hopes.pop(SAME))
         for look in range(_LOOKS):
             avoid = max(hopes, key=hopes.__getitem__, default=SAME)
             if hopes.pop(avoid, 0.0) <= best.worth:
@@ -60,13 +67,32 @@ class Laboratory:
                 best = made
         return best
 
-    def repeat(self, number: int, worth: float = 0.0) -> Experiment:
-        """The failed case itself, once more."""
-        return Experiment(again(self._case, number), self._anatomy, self._guess(SAME), worth)
+    def same(self, number: int, worth: float = 0.0) -> Experiment:
+        """The failed case itself, for run `number`."""
+        return Experiment(again(self._case, number), self._anatomy, self.original, worth)
+
+    @property
+    def original(self) -> Condition:
+        """What the failed case itself holds."""
+        return self._condition(self.elements, SAME) | {Request(self._case.query)}
+
+    def make(self, number: int, avoid: Avoided) -> Experiment | None:
+        """A variant for run `number` that lacks these elements; None where there is none."""
+        for look in range(_TRIES):
+            seed = derive_seed(self._case.seed, "check", number, look)
+            made = None if avoid in self._impossible else self._make(avoid, seed, lambda _: 0.0)
+            if made:
+                return made
+        return None
 
     def _guess(self, avoid: Avoided) -> Condition:
         """What was in the last such variant, or else would be if nothing but these elements were lost."""
-        return self._remembered.get(avoid) or _condition(self.elements - avoid, avoid)
+        return self._remembered.get(avoid) or self._condition(self.elements - avoid, avoid)
+
+    def _condition(self, elements: frozenset[Element], avoid: Avoided) -> Condition:
+        """Demands are others only where some of them have to be avoided, or where actions were dropped."""
+        fewer = [each for each in self.elements - elements if least_of([each.name], ACTIONS)]
+        return elements if fewer or of(avoid, "constraint") else elements | {SAME_DEMANDS}
 
     def _make(self, avoid: Avoided, seed: int, worth: Callable[[Condition], float]) -> Experiment | None:
         variant = vary(self._anatomy, avoid, Dice(seed))
@@ -74,43 +100,77 @@ class Laboratory:
         if variant is None or case is None:
             self._impossible.add(avoid)
             return None
-        condition = _condition(elements_of(variant) & self.elements, avoid)
+        condition = self._condition(elements_of(variant) & self.elements, avoid)
         self._remembered[avoid] = condition
-        return Experiment(case, variant, condition, worth(condition))
+        condition |= {Request(case.query)}
+        return Experiment(case, variant, condition, worth(condition), avoid)
 
 
 def variants(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> list[Avoided]:
     """What to leave out, given how likely each element is to be guilty; the first is nothing at all.
 
     Whole kinds in every combination, the more suspicious half of a kind by itself and with other kinds, the
-    first suspects of a kind one by one, all but the first suspect of all; demands alone.
+    first suspects of a kind one by one, all but the first suspect of all; demands alone; smaller sizes.
     """
-    kinds = [_of(elements, "terminal"), _of(elements, "topic"), _of(elements, "structure")]
-    said, demanded = SAME.union(*kinds), _of(elements, "constraint")
-    found = [SAME.union(*chosen) for chosen in product(*[(SAME, kind) for kind in kinds])]
+    kinds = [of(elements, "terminal"), of(elements, "name"), of(elements, "structure")]
+    topic, said = of(elements, "topic") | of(elements, "name"), sayings(elements)
+    demanded = of(elements, "constraint")
+    settings = [SAME, kinds[1], topic]
+    found = [SAME.union(*chosen) for chosen in product([SAME, kinds[0]], settings, [SAME, kinds[2]])]
     for kind in kinds:
-        others = [SAME, *(other for other in kinds if other != kind), said - kind]
+        others = [SAME, *(other for other in (kinds[0], topic, kinds[2]) if not other & kind), said - kind]
         found += [_half(kind, weights) | other for other in others]
-    for kind in (*kinds, demanded):
+    for kind in (*kinds, of(elements, "position"), demanded):
         found += [frozenset({element}) for element in _ranked(kind, weights)[:_SUSPECTS]]
     first = _ranked(said, weights)[:1]
     found += [_half(said, weights), said.difference(first), demanded, _half(demanded, weights)]
+    placed = of(elements, "position")
+    found += [placed, placed | said, _half(placed, weights), *smaller(elements, weights)]
     return list(dict.fromkeys(found))
 
 
-def _suspects(anatomy: Anatomy) -> frozenset[Element]:
-    """The elements of a case; tools of the user's own have no topic."""
-    found = elements_of(anatomy)
-    return found - _of(found, "topic") if anatomy.has_own_tools else found
+def smaller(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> Iterator[Avoided]:
+    """Sizes to stay below: for each unit the lowest, and the one with half of the suspicion below it."""
+    for unit in (ACTIONS, SENTENCES, CHARACTERS):
+        reached = _thresholds(elements, unit)
+        if not reached:
+            continue
+        sums = list(accumulate([weights[Guilty(element)] for element in reached]))
+        middle = bisect_left(sums, sums[-1] / 2)
+        for place in dict.fromkeys((0, middle, min(middle + 1, len(reached) - 1), len(reached) - 1)):
+            yield frozenset(reached[place:])
 
 
-def _condition(elements: frozenset[Element], avoid: Avoided) -> Condition:
-    """Demands are others only where elements of their own have to be avoided."""
-    return elements if _of(avoid, "constraint") else elements | {SAME_DEMANDS}
+def reaching(elements: frozenset[Element], element: Element) -> Avoided:
+    """An element with all that can't be without it: larger sizes of the same unit, the names of a topic."""
+    if element.cause == "topic":
+        return of(elements, "name") | {element}
+    if element.cause != "size":
+        return frozenset({element})
+    reached = _thresholds(elements, element.name.split()[1])
+    return frozenset(reached[reached.index(element) :])
 
 
-def _of(elements: Iterable[Element], cause: str) -> frozenset[Element]:
+def sayings(elements: frozenset[Element]) -> Avoided:
+    """All that can be changed without changing what is demanded: words, names, topic, forms of sentences."""
+    return SAME.union(*[of(elements, cause) for cause in ("terminal", "topic", "name", "structure")])
+
+
+def of(elements: Iterable[Element], cause: str) -> frozenset[Element]:
+    """The elements of one kind."""
     return frozenset([element for element in elements if element.cause == cause])
+
+
+def _thresholds(elements: frozenset[Element], unit: str) -> list[Element]:
+    """The sizes in a unit, from the smallest on."""
+    own = [element for element in of(elements, "size") if least_of([element.name], unit)]
+    return sorted(own, key=lambda element: least_of([element.name], unit) or 0)
+
+
+def _suspects(anatomy: Anatomy) -> frozenset[Element]:
+    """The elements of a case but for sizes that it can't be brought below."""
+    found = elements_of(anatomy)
+    return found - of(elements_of(smallest(anatomy)), "size")
 
 
 def _half(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> frozenset[Element]:

@@ -7,11 +7,13 @@ import msgspec
 
 from misstep.core.diagnosis import Cause
 from misstep.core.outcome import Outcome
+from misstep.planning.dissection.history import History
 from misstep.planning.dissection.hypotheses import (
     CHANCE,
     SAME_DEMANDS,
     Coin,
     Condition,
+    Fragile,
     Guilty,
     Hopeless,
     Hypothesis,
@@ -23,6 +25,7 @@ from misstep.planning.dissection.rates import expected
 from misstep.planning.language.figures import listed
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.elements import Element, where
+from misstep.planning.variation.positions import TOOL_LIST
 from misstep.planning.variation.shapes import SHAPES
 
 _MOST_NAMES = 3
@@ -30,10 +33,11 @@ _WORTH_TELLING = 0.05
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A run that passed or failed, and the elements of the failed case that were in it."""
+    """A run that passed or failed, the elements of the failed case in it, and those to be avoided."""
 
     condition: Condition
     outcome: Outcome
+    avoid: frozenset[Element] = frozenset()
 
     @property
     def failed(self) -> bool:
@@ -54,23 +58,36 @@ def find_sentences(accused: Sequence[Hypothesis], anatomy: Anatomy) -> tuple[int
     return tuple(sorted({number for element in elements for number in where(anatomy, element)}))
 
 
-def give_evidence(hypothesis: Hypothesis, runs: Sequence[Run], original: Condition) -> str:
-    """What was seen of it; `original` is what the failed case itself holds."""
+def give_evidence(
+    hypothesis: Hypothesis, runs: Sequence[Run], original: Condition, history: History | None = None
+) -> str:
+    """What was seen of it; `original` is what the failed case itself holds, `history` the run it is from."""
     match hypothesis:
         case Guilty(element):
             inside, outside = _parted(runs, lambda run: element in run.condition)
             within, without = _sides(element)
-            return f"failed {_count(inside)} runs {within}, {_count(outside)} {without}"
+            seen = f"failed {_count(inside)} runs {within}, {_count(outside)} {without}"
+            return seen + _recalled(history, element)
         case Whole():
             same, other = _parted(runs, lambda run: SAME_DEMANDS in run.condition)
             return f"failed {_count(same)} runs that demand the same, {_count(other)} that do not"
         case Hopeless():
             return f"failed {_count(runs)} runs, whatever was changed"
-        case Coin() | Several():
+        case Coin() | Several() | Fragile():
             same, changed = _parted(runs, lambda run: run.condition == original)
             return f"failed {_count(same)} runs of the same case, {_count(changed)} with something changed"
         case _:
             assert_never(hypothesis)
+
+
+def give_contradiction(hypothesis: Hypothesis, fails: bool, about: str, runs: Sequence[Run]) -> str:
+    """Why a cause that fits everything else is not named: `runs` are those that should have borne it out."""
+    suspect = _suspect(hypothesis)
+    if not runs:
+        return f"{suspect} fits, but it was not tried {about}"
+    passed = sum([not run.failed for run in runs])
+    seen = f"passed {passed} of {len(runs)}" if fails else f"failed {_count(runs)}"
+    return f"{suspect} fits, but it {seen} runs {about}: something else has a part in it"
 
 
 def give_odds(causes: Mapping[Cause, float], runs: int) -> str:
@@ -90,10 +107,25 @@ def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[Run]) -> str:
             return "whatever is asked"
         case Coin():
             return f"fails {100 * _rate(runs):.0f} % of the time, whatever is changed"
-        case Several():
+        case Several() | Fragile():
             return ""
         case _:
             assert_never(hypothesis)
+
+
+def _suspect(hypothesis: Hypothesis) -> str:
+    if isinstance(hypothesis, Guilty):
+        element = hypothesis.element
+        return f"{element.cause} {element.name!r}"
+    return hypothesis.cause
+
+
+def _recalled(history: History | None, element: Element) -> str:
+    """What the other cases of the run say."""
+    failed, passed = history.record(element) if history else (0, 0)
+    if not failed + passed:
+        return ""
+    return f"; in the run itself {failed} of {failed + passed} other cases with it"
 
 
 def _rate(runs: Sequence[Run]) -> float:
@@ -111,6 +143,10 @@ def _name_element(element: Element, anatomy: Anatomy, runs: Sequence[Run]) -> st
         case Element("constraint", shape) if shape in SHAPES:
             same = [run.outcome for run in runs if run.failed and SAME_DEMANDS in run.condition]
             return name_shape(shape, anatomy, same)
+        case Element("name", activity):
+            return f"the activity '{activity}'"
+        case Element("size" | "position", name):
+            return name
         case _:
             return f"{element.name}{_in_sentences(where(anatomy, element))}"
 
@@ -124,9 +160,19 @@ def _in_sentences(numbers: Sequence[int]) -> str:
 
 def _sides(element: Element) -> tuple[str, str]:
     """Words for runs with the element, and for those without it."""
-    if element.cause == "topic":
-        return f"on topic {element.name}", "on others"
-    return f"with '{element.name}'" if element.cause == "terminal" else f"with {element.name}", "without it"
+    match element:
+        case Element("topic", name):
+            return f"on topic {name}", "on others"
+        case Element("terminal" | "name", name):
+            return f"with '{name}'", "without it"
+        case Element("size", name):
+            return f"with {name}", "with fewer"
+        case Element("position", name) if name == TOOL_LIST:
+            return "with tools that are not listed as a plan", "with tools that are"
+        case Element("position", name):
+            return f"with a demand in {name}", "with none there"
+        case _:
+            return f"with {element.name}", "without it"
 
 
 def _parted(runs: Sequence[Run], holds: Callable[[Run], bool]) -> tuple[list[Run], list[Run]]:

@@ -9,11 +9,19 @@ from misstep.core.diagnosis import Cause
 from misstep.planning.dissection.rates import Beta, Rate
 from misstep.planning.variation.elements import Element
 
-# What a run was about: the elements of the failed case that were in it.
-Condition: TypeAlias = frozenset[Element]
+
+class Request(msgspec.Struct, frozen=True):
+    """The very text of a case."""
+
+    text: str
+
+
+# What a run was about: the elements of the failed case that were in it, and the request, if it is known.
+Condition: TypeAlias = frozenset[Element | Request]
 
 # In every run whose constraints come to just what the failed case demands.
 SAME_DEMANDS = Element("constraint", "the same demands")
+
 
 # How often the agent fails, before anything is known:
 # where the guilty element is (half of all faults strike always or nearly so, the others mostly)
@@ -28,9 +36,18 @@ ALWAYS: Rate = (Beta(60, 1),)
 OTHERWISE: Rate = (Beta(1, 19, 0.5), Beta(1, 1, 0.5))
 # if nothing else explains it
 ANYTHING: Rate = (Beta(1, 1),)
+# on one request, if that matters in a way that is not known: mostly always or never
+ERRATIC: Rate = (Beta(60, 1, 0.4), Beta(1, 60, 0.4), Beta(1, 1, 0.2))
+
+# in other cases of the same run: with the guilty element, which need not show there, and without it, since an
+# agent may have more faults than one
+ELSEWHERE: Rate = (Beta(20, 1, 0.3), Beta(3, 2, 0.7))
+OTHERS: Rate = (Beta(1, 19, 0.6), Beta(1, 3, 0.4))
 
 # Priors. Of all failures; the causes share the rest evenly.
 _SEVERAL = 0.02
+_FRAGILE = 0.1
+_COIN = 0.2
 # Of the failures that constraints cause; shapes and families share the rest evenly.
 _HOPELESS = 0.3
 _WHOLE = 0.1
@@ -105,32 +122,53 @@ class Several(msgspec.Struct, frozen=True):
         return "undetermined"
 
     def group(self, condition: Condition) -> Hashable:
-        return frozenset([element.cause for element in self.elements - condition])
+        return frozenset(
+            [element.cause for element in self.elements - condition if isinstance(element, Element)]
+        )
 
     def rate(self, _: Hashable) -> Rate:
         return ANYTHING
 
 
-Hypothesis: TypeAlias = Guilty | Whole | Hopeless | Coin | Several
+class Fragile(msgspec.Struct, frozen=True):
+    """None of the others: the agent nearly always passes or fails on a request, by a rule nobody knows."""
+
+    @property
+    def cause(self) -> Cause:
+        return "undetermined"
+
+    def group(self, condition: Condition) -> Hashable:
+        return next((each for each in condition if isinstance(each, Request)), None)
+
+    def rate(self, _: Hashable) -> Rate:
+        return ERRATIC
+
+
+Hypothesis: TypeAlias = Guilty | Whole | Hopeless | Coin | Several | Fragile
 
 
 def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
     """Every hypothesis about the failure of a case with these elements, with its prior.
 
-    All causes that are possible are equally likely; each is split evenly over its elements.
+    All causes that are possible are equally likely; each is split evenly over its elements. Where no shape
+    and no family can be left out, all demands together can't be told from a size.
     """
     suspects: dict[Cause, list[Hypothesis]] = {"constraint": []}
     for element in sorted(elements, key=lambda element: (element.cause, element.name)):
         suspects.setdefault(element.cause, []).append(Guilty(element))
-    share = (1 - _SEVERAL) / (len(suspects) + 1)
+    share = (1 - _SEVERAL - _FRAGILE - _COIN) / len(suspects)
+    hopeless = _HOPELESS
     whole = _WHOLE if suspects["constraint"] else 1 - _HOPELESS
+    if not suspects["constraint"] and "size" in suspects:
+        whole, hopeless = 0.0, 1.0
     priors: dict[Hypothesis, float] = {
-        Coin(): share,
+        Coin(): _COIN,
         Whole(): share * whole,
-        Hopeless(): share * _HOPELESS,
+        Hopeless(): share * hopeless,
         Several(elements | {SAME_DEMANDS}): _SEVERAL,
+        Fragile(): _FRAGILE,
     }
     for cause, named in suspects.items():
-        left = share * (1 - _HOPELESS - whole) if cause == "constraint" else share
+        left = share * (1 - hopeless - whole) if cause == "constraint" else share
         priors |= dict.fromkeys(named, left / max(1, len(named)))
     return priors

@@ -1,13 +1,32 @@
 """Beliefs about the cause of a failure, brought up to date run by run."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from math import log
+from math import exp, log
 from types import MappingProxyType
 
 from misstep.core.diagnosis import CAUSES, Cause
-from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Condition, Guilty, Hypothesis, hypotheses
-from misstep.planning.dissection.rates import expected
+from misstep.planning.dissection.history import History
+from misstep.planning.dissection.hypotheses import (
+    ALWAYS,
+    CHANCE,
+    ELSEWHERE,
+    OTHERS,
+    SAME_DEMANDS,
+    Coin,
+    Condition,
+    Guilty,
+    Hopeless,
+    Hypothesis,
+    hypotheses,
+)
+from misstep.planning.dissection.rates import expected, log_marginal
 from misstep.planning.variation.elements import Element
+
+# How much the earlier run counts for and against a suspect, as a logarithm: it tells where to look first.
+_FOR = 4.0
+_AGAINST = -7.0
+# As many runs as the earlier run counts for at the most in the rate of an agent that fails by chance.
+_MOST_EARLIER = 10
 
 NOWHERE: Mapping[Element, float] = MappingProxyType({})
 
@@ -18,15 +37,20 @@ class Beliefs:
     That first failure is why anybody looks at the case, so it is no evidence for one cause against another:
     the priors are those of the causes of failures. But it was seen, so it counts in what each hypothesis
     makes of its rates. All rates have conjugate priors, and the product of the predictions of a hypothesis
-    for one run after another is its marginal likelihood.
+    for one run after another is its marginal likelihood. Other cases of the run in which it failed make
+    suspects more likely with which they failed, and less with which they passed, and tell how often the agent
+    fails if it does so by chance. `original` is what the case itself holds.
     """
 
-    def __init__(self, elements: frozenset[Element]) -> None:
-        self.original: Condition = elements | {SAME_DEMANDS}
+    def __init__(
+        self, elements: frozenset[Element], original: Condition | None = None, history: History | None = None
+    ) -> None:
+        self.original: Condition = original or elements | {SAME_DEMANDS}
         self._weights = hypotheses(elements)
-        self._seen: dict[Hypothesis, dict[Hashable, tuple[int, int]]] = {
+        self._seen: dict[Hypothesis, dict[Hashable, tuple[float, float]]] = {
             hypothesis: {hypothesis.group(self.original): (1, 0)} for hypothesis in self._weights
         }
+        self._recall(history or History())
         self._predicted: dict[Hypothesis, dict[Hashable, float]] = {}
         self._forget()
 
@@ -54,9 +78,39 @@ class Beliefs:
             group = hypothesis.group(condition)
             before = self._seen[hypothesis].get(group, (0, 0))
             self._seen[hypothesis][group] = (before[0] + failed, before[1] + (not failed))
+        self._normalise()
+        self._forget()
+
+    def _recall(self, history: History) -> None:
+        """Other cases are evidence like runs, but they differ from this one in more than is looked at.
+
+        So they count for so much at the most, against what would be seen if no suspect had to do with it.
+        """
+        failed, passed = history.record()
+        otherwise = log_marginal(OTHERS, failed, passed)
+        everywhere = {
+            Coin(): log_marginal(CHANCE, failed, passed) - otherwise,
+            Hopeless(): log_marginal(ALWAYS, failed, passed) - otherwise,
+        }
+        too_much = max(0.0, max(everywhere.values()) - _FOR)
+        for hypothesis in self._weights:
+            match hypothesis:
+                case Guilty(element):
+                    with_it = history.record(element)
+                    seen = log_marginal(ELSEWHERE, *with_it)
+                    seen += log_marginal(OTHERS, failed - with_it[0], passed - with_it[1]) - otherwise
+                case Coin() | Hopeless():
+                    seen = everywhere[hypothesis] - too_much
+                case _:
+                    seen = 0.0
+            self._weights[hypothesis] *= exp(max(_AGAINST, min(_FOR, seen)))
+        share = min(1.0, _MOST_EARLIER / max(1.0, failed + passed))
+        self._seen[Coin()][True] = (1 + share * failed, share * passed)
+        self._normalise()
+
+    def _normalise(self) -> None:
         total = sum(self._weights.values())
         self._weights = {hypothesis: weight / total for hypothesis, weight in self._weights.items()}
-        self._forget()
 
     def gain(self, condition: Condition) -> tuple[float, float]:
         """What a run would tell, in nats: about the cause, and about what exactly it is.

@@ -17,7 +17,14 @@ class Beta(msgspec.Struct, frozen=True):
 Rate = tuple[Beta, ...]
 
 
-def expected(rate: Rate, failed: int, passed: int) -> float:
+def log_marginal(rate: Rate, failed: float, passed: float) -> float:
+    """How likely runs are to fail and pass so often, in a given order, as a logarithm."""
+    evidence = [log(part.weight) + _log_marginal(part, failed, passed) for part in rate]
+    most = max(evidence)
+    return most + log(sum([exp(each - most) for each in evidence]))
+
+
+def expected(rate: Rate, failed: float, passed: float) -> float:
     """How likely the next run is to fail, after so many that failed and that passed."""
     if len(rate) == 1:
         return _mean(rate[0], failed, passed)
@@ -28,11 +35,11 @@ def expected(rate: Rate, failed: int, passed: int) -> float:
     return sum([w * mean for w, mean in zip(weights, means, strict=True)]) / sum(weights)
 
 
-def _mean(part: Beta, failed: int, passed: int) -> float:
+def _mean(part: Beta, failed: float, passed: float) -> float:
     return (part.failed + failed) / (part.failed + part.passed + failed + passed)
 
 
-def _log_marginal(part: Beta, failed: int, passed: int) -> float:
+def _log_marginal(part: Beta, failed: float, passed: float) -> float:
     """The Beta-binomial likelihood of outcomes in a given order."""
     return _log_beta(part.failed + failed, part.passed + passed) - _log_beta(part.failed, part.passed)
 

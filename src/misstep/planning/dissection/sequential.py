@@ -4,8 +4,17 @@ from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
 from misstep.core.diagnosis import Cause, Diagnosis
 from misstep.planning.dissection.attempts import attempt
+from misstep.planning.dissection.checks import Check, Witnesses, next_check
 from misstep.planning.dissection.experiments import Experiment, Laboratory
-from misstep.planning.dissection.findings import Run, find_sentences, give_evidence, give_odds, name_guilty
+from misstep.planning.dissection.findings import (
+    Run,
+    find_sentences,
+    give_contradiction,
+    give_evidence,
+    give_odds,
+    name_guilty,
+)
+from misstep.planning.dissection.history import History
 from misstep.planning.dissection.hypotheses import Condition, Hypothesis
 from misstep.planning.dissection.inference import NOWHERE, Beliefs
 from misstep.planning.dissection.places import weigh_places
@@ -18,12 +27,15 @@ _NAMING_RUNS = 4
 _WORTHWHILE = 0.02
 
 
-def investigate(case: Case, confidence: float, most_runs: int) -> Inquiry[Diagnosis]:
+def investigate(
+    case: Case, confidence: float, most_runs: int, history: History | None = None
+) -> Inquiry[Diagnosis]:
     """Ask for runs, one at a time, until one cause of the failure of `case` has this posterior probability.
 
-    Then a few more runs may go into what exactly is guilty. Without a cause after `most_runs` runs, or where
-    the agent comes to no verdict, it is undetermined. Chance is to blame only if the very same case has
-    passed at least once.
+    Then a few more runs may go into what exactly is guilty, and others have to bear it out. Without a cause
+    after `most_runs` runs, where those runs contradict it, or where the agent comes to no verdict, it is
+    undetermined. Chance is to blame only if the very same case has passed at least once. `history` is what
+    the run in which the case failed says about the suspects.
 
     If the priors hold, at most 1 - `confidence` of the causes that are named are wrong, on average: a
     posterior probability means the same whenever one stops. For each single cause of prior p, with rates like
@@ -31,35 +43,46 @@ def investigate(case: Case, confidence: float, most_runs: int) -> Inquiry[Diagno
     (1 - `confidence`) / `confidence` * (1 - p) / p: the marginal likelihood of all others together, over its
     own, is then a martingale, and Ville's inequality bounds how high that ever gets.
     """
-    return _Investigation(case, take_apart(case), confidence).hold(most_runs)
+    return _Investigation(case, take_apart(case), confidence, history or History()).hold(most_runs)
 
 
 class _Investigation:
-    def __init__(self, case: Case, anatomy: Anatomy, confidence: float) -> None:
+    def __init__(self, case: Case, anatomy: Anatomy, confidence: float, history: History) -> None:
         self._case = case
         self._anatomy = anatomy
         self._confidence = confidence
         self._laboratory = Laboratory(case, anatomy)
-        self._beliefs = Beliefs(self._laboratory.elements)
+        self._beliefs = Beliefs(self._laboratory.elements, self._laboratory.original, history)
+        self._history = history
         self._runs = list[Run]()
         self._spent = 0
+        self._namings = 0
 
     def hold(self, most_runs: int) -> Inquiry[Diagnosis]:
-        naming = 0
         while self._spent < most_runs:
-            settled = self._is_settled
-            if settled and (naming == _NAMING_RUNS or len(self._accused) == 1):
+            chosen = self._next()
+            if chosen is None:
                 break
-            chosen = self._choose()
-            if settled and chosen.worth < _WORTHWHILE:
-                break
-            naming += settled
             done = yield from attempt(chosen.case, most_runs - self._spent)
             self._spent += done.runs
             if done.failed is None:
                 return self._give_up(done.complaint)
-            self._learn(chosen, Run(chosen.condition, done.outcome))
+            self._learn(chosen, Run(chosen.condition, done.outcome, chosen.avoid))
         return self._conclude()
+
+    def _next(self) -> Experiment | None:
+        """The next run: into the cause, then into what exactly it is, then to bear it out; None if over."""
+        chosen = self._choose()
+        if not self._is_settled:
+            return chosen
+        if len(self._accused) > 1 and self._namings < _NAMING_RUNS and chosen.worth >= _WORTHWHILE:
+            self._namings += 1
+            return chosen
+        check = self._check(self._accused[0])
+        return None if check is None or check[0].is_refuted(self._runs) else check[1]
+
+    def _check(self, accused: Hypothesis) -> tuple[Check, Experiment] | None:
+        return next_check(accused, self._laboratory, Witnesses(self._runs, self._history, self._confidence))
 
     @property
     def _leading(self) -> tuple[Cause, float]:
@@ -67,13 +90,7 @@ class _Investigation:
 
     @property
     def _is_settled(self) -> bool:
-        return self._leading[1] >= self._confidence and not self._lacks_proof
-
-    @property
-    def _lacks_proof(self) -> bool:
-        """Whether chance is suspected, and the failed case itself has never passed yet."""
-        passed = any(run.condition == self._beliefs.original and not run.failed for run in self._runs)
-        return self._leading[0] == "probability" and not passed
+        return self._leading[1] >= self._confidence
 
     @property
     def _accused(self) -> list[Hypothesis]:
@@ -87,8 +104,6 @@ class _Investigation:
         return accused
 
     def _choose(self) -> Experiment:
-        if self._leading[1] >= self._confidence and self._lacks_proof:
-            return self._laboratory.repeat(self._spent)
         aside = 1.0 if self._is_settled else _ASIDE
 
         def worth(condition: Condition) -> float:
@@ -99,20 +114,28 @@ class _Investigation:
 
     def _learn(self, experiment: Experiment, run: Run) -> None:
         self._runs.append(run)
-        shown = weigh_places(experiment.anatomy, run.condition, run.outcome) if run.failed else NOWHERE
+        suspects = self._laboratory.elements.intersection(run.condition)
+        shown = weigh_places(experiment.anatomy, suspects, run.outcome) if run.failed else NOWHERE
         self._beliefs.observe(run.condition, run.failed, shown)
 
     def _conclude(self) -> Diagnosis:
         if not self._is_settled:
             return self._give_up(give_odds(self._beliefs.causes(), self._spent))
         accused = self._accused
+        evidence = give_evidence(accused[0], self._runs, self._beliefs.original, self._history)
+        if self._leading[0] == "undetermined":
+            return self._give_up(evidence)
+        unmet = self._check(accused[0])
+        if unmet:
+            check, own = unmet[0], unmet[0].own(self._runs)
+            return self._give_up(give_contradiction(accused[0], check.fails, check.about, own))
         return Diagnosis(
             case=self._case.id,
             cause=self._leading[0],
             confidence=self._leading[1],
             guilty=name_guilty(accused, self._anatomy, self._runs),
             sentences=find_sentences(accused, self._anatomy),
-            evidence=give_evidence(accused[0], self._runs, self._beliefs.original),
+            evidence=evidence,
             agent_runs=self._spent,
             posterior=self._beliefs.causes(),
         )

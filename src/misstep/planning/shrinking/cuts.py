@@ -7,20 +7,21 @@ import msgspec
 
 from misstep.planning.language.remarks import Duty, Giving, Timed
 from misstep.planning.language.syntax import Clause, Free, Group, SubSentence
-from misstep.planning.shrinking.editing.cutting import actions_in, without
-from misstep.planning.shrinking.editing.groups import groups_in, regrouped
-from misstep.planning.shrinking.editing.hoisting import hoisted
-from misstep.planning.shrinking.editing.lines import (
+from misstep.planning.variation.anatomy import Anatomy, is_about_order
+from misstep.planning.variation.editing.cutting import actions_in
+from misstep.planning.variation.editing.groups import groups_in, regrouped
+from misstep.planning.variation.editing.hoisting import hoisted
+from misstep.planning.variation.editing.lines import (
     Line,
     actions_in_line,
     close,
+    forget,
     lines_of,
     recast,
     rewrite,
     spoken,
 )
-from misstep.planning.shrinking.editing.paths import Piece
-from misstep.planning.variation.anatomy import Anatomy, is_about_order
+from misstep.planning.variation.editing.paths import Piece
 from misstep.planning.variation.rewriting.retelling import mention
 
 Steps: TypeAlias = Iterator[Anatomy | None]
@@ -34,12 +35,6 @@ def drop_many_actions(anatomy: Anatomy) -> Steps:
 def drop_actions(anatomy: Anatomy) -> Steps:
     for action in range(len(anatomy.actions)):
         yield forget(anatomy, {action})
-
-
-def forget(anatomy: Anatomy, gone: Set[int]) -> Anatomy | None:
-    """The problem without some actions: what can't be said without them is not said."""
-    left = [recast(line, [without(said, gone) for said in line.parts]) for line in lines_of(anatomy)]
-    return close(anatomy, [line for lines in left for line in lines])
 
 
 def drop_many_sentences(anatomy: Anatomy) -> Steps:

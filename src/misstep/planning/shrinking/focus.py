@@ -2,8 +2,9 @@
 
 from misstep.core.constraint import Before
 from misstep.core.outcome import Outcome
-from misstep.planning.shrinking.cuts import Steps, forget, keep_sentences
+from misstep.planning.shrinking.cuts import Steps, keep_sentences
 from misstep.planning.variation.anatomy import Anatomy
+from misstep.planning.variation.editing.lines import forget
 
 
 def focus(anatomy: Anatomy, outcome: Outcome) -> Steps:

@@ -8,8 +8,8 @@ from misstep.planning.language.remarks import Neighbours, Repeated, Timed, Timed
 from misstep.planning.language.semantics import constraints_of
 from misstep.planning.language.syntax import Clause, Form, Group, Relative, Sentence, SubSentence
 from misstep.planning.language.wording import Option
-from misstep.planning.shrinking.editing.cutting import actions_in
 from misstep.planning.variation.anatomy import Anatomy
+from misstep.planning.variation.editing.cutting import actions_in
 from misstep.planning.variation.phrasing import options_of
 
 Measure: TypeAlias = tuple[int, ...]

@@ -8,13 +8,13 @@ from misstep.planning.language.clarity import is_clear
 from misstep.planning.language.remarks import Conditional, Neighbours, Repeated, Timed
 from misstep.planning.language.syntax import Clause, Group, Relative, Sentence, SubSentence
 from misstep.planning.shrinking.cuts import Steps
-from misstep.planning.shrinking.editing.groups import groups_in, regrouped
-from misstep.planning.shrinking.editing.hoisting import hoist
-from misstep.planning.shrinking.editing.lines import Line, close, lines_of, rewrite, spoken
-from misstep.planning.shrinking.editing.paths import Piece, fill, paths
 from misstep.planning.shrinking.measure import PLAINNESS, stiffness
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.announcements import Announcement
+from misstep.planning.variation.editing.groups import groups_in, regrouped
+from misstep.planning.variation.editing.hoisting import hoist
+from misstep.planning.variation.editing.lines import Line, close, lines_of, rewrite, spoken
+from misstep.planning.variation.editing.paths import Piece, fill, paths
 
 LEAST_TIMES = 2  # fewer is not a repetition
 

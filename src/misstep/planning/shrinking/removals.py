@@ -11,11 +11,11 @@ from misstep.planning.language.hanging import without_times
 from misstep.planning.language.semantics import constraints_of
 from misstep.planning.language.syntax import Clause, Group, Sentence
 from misstep.planning.shrinking.cuts import Steps
-from misstep.planning.shrinking.editing.lines import close, lines_of, recast
-from misstep.planning.shrinking.editing.paths import Piece, fill
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.announcements import Announcement
+from misstep.planning.variation.editing.lines import close, lines_of, recast
+from misstep.planning.variation.editing.paths import Piece, fill
 
 Item = TypeVar("Item")
 

@@ -6,9 +6,10 @@ import msgspec
 
 from misstep.planning.language.remarks import Limited, Timed, TimedRelative
 from misstep.planning.language.syntax import Clause, Group, Sentence, SubSentence
-from misstep.planning.shrinking.cuts import Steps, forget
-from misstep.planning.shrinking.editing.groups import groups_in, regrouped
+from misstep.planning.shrinking.cuts import Steps
 from misstep.planning.variation.anatomy import Anatomy
+from misstep.planning.variation.editing.groups import groups_in, regrouped
+from misstep.planning.variation.editing.lines import forget
 
 Time = TypeVar("Time", Timed, TimedRelative)
 

@@ -179,6 +179,53 @@ class Topic(msgspec.Struct, frozen=True):
         return _right_or_wrong(understood, wrong=at_home and dice.chance(self.strength))
 
 
+class Name(msgspec.Struct, frozen=True):
+    """Gets everything backwards where one activity is asked for."""
+
+    activity: str = "flour delivery"
+    strength: Share = 1.0
+
+    def act(self, understood: Understanding, dice: Dice) -> Actor:
+        occurs = self.activity in understood.activities
+        return _right_or_wrong(understood, wrong=occurs and dice.chance(self.strength))
+
+
+class Position(msgspec.Struct, frozen=True):
+    """Takes everything said in one sentence for its opposite: the first is 1, the last -1."""
+
+    sentence: Annotated[int, Meta(ge=-20, le=20)] = -1
+    strength: Share = 1.0
+
+    def act(self, understood: Understanding, dice: Dice) -> Actor:
+        said = understood.sentences
+        place = self.sentence - 1 if self.sentence > 0 else self.sentence
+        meant = said[place].relations if -len(said) <= place < len(said) else ()
+        return _misread(understood, lambda relation: relation in meant and dice.chance(self.strength))
+
+
+class Size(msgspec.Struct, frozen=True):
+    """Gets everything backwards from a number of activities, sentences or characters on."""
+
+    least: Annotated[int, Meta(ge=1, le=100_000)] = 5
+    of: Literal["actions", "sentences", "characters"] = "actions"
+    strength: Share = 1.0
+
+    def act(self, understood: Understanding, dice: Dice) -> Actor:
+        size = {
+            "actions": len(understood.activities),
+            "sentences": len(understood.sentences),
+            "characters": understood.length,
+        }[self.of]
+        return _right_or_wrong(understood, wrong=size >= self.least and dice.chance(self.strength))
+
+
+class Lister(msgspec.Struct, frozen=True):
+    """Calls the tools in the order in which they are listed."""
+
+    def act(self, understood: Understanding, _: Dice) -> Actor:
+        return Wanderer(understood.brief(), understood.activities)
+
+
 class Shape(msgspec.Struct, frozen=True):
     """Gets everything backwards where the constraints have a certain shape, however they are worded.
 
@@ -217,7 +264,7 @@ class Capacity(msgspec.Struct, frozen=True):
 PLANNERS: dict[
     str,
     "type[Perfect | Random | Greedy | Idle | Terminal | Topic | Structure | Shape]"
-    "| type[Coin | Capacity | Deaf | Stubborn]",
+    "| type[Coin | Capacity | Deaf | Stubborn | Name | Position | Size | Lister]",
 ] = {
     "perfect": Perfect,
     "random": Random,
@@ -225,7 +272,11 @@ PLANNERS: dict[
     "idle": Idle,
     "terminal": Terminal,
     "topic": Topic,
+    "name": Name,
     "structure": Structure,
+    "position": Position,
+    "lister": Lister,
+    "size": Size,
     "constraint": Shape,
     "probability": Coin,
     "capacity": Capacity,

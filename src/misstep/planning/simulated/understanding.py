@@ -30,6 +30,11 @@ class Understanding:
         self.activities = tuple(self.tools)
 
     @property
+    def length(self) -> int:
+        """The characters of the request."""
+        return len(self._request)
+
+    @property
     def sentences(self) -> list[Reading]:
         if not self.readable:
             raise ValueError("a simulated planner reads only what misstep has written")

@@ -2,17 +2,29 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 from misstep.core.constraint import Constraint, family_of
 from misstep.core.dice import Dice
-from misstep.planning.language.semantics import Relation, relations
+from misstep.planning.language.semantics import Relation, mentioned, relations
+from misstep.planning.language.syntax import Sentence
 from misstep.planning.variation.anatomy import Anatomy, assemble, demands_of
 from misstep.planning.variation.announcements import Announcement
+from misstep.planning.variation.extent import (
+    ACTIONS,
+    CHARACTERS,
+    SENTENCES,
+    extents_of,
+    least_of,
+    with_fewer_actions,
+    with_fewer_characters,
+    with_fewer_sentences,
+)
 from misstep.planning.variation.mentions import mentions, misplaced, relations_of
-from misstep.planning.variation.mutations import change_topic, substitute_words
+from misstep.planning.variation.mutations import change_topic, rename, substitute_words
+from misstep.planning.variation.positions import positions_of, sentences_at, without_positions
 from misstep.planning.variation.rewriting.arrangement import arranged
 from misstep.planning.variation.rewriting.families import without_families
 from misstep.planning.variation.rewriting.reshaping import reshaped
@@ -22,13 +34,18 @@ from misstep.planning.variation.structure import READING_ORDER, forms_of
 from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying
 
 DRAFTS = 6  # among which the one is looked for that keeps most of the other elements
-DRAFTED = ("structure", "constraint")  # where one differs from another
+DRAFTED = ("structure", "constraint", "size")  # where one differs from another
+
+
+Suspect = Literal["terminal", "topic", "name", "structure", "position", "constraint", "size"]
 
 
 class Element(msgspec.Struct, frozen=True):
-    """A phrase in its singular, a topic, a form of sentences, or a shape or family of constraints."""
+    """A phrase in its singular, a topic, an activity, a form of sentences, a position in the request, a shape
+    or family of constraints, or a size that is reached.
+    """
 
-    cause: Literal["terminal", "topic", "structure", "constraint"]
+    cause: Suspect
     name: str
 
 
@@ -39,13 +56,17 @@ def elements_of(anatomy: Anatomy) -> frozenset[Element]:
     forms = {form for said in told for form in forms_of(said.sentence)}
     if _misplaced(anatomy):
         forms.add(READING_ORDER)
-    topics = () if anatomy.has_own_tools else (anatomy.topic.name,)  # there is no other for those
+    own = anatomy.has_own_tools  # they have no other topic, and keep their names
+    topics, names = ((), ()) if own else ((anatomy.topic.name,), anatomy.names)
     return frozenset(
         [
             *(Element("topic", topic) for topic in topics),
             *(Element("terminal", phrase) for phrase in phrases),
             *(Element("structure", form) for form in forms),
             *(Element("constraint", name) for name in _demands(anatomy)),
+            *(Element("name", name) for name in names),
+            *(Element("position", position) for position in positions_of(anatomy)),
+            *(Element("size", extent) for extent in extents_of(anatomy)),
         ]
     )
 
@@ -67,6 +88,12 @@ def where(anatomy: Anatomy, element: Element) -> tuple[int, ...]:
                 for c in demands_of(anatomy)
                 if family_of(c) == element.name and c.sentence is not None
             ]
+        case "name":
+            found = [n for n, said in enumerate(anatomy.paragraph) if _names(anatomy, said, element.name)]
+        case "position":
+            found = sentences_at(anatomy, element.name)
+        case "size":
+            found = []
         case "topic":
             found = [n for n, _ in enumerate(anatomy.paragraph) if element.name == anatomy.topic.name]
     return tuple(sorted({*found}))
@@ -75,8 +102,9 @@ def where(anatomy: Anatomy, element: Element) -> tuple[int, ...]:
 def vary(anatomy: Anatomy, avoid: Collection[Element], dice: Dice) -> Anatomy | None:
     """A variant in which none of the elements in `avoid` occurs, changed otherwise as little as possible.
 
-    It demands exactly the same unless elements of the constraints are to be avoided: families are then left
-    out, and shapes give way to another order of about the same size and chance. None where it can't be done.
+    It demands exactly the same unless elements of the constraints are to be avoided, or a number of actions:
+    families are then left out, shapes give way to another order of about the same size and chance, and so
+    many actions are dropped. None where it can't be done.
     """
     present = elements_of(anatomy)
     if present.isdisjoint(avoid):
@@ -94,22 +122,34 @@ def vary(anatomy: Anatomy, avoid: Collection[Element], dice: Dice) -> Anatomy | 
 
 def _varied(anatomy: Anatomy, avoid: Collection[Element], dice: Dice) -> Anatomy:
     """A variant that may still have some of the elements; `NothingLeft` where there is none."""
-    phrases, topics, forms, demands = (
-        {each.name for each in avoid if each.cause == cause}
-        for cause in ("terminal", "topic", "structure", "constraint")
+    phrases, topics, names, forms, positions, demands, extents = (
+        {each.name for each in avoid if each.cause == cause} for cause in get_args(Suspect)
     )
     choosing = Choosing(phrases, dice, [word for words in anatomy.words for word in words])
-    varied = without_families(anatomy, demands, choosing)
+    varied = anatomy
+    if most := least_of(extents, ACTIONS):
+        varied = with_fewer_actions(varied, most - 1, dice)
+    varied = without_families(varied, demands, choosing)
     if has_any(told_order(varied.paragraph, len(varied.actions)), demands):
         varied = reshaped(varied, demands, choosing)
     varied = saying(varied, restructure(said_in(varied), forms, choosing))
     varied = varied.announcing([_reformed(each, forms, choosing) for each in varied.announcements])
     if varied.topic.name in topics:
         varied = _found(change_topic(varied, dice, topics))
+    varied = _found(rename(varied, names, dice)) if {*names} & {*varied.names} else varied
     varied = _found(substitute_words(varied, phrases, dice))
     if READING_ORDER in forms and _misplaced(varied):
         varied = saying(varied, arranged(said_in(varied), _pairs(varied), choosing))
+    if most := least_of(extents, SENTENCES):
+        varied = with_fewer_sentences(varied, most - 1, dice)
+    varied = without_positions(varied, positions, choosing)
+    if below := least_of(extents, CHARACTERS):
+        varied = with_fewer_characters(varied, below, dice)
     return varied
+
+
+def _names(anatomy: Anatomy, sentence: Sentence, name: str) -> bool:
+    return any([anatomy.names[action] == name for action in mentioned((sentence,))])
 
 
 def _found(varied: Anatomy | None) -> Anatomy:

@@ -54,6 +54,22 @@ def change_topic(anatomy: Anatomy, dice: Dice, avoid: Collection[str] = ()) -> A
     return None
 
 
+def rename(anatomy: Anatomy, avoid: Collection[str], dice: Dice) -> Anatomy | None:
+    """The same problem with other activities of the same job in the place of those to be avoided.
+
+    None where the job has no other, and for tools of the user's own, which keep their names.
+    """
+    old = [*anatomy.actions, *anatomy.distractors]
+    unwanted = [number for number, action in enumerate(anatomy.actions) if action.name in avoid]
+    fresh = [name for name in _fresh_activities(anatomy.topic, old) if name not in avoid]
+    if anatomy.has_own_tools or len(fresh) < len(unwanted):
+        return None
+    names = [action.name for action in old]
+    for number, name in zip(unwanted, dice.sample(fresh, len(unwanted)), strict=True):
+        names[number] = name
+    return _set_in(anatomy, anatomy.topic, names)
+
+
 def rephrase(anatomy: Anatomy, dice: Dice) -> Anatomy:
     """The same problem in other sentences: what they demand of the order comes to the same, all else is said
     in another form where it has one, and all of it in fresh words.

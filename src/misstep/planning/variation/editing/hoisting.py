@@ -6,7 +6,7 @@ from misstep.planning.language.clarity import is_clear
 from misstep.planning.language.remarks import Timed, TimedRelative
 from misstep.planning.language.syntax import Clause, Group
 from misstep.planning.language.wording import Option
-from misstep.planning.shrinking.editing.paths import Path, Piece
+from misstep.planning.variation.editing.paths import Path, Piece
 
 
 def untangled(said: Piece) -> tuple[Piece, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from misstep.planning.language.syntax import Clause, Group, Relative
-from misstep.planning.shrinking.editing.paths import Path
+from misstep.planning.variation.editing.paths import Path
 
 
 def groups_in(clause: Clause) -> Iterator[tuple[Path, Group]]:

@@ -7,8 +7,8 @@ import msgspec
 from misstep.planning.language.remarks import Conditional, Duty, Timed, TimedRelative
 from misstep.planning.language.semantics import mentioned
 from misstep.planning.language.syntax import Clause, Free, Group, Sentence, SubSentence
-from misstep.planning.shrinking.editing.hoisting import hoist
-from misstep.planning.shrinking.editing.paths import Piece
+from misstep.planning.variation.editing.hoisting import hoist
+from misstep.planning.variation.editing.paths import Piece
 
 
 def actions_in(part: SubSentence) -> set[int]:

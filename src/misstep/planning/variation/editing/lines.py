@@ -1,6 +1,6 @@
 """A case taken apart, opened for cuts and closed again with everything in order that they leave behind."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 import msgspec
 
@@ -10,14 +10,14 @@ from misstep.planning.language.clarity import rejoined
 from misstep.planning.language.remarks import Giving
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import Clause, Free, Join, Paragraph, Sentence
-from misstep.planning.shrinking.editing.belongings import belongings
-from misstep.planning.shrinking.editing.budgets import as_tight
-from misstep.planning.shrinking.editing.cutting import actions_in
-from misstep.planning.shrinking.editing.hoisting import untangled
-from misstep.planning.shrinking.editing.numbering import renumbered
-from misstep.planning.shrinking.editing.paths import Piece, attribute, fill
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy, demands_of, spoken_of
+from misstep.planning.variation.editing.belongings import belongings
+from misstep.planning.variation.editing.budgets import as_tight
+from misstep.planning.variation.editing.cutting import actions_in, without
+from misstep.planning.variation.editing.hoisting import untangled
+from misstep.planning.variation.editing.numbering import renumbered
+from misstep.planning.variation.editing.paths import Piece, attribute, fill
 from misstep.planning.variation.shapes import told_order
 from misstep.planning.variation.worlds import fitting_world
 
@@ -99,6 +99,12 @@ def close(anatomy: Anatomy, lines: Iterable[Line]) -> Anatomy | None:
     )
     world = fitting_world(belongings(anatomy.world, ids), demands_of(smaller))
     return as_tight(msgspec.structs.replace(smaller, world=world), anatomy)
+
+
+def forget(anatomy: Anatomy, gone: Set[int]) -> Anatomy | None:
+    """The problem without some actions: what can't be said without them is not said."""
+    left = [recast(line, [without(said, gone) for said in line.parts]) for line in lines_of(anatomy)]
+    return close(anatomy, [line for lines in left for line in lines])
 
 
 def actions_in_line(line: Line) -> set[int]:

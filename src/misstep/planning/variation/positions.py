@@ -1,0 +1,117 @@
+"""Where things stand in a request: sentences in the paragraph, tools in the list of tools."""
+
+from collections.abc import Collection, Iterator
+
+import msgspec
+
+from misstep.core.constraint import Choice, Condition, StandIn
+from misstep.planning.language.remarks import Duty
+from misstep.planning.language.semantics import constraints_of
+from misstep.planning.language.syntax import Sentence
+from misstep.planning.synthesis.plot import IDS
+from misstep.planning.variation.anatomy import Anatomy, assemble, demands_of, is_about_order
+from misstep.planning.variation.editing.numbering import renumbered
+from misstep.planning.variation.mentions import misplaced
+from misstep.planning.variation.phrasing import draw_words
+from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying
+
+LAST = "last sentence"
+TOOL_LIST = "order of the tool list"
+
+
+def positions_of(anatomy: Anatomy) -> Iterator[str]:
+    """The positions at which a sentence demands something, and the tool list if its order is not a plan."""
+    demanding = _demanding(anatomy)
+    for number in demanding:
+        yield sentence_position(number)
+    if len(anatomy.paragraph) - 1 in demanding:
+        yield LAST
+    if misplaced_tools(anatomy):
+        yield TOOL_LIST
+
+
+def sentence_position(number: int) -> str:
+    """The name of the position of the sentence with this number, counted from 0."""
+    return f"sentence {number + 1}"
+
+
+def sentences_at(anatomy: Anatomy, position: str) -> list[int]:
+    """The numbers of the sentences that a position is about."""
+    if position == TOOL_LIST:
+        return misplaced_tools(anatomy)
+    number = len(anatomy.paragraph) - 1 if position == LAST else int(position.split()[1]) - 1
+    return [number] if number in _demanding(anatomy) else []
+
+
+def misplaced_tools(anatomy: Anatomy) -> list[int]:
+    """The sentences whose constraints are broken by calling the tools as they are listed.
+
+    Where not every tool is needed, tools are listed by name, so that their order can't be changed; it is not
+    looked at either where more than order is demanded.
+    """
+    if anatomy.distractors or not is_about_order(anatomy):
+        return []
+    ids = [action.id for action in anatomy.actions]
+    wrong = misplaced(demands_of(anatomy), ids, range(len(ids)))
+    return [constraint.sentence for constraint in wrong if constraint.sentence is not None]
+
+
+def without_positions(anatomy: Anatomy, positions: Collection[str], choosing: Choosing) -> Anatomy:
+    """The case with sentences that demand nothing at these positions, and tools listed as a plan."""
+    if TOOL_LIST in positions and misplaced_tools(anatomy):
+        anatomy = _listed_as_plan(anatomy)
+    told = said_in(anatomy)
+    for number in range(len(told) + len(positions)):
+        if sentence_position(number) in positions and number < len(told):
+            told.insert(number, _mention(anatomy, choosing))
+    if LAST in positions and _demands(told[-1].sentence):
+        told.append(_mention(anatomy, choosing))
+    return saying(anatomy, told)
+
+
+def _listed_as_plan(anatomy: Anatomy) -> Anatomy:
+    """The same case with its actions, and so its tools, in an order in which they may be carried out."""
+    case = assemble(anatomy)
+    if case is None:
+        raise NothingLeft("there is no plan to list the tools by")
+    old = [action.id for action in anatomy.actions]
+    places = {old.index(name): place for place, name in enumerate(case.witness)}
+    actions = [
+        msgspec.structs.replace(anatomy.actions[number], id=IDS[place]) for number, place in places.items()
+    ]
+    paragraph = [
+        msgspec.structs.replace(said, parts=tuple([renumbered(part, places) for part in said.parts]))
+        for said in anatomy.paragraph
+    ]
+    return msgspec.structs.replace(anatomy, actions=tuple(actions), paragraph=tuple(paragraph))
+
+
+def _demanding(anatomy: Anatomy) -> list[int]:
+    return [number for number, said in enumerate(anatomy.paragraph) if _demands(said)]
+
+
+def _demands(sentence: Sentence) -> bool:
+    return bool(list(constraints_of(sentence, IDS, 0)))
+
+
+def _mention(anatomy: Anatomy, choosing: Choosing) -> Worded:
+    """A sentence that says no more of an action than that it is due."""
+    sentence = Sentence((Duty((choosing.dice.pick(_due(anatomy)),)),))
+    return Worded(sentence, draw_words(sentence, choosing))
+
+
+def _due(anatomy: Anatomy) -> list[int]:
+    """The actions that are due whatever happens."""
+    optional = set[str | None]()
+    for demand in demands_of(anatomy):
+        match demand:
+            case Choice(options):
+                optional.update(options)
+            case Condition(_, _, then, otherwise):
+                optional.update((then, otherwise))
+            case StandIn(action, by):
+                optional.update((action, by))
+    due = [number for number, action in enumerate(anatomy.actions) if action.id not in optional]
+    if not due:
+        raise NothingLeft("no action is due whatever happens")
+    return due

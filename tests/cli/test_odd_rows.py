@@ -106,7 +106,7 @@ def make(location: str, values_of: Callable[[Any], Sequence[Any]]) -> Made:
                 name = f"odd{len(rows):04}"
                 kind = "tools" if table in ("tool_reports", "labels") else "plans"
                 rows.append((name, table, column, value, copy_run(connection, known[kind], name)))
-            found.healthy.append(f"fine{len(rows):04}")
+            found.healthy.append(f"fine{len(found.healthy):04}")
             copy_run(connection, known["plans"], found.healthy[-1])
     database.engine.dispose()
     with careless(location) as execute:

@@ -35,15 +35,23 @@ ATTACKS = {
     "time": "time.time = broken",
     "stdout": "sys.stdout = sys.stderr = None",
     "close": "os.close(1); os.close(2)",
+    "close 2": "os.close(2)",
+    "close stderr": "sys.stderr.close()",
+    "close stdout": "sys.stdout.close()",
+    "close both": "sys.stdout.close(); sys.stderr.close()",
+    "close buffers": "sys.stdout.buffer.close(); sys.stderr.buffer.close()",
+    "close the originals": "sys.__stdout__.close(); sys.__stderr__.close(); sys.__stdin__.close()",
+    "detach": "sys.stdout.detach(); sys.stderr.detach()",
     "closerange": "os.closerange(0, 256)",
     "recursion": "sys.setrecursionlimit(50)",
 }
 
 
+@pytest.mark.parametrize("display", ["none", "plain"])
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_an_attack_on_the_interpreter_ends_one_case(attack: str, tmp_path: Path) -> None:
+def test_an_attack_on_the_interpreter_ends_one_case(attack: str, display: str, tmp_path: Path) -> None:
     (tmp_path / "attacker.py").write_text(AGENT.replace("ATTACK", ATTACKS[attack]))
-    flags = ("--agent", "attacker.py:agent", "--count", "4", "--jobs", "1", "--display", "none", "--json")
+    flags = ("--agent", "attacker.py:agent", "--count", "4", "--jobs", "1", "--display", display, "--json")
     command = [sys.executable, "-m", "misstep", "plan", "test", *flags]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done
@@ -52,6 +60,28 @@ def test_an_attack_on_the_interpreter_ends_one_case(attack: str, tmp_path: Path)
     with Store(str(tmp_path / ".misstep" / "store.db")) as store:
         (errored,) = store.outcomes(summary["run"], "errored")
     assert "--python" in msgspec.json.encode(errored).decode()
+
+
+ALONE = """
+import json
+from misstep.api import plan
+from misstep.core.settings import Settings
+
+summary = plan.run_agent(Settings(agent="attacker.py:agent", count=4, jobs=1, store="s.db"))
+with open("summary", "w") as file:
+    json.dump([summary.cases, summary.errored], file)
+print("printed")
+"""
+
+
+@pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.startswith(("close", "detach"))])
+def test_so_it_does_without_the_command_line(attack: str, tmp_path: Path) -> None:
+    (tmp_path / "attacker.py").write_text(AGENT.replace("ATTACK", ATTACKS[attack]))
+    command = [sys.executable, "-c", ALONE]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done
+    assert json.loads((tmp_path / "summary").read_text()) == [4, 1]
+    assert done.stdout == "printed\n", done
 
 
 def test_folder_and_signals_are_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,10 @@ def test_a_significant_regression_fails(misstep: Command, tmp_path: Path) -> Non
     compared = json.loads(misstep("compare", first, latest(misstep), "--json").out)
     assert compared["lost"] == told["lost"]
     assert compared["pairing"]["p"] == told["p"]
+    last = worse.err.splitlines()[-1]
+    assert last.startswith(f"--baseline {first} failed: ")
+    assert f"worse than baseline {first}" in last
+    assert f"{len(told['lost'])} lost, {len(told['won'])} won of 60 cases in common" in last
 
 
 def test_an_improvement_passes_and_says_so(misstep: Command) -> None:

@@ -12,14 +12,16 @@ import termios
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from misstep.cli.display import LiveDisplay, NoDisplay, PlainDisplay, make_display
-from misstep.core.event import CaseFinished, Notice, RunStarted
+from misstep.core.event import CaseFinished, FindingMade, Notice, RunStarted
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.transcript import Transcript
 from misstep.core.verdict import Verdict
 from misstep.planning.synthesis.suite import Suite, make_case
+from tests.report.test_findings import FINDING
 
 CASE = make_case(Suite(0, 3, 3), 0)
 NEVER = 0.0001  # redraws a second
@@ -77,6 +79,20 @@ def test_the_bar_goes_on_where_an_earlier_sitting_ended() -> None:
         display(finished(False))
     assert "run r1: 10 cases, 7 of them done before" in stream.plainly
     assert "8/10 passed 6  failed 1  errored 1" in stream.plainly
+
+
+@pytest.mark.parametrize("kind", [LiveDisplay, PlainDisplay])
+def test_a_finding_that_nobody_has_replayed_yet_is_told_as_unconfirmed(
+    kind: type[LiveDisplay] | type[PlainDisplay],
+) -> None:
+    stream = Watched()
+    with kind(stream) as display:
+        display(RunStarted("r1", 2, {}, unit="tool"))
+        display(FindingMade("r1", structs.replace(FINDING, replayed=0, reproduced=0)))
+        display(FindingMade("r1", structs.replace(FINDING, tool="other", replayed=3)))
+    first, second = [line for line in stream.plainly.splitlines() if "UnicodeEncodeError" in line]
+    assert first.rstrip().endswith("after 17 calls (unconfirmed)")
+    assert second.rstrip().endswith("after 17 calls")
 
 
 def test_a_log_gets_about_ten_lines() -> None:

@@ -1,120 +1,176 @@
-"""One odd value anywhere in a store: no command breaks, and all other runs are listed."""
+"""Odd values anywhere in a store: no command breaks, and all other runs are listed.
+
+A store holds a run for every odd value in every column, and healthy ones between them.
+"""
 
 import json
-import shutil
+import math
 import sqlite3
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
 
-import pytest
+import msgspec
+import psycopg
+import sqlalchemy as sa
 from starlette.testclient import TestClient
 
+from misstep.core.label import Label
 from misstep.core.settings import Settings
-from misstep.store.schema import metadata
+from misstep.store.checked import Document, Real, Text
+from misstep.store.location import find_database
+from misstep.store.runs import Store
+from misstep.store.schema import labels, metadata, outcomes, records, runs, sittings, tool_reports
 from misstep.web.site import site
 from tests.cli.conftest import Command
+from tests.postgresql import conninfo
+from tests.report.test_findings import REPORT
 from tests.store.samples import outcome
-from tests.web.stored import keep_every_kind, keep_outcomes
+from tests.web.stored import keep_outcomes, keep_reports
 
-ODD = (None, -1, 10**12, float("inf"), "../odd", b"\xff\xfe", b"[]", b'{"run":7,"verb":"odd","agent":[]}')
-COLUMNS = [
-    f"{table.name}.{column.name}"
-    for table in metadata.sorted_tables
-    if table.name != "alembic_version"
-    for column in table.columns
-]
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("original") / "store.db"
-    settings = Settings(store=str(path))
-    keep_every_kind(settings)
-    keep_outcomes(settings.overlay({"agent": "sim:greedy"}), [outcome(1), outcome(2, "failed", "order")], 5)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode = DELETE")
-    return path
+ODD: tuple[Any, ...] = (
+    *(None, -1, 0, 10**12, 2**63 - 1, 1e300, math.inf, -math.inf, math.nan),
+    *("", "../odd", "passed", "unknown", "\x1b[31m"),
+    *(b"", b"\xff\xfe", b"{", b"[]", b'{"run":7,"verb":"odd","agent":[]}'),
+)
+TABLES = {table.name: table for table in metadata.sorted_tables if table.name != "alembic_version"}
+COLUMNS = [(name, column.name) for name, table in TABLES.items() for column in table.columns]
+AT_ONCE = 50  # runs on a page
 
 
-def spoil(path: Path, table: str, column: str, row: int, value: object) -> bool:
-    """Whether the database takes the value."""
-    with closing(sqlite3.connect(path)) as connection:
-        try:
-            connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (value, row))
-            connection.commit()
-        except (sqlite3.IntegrityError, OverflowError):
-            return False
-    return True
+class Made(msgspec.Struct):
+    """A store: the ids of its healthy runs, and of the odd ones with what is odd about them."""
+
+    location: str
+    healthy: list[str]
+    odd: dict[str, tuple[str, str, Any]]
 
 
-def rows_of(path: Path, table: str) -> list[int]:
-    """The first row and the last."""
-    with closing(sqlite3.connect(path)) as connection:
-        found = [row for (row,) in connection.execute(f"SELECT rowid FROM {table} ORDER BY rowid")]
-    return list(dict.fromkeys([found[0], found[-1]])) if found else []
+def templates(location: str) -> dict[str, int]:
+    """The numbers of an unfinished run on plans and one on tools, from which others are copied."""
+    settings = Settings(store=location, agent="sim:greedy")
+    planned = keep_outcomes(settings, [outcome(1), outcome(2, "failed", "order")], 5)
+    fuzzed = keep_reports(settings, "fuzz", REPORT.tools[:1])
+    with Store(location) as store:
+        for run in (planned, fuzzed):
+            store.keep_label(run, Label("item", "labeller", True, 1.0))
+        with store._database.engine.begin() as connection:
+            found = dict(tuple(row) for row in connection.execute(sa.select(runs.c.id, runs.c.number)))
+    return {"plans": found[planned], "tools": found[fuzzed]}
 
 
-@pytest.mark.parametrize("place", COLUMNS)
-def test_no_odd_value_takes_a_list_down(place: str, original: Path, misstep: Command, tmp_path: Path) -> None:
-    table, column = place.split(".")
-    path = tmp_path / "store.db"
-    runs = [line["run"] for line in _listed(misstep, original)["runs"]]
-    for row in rows_of(original, table):
-        for value in ODD:
-            shutil.copy(original, path)
-            if not spoil(path, table, column, row, value):
-                continue
-            told = (place, row, value if not isinstance(value, bytes) else value[:20])
-            listed = _listed(misstep, path)
-            readable = [line["run"] for line in listed["runs"]]
-            assert len(readable) + len(listed["damaged"]) == len(runs), told
-            assert len(set(runs) - set(readable)) <= 1, told
-            pages = TestClient(site(Settings(store=str(path)), lambda: False))
-            page = pages.get("/")
-            assert page.status_code == 200, told
-            assert all(run in page.text for run in readable), told
-            for each in listed["damaged"]:
-                assert "is damaged" in page.text, told
-                assert each["why"], told
+def copy_run(connection: sa.Connection, template: int, name: str) -> dict[str, int]:
+    """Another run like the template; of each table, the number of a row of it."""
+    (row,) = connection.execute(sa.select(runs).where(runs.c.number == template)).mappings()
+    fresh = {key: value for key, value in row.items() if key != "number"} | {"id": name}
+    number = connection.scalar(runs.insert().returning(runs.c.number), fresh)
+    made = {"runs": int(number or 0)}
+    for table in (outcomes, tool_reports, labels, sittings):
+        for each in list(
+            connection.execute(
+                sa.select(table).where(table.c.run == template).order_by(table.c.number)
+            ).mappings()
+        ):
+            fresh = {key: value for key, value in each.items() if key != "number"} | {"run": number}
+            made[table.name] = connection.scalar(table.insert().returning(table.c.number), fresh) or 0
+            if table is outcomes:
+                kept = sa.select(records.c.document).where(records.c.outcome == each["number"])
+                document = connection.scalar(kept)
+                connection.execute(records.insert(), {"outcome": made["outcomes"], "document": document})
+                made["records"] = made["outcomes"]
+    return made
 
 
-def _listed(misstep: Command, path: Path) -> dict[str, list[dict[str, str]]]:
-    result = misstep("runs", "--json", "--store", str(path))
+@contextmanager
+def careless(location: str) -> Iterator[Any]:
+    """A connection that checks no references, with which rows are spoilt one by one."""
+    if location.startswith("postgresql"):
+        with psycopg.connect(conninfo(location), autocommit=True) as connection:
+            connection.execute("SET search_path = misstep")
+            connection.execute("SET session_replication_role = replica")
+            yield lambda query, value, at: connection.execute(query.replace("?", "%s"), (value, at))
+    else:
+        with closing(sqlite3.connect(location, isolation_level=None)) as file:
+            file.execute("PRAGMA synchronous = OFF")
+            yield lambda query, value, at: file.execute(query, (value, at))
+
+
+def make(location: str, values_of: Callable[[Any], Sequence[Any]]) -> Made:
+    known, found = templates(location), Made(location, [], {})
+    database = find_database(location)
+    database.prepare(create=False)
+    rows = list[tuple[str, str, str, Any, dict[str, int]]]()
+    with database.engine.begin() as connection:
+        for table, column in COLUMNS:
+            for value in values_of(TABLES[table].c[column].type):
+                name = f"odd{len(rows):04}"
+                kind = "tools" if table in ("tool_reports", "labels") else "plans"
+                rows.append((name, table, column, value, copy_run(connection, known[kind], name)))
+            found.healthy.append(f"fine{len(found.healthy):04}")
+            copy_run(connection, known["plans"], found.healthy[-1])
+    database.engine.dispose()
+    with careless(location) as execute:
+        for name, table, column, value, numbers in rows:
+            key = "outcome" if table == "records" else "number"
+            try:
+                execute(f"UPDATE {table} SET {column} = ? WHERE {key} = ?", value, numbers[table])
+                found.odd[name] = (table, column, value)
+            except (sqlite3.Error, OverflowError, psycopg.Error):
+                found.healthy.append(name)  # the database takes no such value
+    return found
+
+
+def fitting(kind: Any) -> Sequence[Any]:
+    """A value that is of the column's type, and is none that misstep writes."""
+    found = {Document: b"{", Real: math.inf, Text: "odd"}
+    return [found[type(kind)]] if type(kind) in found else []
+
+
+def unfit(kind: Any) -> Sequence[Any]:
+    """A value of another type, which SQLite takes all the same."""
+    return [{Document: "odd", Real: b"{", Text: math.inf}.get(type(kind), "odd")]
+
+
+def test_no_odd_value_takes_a_list_down(store_location: str, misstep: Command) -> None:
+    made = make(store_location, lambda _: ODD)
+    assert len(made.odd) > (250 if store_location.startswith("postgresql") else 500)
+    result = misstep("runs", "--json", "--store", store_location)
     assert result.code == 0, result
-    parsed: dict[str, list[dict[str, str]]] = json.loads(result.out)
-    return parsed
+    told = json.loads(result.out)
+    listed, damaged = [line["run"] for line in told["runs"]], [line["id"] for line in told["damaged"]]
+    assert not {*made.healthy} - {*listed}
+    assert len(listed) + len(damaged) == len(made.healthy) + len(made.odd) + 2
+    assert all(line["why"] for line in told["damaged"])
+    assert len(damaged) > 30
+    assert misstep("runs", "--most", "2000", "--store", store_location).code == 0
+    pages = TestClient(site(Settings(store=store_location), lambda: False))
+    shown = ""
+    for number in range(1, 2 + (len(listed) + len(damaged)) // AT_ONCE):
+        page = pages.get(f"/?page={number}")
+        assert page.status_code == 200, number
+        shown += page.text
+    assert not [run for run in made.healthy if f"/runs/{run}" not in shown]
+    assert shown.count("is damaged") >= len(damaged)
 
 
-@pytest.mark.parametrize("place", COLUMNS)
-def test_no_odd_value_ends_a_command_in_a_traceback(
-    place: str, original: Path, misstep: Command, tmp_path: Path
-) -> None:
-    """Each command on the run that the row belongs to, or on all of them."""
-    table, column = place.split(".")
-    path = tmp_path / "store.db"
-    odd = (b"{", "odd", float("inf"))
-    first, second = [line["run"] for line in _listed(misstep, original)["runs"]][-2:]
-    tested = second
-    for value in odd:
-        shutil.copy(original, path)
-        if not spoil(
-            path, table, column, rows_of(original, table)[0] if rows_of(original, table) else 1, value
-        ):
-            continue
-        pages = TestClient(site(Settings(store=str(path)), lambda: False), raise_server_exceptions=True)
-        for command in (
-            ("runs",),
-            ("show", tested),
-            ("report", tested, "--report", "html,json,md"),
-            ("compare", tested, first),
-            ("export", tested, "--format", "csv", "--out", "out.csv"),
-        ):
-            result = misstep(*command, "--store", str(path))
-            assert result.code in (0, 1, 2), (place, value, command, result)
-            assert "Traceback" not in result.err
+def test_no_odd_value_ends_a_command_in_a_traceback(store_location: str, misstep: Command) -> None:
+    made = make(store_location, fitting if store_location.startswith("postgresql") else unfit)
+    pages = TestClient(site(Settings(store=store_location), lambda: False), raise_server_exceptions=True)
+    first = made.healthy[0]
+    for run, about in made.odd.items():
+        more = (
+            ("report", run, "--report", "html,json,md"),
+            ("compare", run, first),
+            ("export", run, "--format", "csv", "--out", "out.csv"),
+        )
+        # What is done with the values is the same for both databases.
+        for command in (("show", run), *(() if store_location.startswith("postgresql") else more)):
+            result = misstep(*command, "--store", store_location)
+            assert result.code in (0, 1, 2), (about, command, result)
+            assert "Traceback" not in result.err, (about, command, result)
         for address in (
-            f"/runs/{tested}",
-            f"/runs/{tested}/data/cases.json",
-            f"/compare?first={tested}&second={first}",
+            f"/runs/{run}",
+            f"/runs/{run}/data/cases.json",
+            f"/compare?first={run}&second={first}",
         ):
-            assert pages.get(address).status_code in (200, 400, 404, 503), (place, value, address)
+            assert pages.get(address).status_code in (200, 400, 404, 503), (about, address)

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from misstep.api.costs import may_price
 from misstep.api.models import price_agent
 from misstep.api.repeats import flaky_cases
 from misstep.api.staging import moves_of
@@ -103,7 +104,7 @@ class _Teller(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, store: Store, settings: Settings, run: Run) -> "_Teller":
         origin = Origin(run.id, way_to(settings.store))
-        return cls(origin, _price(run.settings), _causes(store, run), flaky_cases(store, run))
+        return cls(origin, _price(run), _causes(store, run), flaky_cases(store, run))
 
     def digest(self, outcome: Outcome) -> Digest:
         found = self.causes.get(outcome.case.id)
@@ -131,8 +132,8 @@ def _causes(store: Store, run: Run) -> dict[str, Diagnosis]:
     return {each.case: each for diagnoses in found for each in diagnoses}
 
 
-def _price(settings: Settings) -> Price | None:
+def _price(run: Run) -> Price | None:
     try:
-        return price_agent(settings)
+        return price_agent(run.settings) if may_price(run) else None
     except UsageError:
         return None  # the list of prices has gone since

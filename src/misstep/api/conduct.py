@@ -15,10 +15,10 @@ from misstep.api.crew import employ
 from misstep.api.estimates import estimate_rest, estimate_run, past_runs
 from misstep.api.models import refuse_blind_budget, refuse_secrets
 from misstep.api.places import lasting_path, lasting_tools
-from misstep.api.resumption import find_resumable, new_means
+from misstep.api.resumption import find_resumable, new_means, refuse_unfit
 from misstep.api.sitting import Sitting
 from misstep.api.summaries import summarise
-from misstep.api.trust import OF_AGENTS, refuse_foreign
+from misstep.api.trust import OF_AGENTS
 from misstep.core.agent import Agent
 from misstep.core.campaign import Campaign
 from misstep.core.case import Case
@@ -88,7 +88,7 @@ def go_on(
         run = find_resumable(store, settings.resume, verb)
         if run.summary:
             return run.summary
-        refuse_foreign(settings, run, OF_AGENTS if agent else ())
+        refuse_unfit(settings, run, OF_AGENTS if agent else ())
         began_on = run.settings.on
         run = msgspec.structs.replace(run, settings=run.settings.overlay(new_means(settings)))
         refuse_blind_budget(run.settings)

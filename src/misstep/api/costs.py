@@ -8,6 +8,8 @@ from misstep.core.spending import AGENT
 from misstep.core.transcript import Usage
 from misstep.errors import UsageError
 from misstep.models.prices import find_price
+from misstep.store.runs import Run
+from misstep.store.trust import is_trusted
 
 
 def price_of(settings: Settings) -> Callable[[str, Usage], float | None]:
@@ -25,6 +27,17 @@ def price_of(settings: Settings) -> Callable[[str, Usage], float | None]:
         return price.of(usage) if price else None
 
     return cost
+
+
+def may_price(run: Run) -> bool:
+    """Whether the run's own list of prices may be read. One that only a store from elsewhere names may not:
+    then what the run cost is not known."""
+    return not run.settings.prices or is_trusted(run)
+
+
+def cost_of_run(run: Run, usage: Mapping[str, Usage]) -> float | None:
+    """What the tokens of a stored run cost, where that may be known."""
+    return cost_of(run.settings, usage) if may_price(run) else None
 
 
 def cost_of(settings: Settings, usage: Mapping[str, Usage]) -> float | None:

@@ -17,6 +17,7 @@ from misstep.api.places import lasting_places, lasting_specs
 from misstep.api.resumption import take_up
 from misstep.api.summaries import summarise_sets
 from misstep.api.tool_sitting import ToolSitting
+from misstep.api.trust import refuse_foreign_calls
 from misstep.api.workbenches import Workbenches
 from misstep.api.workers import Workers, stopping
 from misstep.core.crosstalk import CrosstalkReport, Group, GroupReport, offered_beside
@@ -38,7 +39,9 @@ def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listene
     prompts = _refuse_early(settings)
     if settings.from_run:
         with Store(settings.store) as store:
-            settings = settings.overlay({"from_run": find_maker(store, settings.from_run).id})
+            maker = find_maker(store, settings.from_run)
+            refuse_foreign_calls(settings, maker)
+            settings = settings.overlay({"from_run": maker.id})
     own = lasting_specs(specs)
     with Workbenches(settings) as benches:
         tools = _Tools(benches, own)

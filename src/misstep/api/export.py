@@ -12,6 +12,7 @@ from typing import Literal
 
 from misstep.api.examples import instructions_of, sorted_part
 from misstep.api.planned import find_planned
+from misstep.api.trust import refuse_foreign_prompt
 from misstep.core.export import Exported, LeftOut, Training
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
@@ -43,6 +44,7 @@ class Export:
         with Store(self._settings.store) as store:
             run = find_planned(store, self._name, OTHERWISE)
             self._name = run.id
+            refuse_foreign_prompt(self._settings, run)
             verdicts = store.tally(run.id).verdicts
             self._left_out["errored"] = verdicts["errored"]
             self._left_out["inconclusive"] = verdicts["inconclusive"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from misstep.api.costs import price_of
+from misstep.api.costs import may_price, price_of
 from misstep.api.models import model_name
 from misstep.core.benchmark import TaskReport
 from misstep.core.consistency import ConsistencyReport
@@ -27,7 +27,8 @@ class Table(msgspec.Struct, frozen=True):
 def table_of(store: Store, name: str) -> Table:
     """The rows come while the store is open."""
     run = store.find_run(name)
-    subject = Subject(run.id, run.settings.agent, model_name(run.settings), price_of(run.settings))
+    price = price_of(run.settings) if may_price(run) else lambda *_: None
+    subject = Subject(run.id, run.settings.agent, model_name(run.settings), price)
     verb = run.purpose.verb
     if verb == "fuzz":
         reports = store.tool_reports(run.id)

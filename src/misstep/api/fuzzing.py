@@ -16,6 +16,7 @@ from misstep.api.resumption import take_up
 from misstep.api.summaries import summarise_tools
 from misstep.api.targets import Target, find_targets
 from misstep.api.tool_sitting import ToolSitting
+from misstep.api.trust import refuse_foreign_calls
 from misstep.api.workbenches import Workbenches
 from misstep.core.descriptions import read_text
 from misstep.core.event import Event, FindingMade, Listener, Notice, ToolFinished
@@ -39,7 +40,9 @@ def fuzz_tools(
     prompts = _refuse_early(settings)
     if settings.from_run:
         with Store(settings.store) as store:
-            settings = settings.overlay({"from_run": find_keeper(store, settings.from_run).id})
+            keeper = find_keeper(store, settings.from_run)
+            refuse_foreign_calls(settings, keeper)
+            settings = settings.overlay({"from_run": keeper.id})
     own = lasting_specs(specs)
     with Workbenches(settings) as benches:
         targets = _find_targets(benches, own, settings)

@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
 
 from misstep.core.finding import ToolReport
 from misstep.core.purpose import Purpose
 from misstep.core.tool import Invocation
-from misstep.errors import UsageError
+from misstep.errors import StoreError, UsageError
 from misstep.store.runs import Run, Store
 
 
@@ -39,7 +42,15 @@ def find_keeper(store: Store, name: str) -> Run:
 
 def find_keepsakes(store: Store, name: str) -> Keepsakes:
     """What the run with this name has left; nothing without a name."""
-    return Keepsakes(store.tool_reports(find_keeper(store, name).id)) if name else Keepsakes()
+    if not name:
+        return Keepsakes()
+    run = find_keeper(store, name).id
+    try:
+        return Keepsakes(store.tool_reports(run))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(
+            f"run {run} is damaged", f"calls that it kept: {error}", where=store.location
+        ) from error
 
 
 def _written(calls: Sequence[Invocation]) -> str:
@@ -47,5 +58,12 @@ def _written(calls: Sequence[Invocation]) -> str:
     return json.dumps([{"tool": call.tool, "arguments": json.loads(call.arguments)} for call in calls])
 
 
+class _Kept(msgspec.Struct):
+    """A call of a corpus."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
 def _tools_of(text: str) -> set[str]:
-    return {call["tool"] for call in json.loads(text)}
+    return {call.tool for call in msgspec.json.decode(text, type=list[_Kept])}

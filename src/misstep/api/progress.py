@@ -7,7 +7,7 @@ import msgspec
 
 from misstep.api.budgets import pricing
 from misstep.api.runs import is_live, summary_of
-from misstep.api.summaries import summarise
+from misstep.api.summaries import summarise_stored
 from misstep.core.pace import Pace
 from misstep.core.purpose import BENCHMARKS, ON_TOOLS, UNITS
 from misstep.core.settings import Settings
@@ -72,7 +72,7 @@ class Watch:
         if run.purpose.verb not in (*ON_TOOLS, *BENCHMARKS):
             news, self._last = store.tally_since(run.id, self._last)
             self._tally += news
-            return summarise(self._tally, run.id, run.settings)
+            return summarise_stored(self._tally, run)
         if self._summary is None or self._summary.cases != run.done:
             self._summary = summary_of(store, run)
         return self._summary

@@ -1,5 +1,6 @@
 """Runs that were stopped, to be gone on with."""
 
+from collections.abc import Collection
 from typing import Any
 
 from msgspec import structs
@@ -30,22 +31,30 @@ def find_resumable(store: Store, name: str, verb: Verb) -> Run:
         return run
     if store.is_held(run.id):
         raise going_on(run.id, store.holder(run.id))
+    return run
+
+
+def refuse_unfit(settings: Settings, run: Run, given: Collection[str] = ()) -> None:
+    """Raise a `UsageError` where a run that is to be resumed comes from elsewhere (`given` are settings whose
+    value comes from the user instead), or where the descriptions of its tools have changed."""
+    refuse_foreign(settings, run, given)
     if read_text(run.settings.descriptions) != run.purpose.descriptions:
         hint = "put back what it said when the run began, or start the run again"
         raise UsageError(f"has changed since run {run.id} began", hint, where=run.settings.descriptions)
-    return run
 
 
 def take_up(store: Store, settings: Settings, verb: Verb) -> Run:
     """The run to be resumed, under the settings it was started with but for its new means."""
     run = find_resumable(store, settings.resume, verb)
     if run.summary:
-        return run
-    refuse_foreign(settings, run)
+        return structs.replace(run, settings=run.settings.overlay({"trust_store": settings.trust_store}))
+    refuse_unfit(settings, run)
     return structs.replace(run, settings=run.settings.overlay(new_means(settings)))
 
 
 def new_means(settings: Settings) -> dict[str, Any]:
-    """What may differ from when the run was started: how much it may use, if that is said, and where."""
+    """What may differ from when the run was started: how much it may use, if that is said, where, and
+    whether the user trusts the store."""
     said = {name: value for name in MEANS if (value := getattr(settings, name)) is not None}
-    return {**said, "on": settings.on, "ray_address": settings.ray_address}
+    place = {"on": settings.on, "ray_address": settings.ray_address}
+    return {**said, **place, "trust_store": settings.trust_store}

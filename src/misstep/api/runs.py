@@ -5,7 +5,7 @@ from itertools import islice
 
 import msgspec
 
-from misstep.api.summaries import summarise, summarise_sets, summarise_tasks, summarise_tools
+from misstep.api.summaries import summarise_sets, summarise_stored, summarise_tasks, summarise_tools
 from misstep.core.benchmark import TaskReport
 from misstep.core.case import Case
 from misstep.core.consistency import ConsistencyReport
@@ -16,7 +16,7 @@ from misstep.core.outcome import Outcome
 from misstep.core.purpose import BENCHMARKS
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
-from misstep.errors import StoreError
+from misstep.errors import StoreError, UsageError
 from misstep.planning.difficulty import measure
 from misstep.store.runs import DamagedRun, Run, Store
 
@@ -70,7 +70,7 @@ def _look_at(store: Store, run: Run | DamagedRun) -> Overview | DamagedRun:
         return run
     try:
         return Overview(run, is_live(store, run), summary_of(store, run))
-    except StoreError as error:
+    except (StoreError, UsageError) as error:
         return DamagedRun(run.id, "; ".join(error.hints) or error.message)
 
 
@@ -116,7 +116,7 @@ def _summary_so_far(store: Store, run: Run) -> Summary:
         return summarise_tasks(run, store.tool_documents(run.id, TaskReport))
     if run.purpose.verb == "fuzz":
         return summarise_tools(run, store.tool_reports(run.id))
-    return summarise(store.tally(run.id), run.id, run.settings)
+    return summarise_stored(store.tally(run.id), run)
 
 
 def is_live(store: Store, run: Run) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from misstep.api.budgets import hides_tokens
-from misstep.api.costs import cost_of
+from misstep.api.costs import cost_of_run, may_price
 from misstep.api.models import model_name, price_agent
 from misstep.core.benchmark import TaskReport
 from misstep.core.consistency import ConsistencyReport
@@ -23,6 +23,12 @@ from misstep.store.runs import Run
 
 def summarise(tally: Tally, run: str, settings: Settings) -> Summary:
     return tally.summary(run, settings.agent, model_name(settings), _cost(tally, settings))
+
+
+def summarise_stored(tally: Tally, run: Run) -> Summary:
+    """What a stored run has come to."""
+    usd = _cost(tally, run.settings) if may_price(run) else None
+    return tally.summary(run.id, run.settings.agent, model_name(run.settings), usd)
 
 
 def summarise_tools(run: Run, reports: Sequence[ToolReport]) -> Summary:
@@ -73,7 +79,7 @@ def summarise_tasks(run: Run, reports: Sequence[TaskReport]) -> Summary:
 
 def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent, has_model: bool) -> Summary:
     passed, judged = verdicts["passed"], verdicts["passed"] + verdicts["failed"]
-    unpriced = has_model and price_agent(run.settings) is None
+    unpriced = has_model and (not may_price(run) or price_agent(run.settings) is None)
     return Summary(
         run=run.id,
         agent=run.settings.agent if run.purpose.verb in BENCHMARKS else ", ".join(run.purpose.tools),
@@ -87,7 +93,7 @@ def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent,
         baselines=None,
         calls=spent.calls,
         tokens=sum(spent.usage.values(), Usage()),
-        usd=None if unpriced else cost_of(run.settings, spent.usage),
+        usd=None if unpriced else cost_of_run(run, spent.usage),
         seconds=round(spent.seconds, 3),
     )
 

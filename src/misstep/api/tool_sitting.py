@@ -6,6 +6,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import Generic, TypeAlias, TypeVar
 
+from msgspec import structs
+
 from misstep.api.allowance import Allowance
 from misstep.api.budgets import FLAGS, pricing, spent_of
 from misstep.api.masking import mask_error, masked
@@ -46,7 +48,8 @@ class ToolSitting(Generic[R]):
         summarise: Summarise[R],
         gates: Gates | None = None,
     ) -> None:
-        self.run = run
+        # It has been started here, or may be resumed: prices that it names may be read.
+        self.run = structs.replace(run, settings=run.settings.overlay({"trust_store": True}))
         budget, spent, price = run.settings.budget, store.spent(run.id), pricing(run.settings)
         self.allowance = Allowance(budget, spent, price, gates=gates)
         self.kept: dict[str, R] = {report.name: report for report in store.tool_documents(run.id, kind)}

@@ -52,9 +52,8 @@ def _listed(spec: str, settings: Settings) -> ToolList:
         skipped = list[str]()
         return ToolList(tuple(read_tools(spec, skipped)), tuple(skipped))
     conditions = conditions_of(settings)
-    # A server may have to be downloaded, and none gets to know more than from any other client.
-    shelter = "none" if serves and settings.sandbox == "auto" else settings.sandbox
-    loaded = read_apart(
-        spec, msgspec.structs.replace(conditions, shelter=shelter, environment=whole_environment(serves))
-    )
+    # Within the sandbox, a server gets no more of the environment than `tool fuzz` gives it.
+    whole = settings.sandbox == "none" or not serves
+    environment = whole_environment(serves) if whole else conditions.environment
+    loaded = read_apart(spec, msgspec.structs.replace(conditions, environment=environment))
     return ToolList(loaded.tools, loaded.skipped, loaded.notes)

@@ -10,7 +10,7 @@ from misstep.core.purpose import Purpose
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.store.runs import Run
-from misstep.store.trust import has_key, is_ours, key_path, named_by
+from misstep.store.trust import has_key, is_trusted, key_path, named_by
 
 TRUST = "--trust-store"
 _HARMLESS = ("agent_args", "model", "model_roles")  # mean nothing without one of the others
@@ -22,6 +22,7 @@ _WORDS = {
     "tools": "tools",
     "model_base_url": "model server",
     "allow_network": "network for tools",
+    "allow_read": "files that tools may read",
 }
 _LONGEST = 200
 
@@ -32,10 +33,22 @@ def refuse_foreign(settings: Settings, run: Run, given: Collection[str] = ()) ->
 
     `given` are settings whose value comes from the user instead.
     """
-    if settings.trust_store or is_ours(run.id, run.settings, run.purpose):
+    if settings.trust_store or is_trusted(run):
         return
     if named := {name: each for name, each in _risky(run).items() if name not in given}:
         raise _foreign(run.id, named)
+
+
+def refuse_foreign_prompt(settings: Settings, run: Run) -> None:
+    """The same for somebody who needs nothing of the run's settings but its prompt template."""
+    refuse_foreign(settings, run, [name for name in _risky(run) if name != "prompt"])
+
+
+def refuse_foreign_calls(settings: Settings, run: Run) -> None:
+    """Raise a `UsageError` where what a run from elsewhere has kept would reach tools without a sandbox."""
+    if settings.sandbox == "none" and not (settings.trust_store or is_trusted(run)):
+        message = f"run {run.id} comes from elsewhere, and what it calls for would be done without a sandbox"
+        raise UsageError(message, "leave out --sandbox none", f"or, if you trust the run, add {TRUST}")
 
 
 def with_agent(settings: Settings, run: Run, has_agent: bool = False) -> Run:
@@ -51,7 +64,8 @@ def with_agent(settings: Settings, run: Run, has_agent: bool = False) -> Run:
     except UsageError as error:
         error.hints = (*error.hints, "or name an agent of your own with --agent")
         raise
-    return structs.replace(run, settings=run.settings.overlay(typed))
+    trusted = {"trust_store": settings.trust_store}
+    return structs.replace(run, settings=run.settings.overlay({**typed, **trusted}))
 
 
 def refuse_other_spec(settings: Settings, run: Run, spec: str) -> None:

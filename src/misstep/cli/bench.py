@@ -23,7 +23,7 @@ from misstep.cli.groups import (
 )
 from misstep.cli.numbers import PORT
 from misstep.cli.options import settings_options
-from misstep.cli.output import hint, ours_alone, point_to_page, print_json_text, to_report
+from misstep.cli.output import hint, ours_alone, point_to_page, print_json_text, quoted, to_report
 from misstep.cli.watching import followed, watched
 from misstep.core.benchmark import Benchmark, BenchmarkReport
 from misstep.core.settings import Settings
@@ -146,7 +146,7 @@ def show_task(settings: Settings, run: str, name: str) -> None:
         return
     console = Console()
     console.print(task_view(task))
-    hint(console, f"again: misstep replay {stored.id}/{task.name}{way_to(settings.store)}")
+    hint(console, f"again: misstep replay {quoted(f'{stored.id}/{task.name}')}{way_to(settings.store)}")
 
 
 def replay_stored(settings: Settings, run: str, name: str) -> int:

@@ -6,7 +6,7 @@ from rich.console import Console
 from misstep.api import comparison as api
 from misstep.api.runs import find_run
 from misstep.cli.options import settings_options
-from misstep.cli.output import hint, print_json, quoted
+from misstep.cli.output import case_words, hint, print_json, quoted
 from misstep.core.comparison import Comparison, TaskComparison
 from misstep.core.settings import Settings
 from misstep.report.comparison import comparison_view
@@ -49,4 +49,4 @@ def _show_cases(console: Console, comparison: Comparison | TaskComparison, place
             names = listed([quoted(case) for case in cases], SHOWN_CASES)
             hint(console, f"only the {which} passed: {names}")
             loser = comparison.second if which == "first" else comparison.first
-            hint(console, f"one in full: misstep show {loser} {quoted(cases[0])}{place}", gap=False)
+            hint(console, f"one in full: misstep show {case_words(loser, cases[0])}{place}", gap=False)

@@ -207,7 +207,8 @@ def _news(event: Event) -> str:
         finding = event.finding
         place = f", {finding.where}" if finding.where else ""
         after = counted(finding.found_after, "call")
-        return plain(f"{finding.tool}: {finding.kind}, {finding.error}{place}, after {after}", 300)
+        doubt = "" if finding.replayed else " (unconfirmed)"
+        return plain(f"{finding.tool}: {finding.kind}, {finding.error}{place}, after {after}{doubt}", 300)
     if isinstance(event, SetJudged) and event.set.verdict == "failed":
         return plain(f"{event.tool}: set {event.set.id} failed, {event.set.why}", 300)
     return plain_lines(event.text) if isinstance(event, Notice) else ""

@@ -8,7 +8,7 @@ from misstep.cli.closing import close_run
 from misstep.cli.groups import ABOUT_TYPED, INQUIRY, RUNNING, TYPED
 from misstep.cli.numbers import MOST
 from misstep.cli.options import settings_options
-from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
+from misstep.cli.output import announce, case_words, hint, print_json, subject, to_report
 from misstep.cli.watching import watched
 from misstep.core.diagnosis import Dissection
 from misstep.core.settings import BUDGETS, Settings
@@ -89,4 +89,4 @@ def show_dissection(console: Console, found: Dissection, most: int, place: str) 
         )
     first = next((failure.case for failure in found.failures if failure.agent_runs), None)
     if first:
-        hint(console, f"as small as can be: misstep plan shrink {found.of} {quoted(first)}{place}")
+        hint(console, f"as small as can be: misstep plan shrink {case_words(found.of, first)}{place}")

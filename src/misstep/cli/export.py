@@ -13,6 +13,7 @@ from misstep.errors import UsageError
 from misstep.report.terminal import counted
 from misstep.store.lines import write_lines
 
+ABOUT_TRUST = "Read the prompt template that only a store from elsewhere names (sft, dpo)."
 _BINARY = ("inspect", "parquet")
 _UNITS = {"csv": "row", "parquet": "row", "inspect": "sample", "otlp": "trace"}
 
@@ -33,7 +34,14 @@ _UNITS = {"csv": "row", "parquet": "row", "inspect": "sample", "otlp": "trace"}
     "--all", "passed_too", is_flag=True, help="Cases that passed as well, by the agent's own calls (sft)."
 )
 @one_shot_option
-@settings_options("otlp_content", "store", "out", "json", about={"otlp_content": "Put messages into spans."})
+@settings_options(
+    "otlp_content",
+    "trust_store",
+    "store",
+    "out",
+    "json",
+    about={"otlp_content": "Put messages into spans.", "trust_store": ABOUT_TRUST},
+)
 def export(settings: Settings, run: str, form: Format, passed_too: bool, one_shot: bool) -> int:
     """Export a run, or training examples from its failures.
 

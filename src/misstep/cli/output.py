@@ -126,6 +126,11 @@ def point_to_page(console: Console, run: str, place: str) -> None:
     hint(console, f"as a page: misstep report {run}{place}")
 
 
+def case_words(run: str, case: str) -> str:
+    """A run and one of its cases as a shell takes them; in one word if the case would look like an option."""
+    return quoted(f"{run}/{case}") if case.startswith("-") else f"{run} {quoted(case)}"
+
+
 def quoted(name: str) -> str:
     """A name from outside as it can be typed into a shell."""
     return shlex.quote(plain(name))

@@ -13,7 +13,7 @@ from misstep.cli.company import refuse_company_in_json, refuse_company_of
 from misstep.cli.groups import COMPANY
 from misstep.cli.numbers import MOST
 from misstep.cli.options import settings_options
-from misstep.cli.output import hint, print_json, quoted
+from misstep.cli.output import case_words, hint, print_json, quoted
 from misstep.core.breakdown import FACETS, Facet
 from misstep.core.outcome import Outcome
 from misstep.core.purpose import BENCHMARKS, ON_TOOLS, UNITS, Verb
@@ -184,7 +184,7 @@ def _show_run(settings: Settings, view: api.RunView, most: int) -> None:
         if hidden:
             all_of_them = hidden + len(view.failures)
             hint(console, f"… and {hidden} more: --most {all_of_them} lists them all", gap=False)
-        hint(console, f"one in full: misstep show {view.run.id} {quoted(view.failures[0].case.id)}{place}")
+        hint(console, f"one in full: misstep show {case_words(view.run.id, view.failures[0].case.id)}{place}")
     if not view.run.summary and not view.live:
         hint(console, f"go on with:  misstep {view.run.purpose.command} --resume {view.run.id}{place}")
 

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, TextIO, cast
 
 from misstep.api.execution import known_secrets
 from misstep.core.secrets import Redactor
+from misstep.core.surroundings import refuse_closing
 from misstep.report.text import plain
 
 SHOWN = 1 << 16  # bytes of what agents print in one run
@@ -139,8 +140,34 @@ def _size(size: float) -> str:
     return f"{size / 1e3:.1f} KB" if size < 1e6 else f"{size / 1e6:,.1f} MB"
 
 
+class Sink(io.RawIOBase):
+    """The end of a drain that agents write to. They share it with us, and can't close it."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def write(self, data: Any, /) -> int:
+        return os.write(self._descriptor, data)
+
+    def close(self) -> None:
+        refuse_closing()
+
+    def __del__(self) -> None:
+        """Nothing to do: it is closed by whoever opened it."""
+
+
 class Led:
-    """A stream that leads to `theirs`; where there is one of `ours`, the main thread gets that."""
+    """A stream that leads to `theirs`; where there is one of `ours`, the main thread gets that.
+
+    Nobody can close it: closing ends the case of the agent that tries to.
+    """
 
     def __init__(self, theirs: TextIO, ours: TextIO | None = None) -> None:
         self.theirs = theirs
@@ -149,6 +176,12 @@ class Led:
     def __getattr__(self, name: str) -> Any:
         main = self.ours and threading.current_thread() is threading.main_thread()
         return getattr(self.ours if main else self.theirs, name)
+
+    def close(self) -> None:
+        refuse_closing()
+
+    def detach(self) -> None:
+        refuse_closing()
 
 
 class Diversion:
@@ -166,21 +199,24 @@ class Diversion:
         self._drain = Drain(self.screen)
         for number in (1, 2):
             os.dup2(self._drain.sink, number)
-        raw = cast(BinaryIO, os.fdopen(self._drain.sink, "wb", buffering=0))
+        raw = cast(BinaryIO, Sink(self._drain.sink))
         self._theirs = io.TextIOWrapper(raw, "utf-8", errors="backslashreplace", write_through=True)
         self._led = Led(self._theirs)
+        self._originals = {"__stdout__": sys.__stdout__, "__stderr__": sys.__stderr__}
         sys.stdout = sys.stderr = cast(TextIO, self._led)
+        vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)
 
     def end(self) -> None:
         """Everything is as it was before."""
         _flush(*self._streams)
         sys.stdout, sys.stderr = self._streams
+        vars(sys).update(self._originals)
         self._led.theirs = sys.stderr  # for those who have kept it, such as loggers
         for number, saved in enumerate(self._saved, 1):
             os.dup2(saved, number)
             os.close(saved)
         self._drain.finish(goes_on=False)
-        self._theirs.close()
+        os.close(self._drain.sink)
         self._end_telling()
         self.screen.close()
 

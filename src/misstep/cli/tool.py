@@ -28,11 +28,12 @@ def tool_group() -> None:
 
 @click.command("list")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
-@settings_options("python", "sandbox", "allow_read", "workspace", "descriptions", "json")
+@settings_options("python", "sandbox", "allow_network", "allow_read", "workspace", "descriptions", "json")
 def list_command(settings: Settings, specs: tuple[str, ...]) -> int:
     """List tools and what they take, without calling any.
 
-    SPEC is file.py:name, package.module:name, mcp:COMMAND, mcp:URL, mcp.json or tools.json.
+    SPEC is file.py:name, package.module:name, mcp:COMMAND, mcp:URL, mcp.json or tools.json. Code and servers
+    start in the same sandbox as for tool fuzz.
     """
     found = list_tools(specs, settings)
     if settings.json:

@@ -35,6 +35,7 @@ _usual: dict[tuple[str, str], Any] = {}
 _builtins: dict[str, Any] = {}
 _copies: dict[int, int] = {}  # of the standard descriptors
 _changes: list[str] = []
+_owner = os.getpid()
 
 
 @contextmanager
@@ -112,13 +113,26 @@ def _reopen(descriptor: int, copy: int) -> None:
         _changes.append(f"descriptor {descriptor}")
     name = ("stdin", "stdout", "stderr")[descriptor]
     stream = getattr(sys, name)
-    if stream is not None and getattr(stream, "closed", False):
+    if stream is not None and _is_closed(stream):
         raw = io.FileIO(descriptor, "r" if descriptor == 0 else "w", closefd=False)
         buffered: Any = io.BufferedReader(raw) if descriptor == 0 else io.BufferedWriter(raw)
         opened = io.TextIOWrapper(buffered, encoding="utf-8", errors="replace", line_buffering=True)
         setattr(sys, name, opened)
         _usual["sys", name] = opened
         _changes.append(f"sys.{name}")
+
+
+def _is_closed(stream: Any) -> bool:
+    try:
+        return bool(getattr(stream, "closed", False))
+    except ValueError:  # it was detached from what it wrote to
+        return True
+
+
+def refuse_closing() -> None:
+    """For streams that an agent shares with us. A process that it has forked may do as it likes."""
+    if os.getpid() == _owner:
+        raise OSError(errno.EBADF, f"the standard streams are misstep's own; {APART}")
 
 
 def _refusals() -> Callable[[], None]:

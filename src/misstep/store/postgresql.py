@@ -1,10 +1,12 @@
 """The store as tables of a PostgreSQL server."""
 
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any
+from weakref import WeakSet
 
 import sqlalchemy as sa
 
@@ -138,7 +140,27 @@ class SessionHold:
         raise going_on(self._run)
 
 
+_connections: WeakSet[Any] = WeakSet()  # of this process
+
+
+def _let_go() -> None:
+    """A forked child shares the connections of its parent, with their locks, until it gives up its copies of
+    their sockets. It must not close a connection, which would tell the server to end the parent's session:
+    something takes the place of each socket that can be written to and closed without consequence."""
+    for connection in list(_connections):
+        with suppress(Exception):  # it is closed already
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, connection.fileno(), inheritable=False)
+            os.close(nowhere)
+    _connections.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
+
 def _configure(connection: Any, _: object) -> None:
+    _connections.add(connection)
     connection.autocommit = True
     connection.execute(_SESSION)
     connection.autocommit = False

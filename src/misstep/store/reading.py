@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
+from misstep.core.consistency import ConsistencyReport, PromptSet
+from misstep.core.finding import Finding, ToolReport
 from misstep.core.purpose import ON_TOOLS, TESTING, Purpose
 from misstep.core.settings import Settings, decode_settings
 from misstep.core.summary import Summary
@@ -19,7 +21,9 @@ from misstep.store.checked import (
     odd,
 )
 
-RUN_ID = re.compile("[0-9a-z]{4,20}")  # nothing that means something in a path or on a command line
+# Nothing that means something in a path or on a command line.
+RUN_ID = re.compile("[0-9a-z]{4,20}")
+PART_ID = re.compile("[0-9a-z]{1,40}")  # of findings and of sets of requests
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -74,6 +78,18 @@ def _run_from(row: sa.Row[Any], connection: sa.Connection) -> Run:
     return Run(run, started, total, done, settings, summary, digest, purpose)
 
 
+def check_parts(document: object) -> None:
+    """Raise an `OddValue` where a document names its parts by anything but ids that misstep makes."""
+    parts: tuple[Finding | PromptSet, ...] = ()
+    if isinstance(document, ToolReport):
+        parts = (*document.findings, *document.unconfirmed)
+    elif isinstance(document, ConsistencyReport):
+        parts = document.sets
+    for part in parts:
+        if not PART_ID.fullmatch(part.id):
+            raise odd(part.id, f"an id that matches {PART_ID.pattern}")
+
+
 def _check_summary(summary: Summary, run: str) -> None:
     if summary.run != run:
         raise odd(summary.run, f"a summary of run {run}")
@@ -86,7 +102,8 @@ def _check_summary(summary: Summary, run: str) -> None:
 
 def _settings(row: Any) -> Settings:
     try:
-        return decode_settings(_said(row, "settings", check_bytes))
+        settings = decode_settings(_said(row, "settings", check_bytes))
+        return msgspec.structs.replace(settings, trust_store=False)  # no store can vouch for itself
     except OddValue:
         raise
     except (ValueError, RecursionError) as error:

@@ -23,7 +23,7 @@ from misstep.store.checked import odd
 from misstep.store.database import Hold
 from misstep.store.location import find_database, shown
 from misstep.store.queries import Dearest
-from misstep.store.reading import DamagedRun, Run, read_run
+from misstep.store.reading import DamagedRun, Run, check_parts, read_run
 from misstep.store.rows import Digest, decode_outcome, decode_spent, encode, fingerprint, key_of
 from misstep.store.schema import outcomes, runs, sittings, tool_reports
 from misstep.store.seat import Seat
@@ -254,7 +254,10 @@ class Store:
         with self._about(run) as (connection, number):
             found = list(connection.scalars(query.where(tool_reports.c.run == number)))
         with self._transactions.explained(run):
-            return [msgspec.json.decode(document, type=kind) for document in found]
+            documents = [msgspec.json.decode(document, type=kind) for document in found]
+            for document in documents:
+                check_parts(document)
+            return documents
 
     def keep_label(self, run: str, label: Label) -> None:
         """Commit what somebody says about an item of the run, in the place of what they said before."""

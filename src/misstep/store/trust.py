@@ -19,6 +19,7 @@ import msgspec
 
 from misstep.core.purpose import Purpose
 from misstep.core.settings import Settings
+from misstep.store.reading import Run
 
 # Settings that name something to execute, import, read or connect to, or that weaken the sandbox. A run that
 # is resumed takes `on` and `ray_address` from its user, never from the store.
@@ -41,6 +42,7 @@ NAMING = (
     "prices",
     "sandbox",
     "allow_network",
+    "allow_read",
 )
 _SIZE = 32  # bytes
 _USUAL = Settings()
@@ -64,6 +66,11 @@ def is_ours(run: str, settings: Settings, purpose: Purpose) -> bool:
     """Whether this user started the run on this machine, and nobody has changed what it names."""
     signature = sign(run, settings, purpose)
     return bool(signature) and hmac.compare_digest(signature, purpose.signature)
+
+
+def is_trusted(run: Run) -> bool:
+    """Whether files that the run names may be read, and what it names executed."""
+    return run.settings.trust_store or is_ours(run.id, run.settings, run.purpose)
 
 
 def has_key() -> bool:

@@ -12,7 +12,7 @@ from misstep.api.benchmarking.arena import Discipline
 from misstep.api.benchmarking.attempting import Attempts
 from misstep.api.benchmarking.disciplines import find_discipline, kinds_of
 from misstep.api.benchmarking.stands import Stands
-from misstep.api.costs import cost_of
+from misstep.api.costs import cost_of_run
 from misstep.api.models import refuse_blind_budget, refuse_secrets
 from misstep.api.places import lasting_places
 from misstep.api.resumption import take_up
@@ -112,7 +112,7 @@ def _view(store: Store, run: Run) -> BenchmarkReport:
         tuple(tasks),
         dict(spent.usage),
         spent.seconds,
-        cost_of(run.settings, spent.usage),
+        cost_of_run(run, spent.usage),
         kinds_of(benchmark),
         run.total,
     )

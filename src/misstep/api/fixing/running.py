@@ -10,7 +10,7 @@ from msgspec import structs
 from misstep.api.benchmarking.agents import check_contestant
 from misstep.api.benchmarking.arena import Discipline
 from misstep.api.company import Company, refuse_missing
-from misstep.api.costs import cost_of
+from misstep.api.costs import cost_of_run
 from misstep.api.fixing.mending import Mender, without_secrets
 from misstep.api.fixing.preparing import Knowledge, discipline_of, prepared
 from misstep.api.fixing.scoring import OnRequests, OnTasks, Scorer
@@ -21,6 +21,7 @@ from misstep.api.resumption import take_up
 from misstep.api.summaries import summarise_sets
 from misstep.api.targets import find_targets
 from misstep.api.tool_sitting import ToolSitting
+from misstep.api.trust import refuse_foreign_calls
 from misstep.api.workbenches import Workbenches
 from misstep.api.workers import stopping
 from misstep.core.descriptions import parse_descriptions, read_text
@@ -31,6 +32,7 @@ from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
+from misstep.store.trust import is_trusted
 from misstep.tooling.asking.prompts import Prompts
 
 
@@ -47,6 +49,8 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
     own = lasting_specs(discipline.tools.get(spec, spec) if discipline else spec for spec in specs)
     with Workbenches(settings) as benches, Store(settings.store, create=not settings.from_run) as store:
         knowledge = Knowledge(store, settings.from_run)
+        if knowledge.run:
+            refuse_foreign_calls(settings, knowledge.run)
         settings = settings.overlay({"from_run": knowledge.run.id if knowledge.run else ""})
         reports = _prepared(benches, own, knowledge, settings)
         refuse_unwritable([report for report, _ in reports] if write else ())
@@ -64,7 +68,7 @@ def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False)
     with Store(settings.store) as store:
         run = take_up(store, settings, "fix")
         if run.summary:
-            return _view(store, run)
+            return _view(store, run, is_trusted(run))
         if write:
             refuse_overridden(run.settings)
         discipline = discipline_of(run.settings)
@@ -79,7 +83,8 @@ def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False)
 def view_fixing(settings: Settings, name: str) -> FixRun:
     """What a stored run has come to so far."""
     with Store(settings.store) as store:
-        return _view(store, store.find_run(name))
+        run = store.find_run(name)
+        return _view(store, run, settings.trust_store or is_trusted(run))
 
 
 def _refuse_stale(store: Store, run: Run, reports: Sequence[FixReport]) -> None:
@@ -133,13 +138,15 @@ def _refuse_namesakes(found: Mapping[str, Sequence[Described]], names: Iterable[
             raise UsageError(message, "words are found by the name of their tool: give one of these only")
 
 
-def _view(store: Store, run: Run) -> FixRun:
+def _view(store: Store, run: Run, trusted: bool) -> FixRun:
     if run.purpose.verb != "fix":
         raise UsageError(f"run {run.id} is not from tool fix, but from {run.purpose.command}")
-    kept = map(without_secrets, store.tool_documents(run.id, FixReport))
+    kept = [without_secrets(report) for report in store.tool_documents(run.id, FixReport)]
+    if not trusted:  # without a digest, the file that a report names is not read
+        kept = [structs.replace(report, digest="") for report in kept]
     reports = sorted(kept, key=lambda report: report.place)
     spent = store.spent(run.id)
-    usd = cost_of(run.settings, spent.usage)
+    usd = cost_of_run(run, spent.usage)
     wordings = parse_descriptions(run.purpose.descriptions, run.settings.descriptions)
     return FixRun(run.id, run.purpose.tools, run.purpose.run, tuple(reports), spent.seconds, usd, wordings)
 
@@ -164,7 +171,7 @@ class _Sitting:
         self._sitting.hold(
             lambda: self._work(benches, prompts, discipline), lambda report: ToolMended(run, report)
         )
-        return _view(self._store, self._run)
+        return _view(self._store, self._run, trusted=True)
 
     def _work(
         self, benches: Workbenches, prompts: Prompts, discipline: Discipline | None

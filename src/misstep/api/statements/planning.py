@@ -1,9 +1,8 @@
 """Outcomes of planning runs as entries of a report."""
 
-import shlex
 from collections.abc import Iterator
 
-from misstep.api.statements.spots import spot_of_name
+from misstep.api.statements.spots import Home, replay
 from misstep.core.diagnosis import Diagnosis
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
@@ -12,21 +11,26 @@ from misstep.core.verdict import Judgement
 from misstep.report.call import written
 from misstep.report.terminal import counted
 from misstep.report.text import plain
-from misstep.store.runs import Run, Store
+from misstep.store.runs import Store
 
 REQUEST = 4_000  # characters
 TEXT = 2_000
 
 
-def cases(settings: Settings, run: Run, place: str, verdict: Judgement | None) -> Iterator[Entry]:
+def cases(settings: Settings, home: Home, verdict: Judgement | None) -> Iterator[Entry]:
     """The cases of a run, a few in memory at a time."""
-    spot = spot_of_name([run.settings.agent], "")
+    spot = spot_of_agent(home)
     with Store(settings.store) as store:
-        for outcome in store.outcomes(run.id, verdict):
-            yield entry_of(outcome, run, place, spot)
+        for outcome in store.outcomes(home.run.id, verdict):
+            yield entry_of(outcome, home, spot)
 
 
-def entry_of(outcome: Outcome, run: Run, place: str, spot: Spot | None) -> Entry:
+def spot_of_agent(home: Home) -> Spot | None:
+    """Where the agent of a run is defined."""
+    return home.spot_of_name([home.run.settings.agent], "")
+
+
+def entry_of(outcome: Outcome, home: Home, spot: Spot | None) -> Entry:
     case, verdict = outcome.case, outcome.verdict
     failed = verdict.verdict == "failed"
     return Entry(
@@ -36,11 +40,11 @@ def entry_of(outcome: Outcome, run: Run, place: str, spot: Spot | None) -> Entry
         verdict=verdict.verdict,
         seconds=outcome.seconds,
         reason="" if failed or verdict.verdict == "passed" else plain(verdict.explanation, TEXT),
-        flaws=(_flaw(outcome, run, place, spot),) if failed else (),
+        flaws=(_flaw(outcome, home, spot),) if failed else (),
     )
 
 
-def _flaw(outcome: Outcome, run: Run, place: str, spot: Spot | None) -> Flaw:
+def _flaw(outcome: Outcome, home: Home, spot: Spot | None) -> Flaw:
     case, verdict = outcome.case, outcome.verdict
     kind = verdict.error or "failed"
     step = f" at step {verdict.step}" if verdict.step else ""
@@ -50,10 +54,10 @@ def _flaw(outcome: Outcome, run: Run, place: str, spot: Spot | None) -> Flaw:
         title=f"{kind}{step}",
         text=plain(verdict.explanation, TEXT),
         identity="\0".join((case.id, kind)),
-        subject=plain(run.settings.agent, 200),
+        subject=plain(home.run.settings.agent, 200),
         misstep=_misstep(outcome),
         details=_details(outcome),
-        replay=replay(run.id, case.id, place),
+        replay=home.replay(case.id),
         spot=spot,
     )
 
@@ -73,12 +77,7 @@ def _details(outcome: Outcome) -> dict[str, str]:
     return {name: text for name, text in told.items() if text}
 
 
-def replay(run: str, part: str, place: str) -> str:
-    """The command that does it once more."""
-    return f"misstep replay {shlex.quote(plain(f'{run}/{part}'))}{place}"
-
-
-def diagnosed(diagnosis: Diagnosis, of: str, agent: str, place: str) -> Entry:
+def diagnosed(diagnosis: Diagnosis, of: str, home: Home) -> Entry:
     """A failure of another run, with its cause."""
     sure = "" if diagnosis.confidence is None else f", {100 * diagnosis.confidence:.0f} % sure"
     guilty = f": {plain(diagnosis.guilty, 200)}" if diagnosis.guilty else ""
@@ -88,8 +87,8 @@ def diagnosed(diagnosis: Diagnosis, of: str, agent: str, place: str) -> Entry:
         title=f"{diagnosis.cause}{guilty}{sure}",
         text=plain(diagnosis.evidence, TEXT),
         identity="\0".join((diagnosis.case, diagnosis.cause)),
-        subject=plain(agent, 200),
-        replay=replay(of, diagnosis.case, place),
-        spot=spot_of_name([agent], ""),
+        subject=plain(home.run.settings.agent, 200),
+        replay=replay(of, diagnosis.case, home.place),
+        spot=spot_of_agent(home),
     )
     return Entry(diagnosis.case, plain(diagnosis.case, 100), diagnosis.cause, "failed", flaws=(flaw,))

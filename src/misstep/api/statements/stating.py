@@ -9,8 +9,8 @@ from misstep.api.dissection import view_dissection
 from misstep.api.masking import masked
 from misstep.api.runs import RunView, view_run
 from misstep.api.shrinking import view_reduction
-from misstep.api.statements.planning import cases, diagnosed, entry_of
-from misstep.api.statements.spots import spot_of_name
+from misstep.api.statements.planning import cases, diagnosed, entry_of, spot_of_agent
+from misstep.api.statements.spots import Home
 from misstep.api.statements.tasks import task_entry
 from misstep.api.statements.tools import crossed, fuzzed, linted, mended, questioned
 from misstep.api.summaries import verdict_on
@@ -30,7 +30,7 @@ from misstep.report.naming import specs_in_short
 from misstep.report.terminal import counted
 from misstep.report.text import plain
 from misstep.store.location import way_to
-from misstep.store.runs import Run, Store
+from misstep.store.runs import Store
 
 T = TypeVar("T", ToolReport, ConsistencyReport, GroupReport, FixReport, TaskReport)
 _UNITS: dict[str, Unit] = {"tools": "tool", "groups": "group", "tasks": "task"}
@@ -40,7 +40,7 @@ def state(settings: Settings, name: str, held: Held | None = None, passed: bool 
     """A stored run, as far as it has come."""
     view = view_run(settings, name, 0)
     run, place = view.run, way_to(settings.store)
-    entries, counts = _entries(settings, view, place)
+    entries, counts = _entries(settings, view, Home(run, place))
     on_tools = run.purpose.verb in ON_TOOLS
     return Statement(
         run=run.id,
@@ -79,58 +79,60 @@ def state_lint(report: LintReport, specs: Sequence[str], passed: bool, seconds: 
     )
 
 
-def _entries(settings: Settings, view: RunView, place: str) -> tuple[Entries, dict[Judgement, int]]:
+def _entries(settings: Settings, view: RunView, home: Home) -> tuple[Entries, dict[Judgement, int]]:
     run = view.run
     if run.purpose.verb in (*ON_TOOLS, *BENCHMARKS, *INQUIRIES):
-        known = [masked(entry) for entry in _few(settings, run, place)]
+        known = [masked(entry) for entry in _few(settings, home)]
         return _of(known), _count(known)
 
     def read(verdict: Judgement | None) -> Iterator[Entry]:
-        return map(masked, cases(settings, run, place, verdict))
+        return map(masked, cases(settings, home, verdict))
 
     return read, {verdict: getattr(view.summary, verdict) for verdict in JUDGEMENTS}
 
 
-def _few(settings: Settings, run: Run, place: str) -> Iterator[Entry]:
+def _few(settings: Settings, home: Home) -> Iterator[Entry]:
     """The entries of runs that have no more of them than fit into memory."""
+    run = home.run
     if run.purpose.verb == "dissect":
         found = view_dissection(settings, run.id)
-        yield from (diagnosed(each, found.of, run.settings.agent, place) for each in found.failures)
+        yield from (diagnosed(each, found.of, home) for each in found.failures)
     elif run.purpose.verb == "shrink":
-        yield from _shrunk(settings, run, place)
+        yield from _shrunk(settings, home)
     else:
         with Store(settings.store) as store:
-            yield from _tested(store, run, place)
+            yield from _tested(store, home)
 
 
-def _shrunk(settings: Settings, run: Run, place: str) -> Iterator[Entry]:
-    found = view_reduction(settings, run.id)
+def _shrunk(settings: Settings, home: Home) -> Iterator[Entry]:
+    found = view_reduction(settings, home.run.id)
     if found and found.outcome:
-        yield entry_of(found.outcome, run, place, spot_of_name([run.settings.agent], ""))
+        yield entry_of(found.outcome, home, spot_of_agent(home))
     elif found:
         verdict: Judgement = "passed" if found.tried else "inconclusive"
         yield Entry(found.case.id, found.case.id, found.case.topic, verdict, reason=found.complaint)
 
 
-def _tested(store: Store, run: Run, place: str) -> Iterable[Entry]:
+def _tested(store: Store, home: Home) -> Iterable[Entry]:
+    run = home.run
     specs = list(run.purpose.tools)
     match run.purpose.verb:
         case "fuzz":
             reports = _weightiest_first(_ordered(store.tool_documents(run.id, ToolReport)))
             found = causes_of(finding for each in reports for finding in each.findings)
             causes = {cause.id: cause for cause in found}
-            return [fuzzed(each, verdict_on(each), run.id, place, causes) for each in reports]
+            return [fuzzed(each, verdict_on(each), home, causes) for each in reports]
         case "consistency":
             sets = store.tool_documents(run.id, ConsistencyReport)
-            return [questioned(each, specs, run.id, place) for each in _ordered(sets)]
+            return [questioned(each, specs, home) for each in _ordered(sets)]
         case "crosstalk":
             groups = store.tool_documents(run.id, GroupReport)
-            return [crossed(each, specs, place, run.id) for each in _ordered(groups)]
+            return [crossed(each, specs, home) for each in _ordered(groups)]
         case "fix":
-            return [mended(each, run.id, place) for each in _ordered(store.tool_documents(run.id, FixReport))]
+            return [mended(each, home) for each in _ordered(store.tool_documents(run.id, FixReport))]
         case _:
             tasks = store.tool_documents(run.id, TaskReport)
-            return [task_entry(each, run.settings, run.id, place) for each in _ordered(tasks)]
+            return [task_entry(each, home) for each in _ordered(tasks)]
 
 
 def _ordered(reports: list[T]) -> list[T]:

@@ -1,9 +1,8 @@
 """Tasks of a benchmark as entries of a report."""
 
-from misstep.api.statements.planning import replay
-from misstep.api.statements.spots import spot_of_name
+from misstep.api.statements.planning import spot_of_agent
+from misstep.api.statements.spots import Home
 from misstep.core.benchmark import TaskReport
-from misstep.core.settings import Settings
 from misstep.core.statement import Entry, Flaw
 from misstep.report.findings import written_call
 from misstep.report.text import plain
@@ -12,7 +11,7 @@ TEXT = 2_000  # characters
 MOST_CALLS = 20
 
 
-def task_entry(task: TaskReport, settings: Settings, run: str, place: str) -> Entry:
+def task_entry(task: TaskReport, home: Home) -> Entry:
     failed = task.verdict == "failed"
     why = "\n".join(plain(line, TEXT) for line in task.why)
     return Entry(
@@ -22,11 +21,11 @@ def task_entry(task: TaskReport, settings: Settings, run: str, place: str) -> En
         verdict=task.verdict,
         seconds=task.seconds,
         reason="" if failed or task.verdict == "passed" else (why or plain("; ".join(task.notes), TEXT)),
-        flaws=(_flaw(task, settings, run, place, why),) if failed else (),
+        flaws=(_flaw(task, home, why),) if failed else (),
     )
 
 
-def _flaw(task: TaskReport, settings: Settings, run: str, place: str, why: str) -> Flaw:
+def _flaw(task: TaskReport, home: Home, why: str) -> Flaw:
     uses = task.trial.uses if task.trial else ()
     return Flaw(
         id=task.name,
@@ -34,9 +33,9 @@ def _flaw(task: TaskReport, settings: Settings, run: str, place: str, why: str) 
         title=f"{plain(task.kind, 100)} was not done",
         text=why,
         identity=task.name,
-        subject=plain(settings.agent, 200),
+        subject=plain(home.run.settings.agent, 200),
         calls=tuple(written_call(use.call) for use in uses[:MOST_CALLS]),
         details={"request": task.request[:TEXT]},
-        replay=replay(run, task.name, place),
-        spot=spot_of_name([settings.agent], ""),
+        replay=home.replay(task.name),
+        spot=spot_of_agent(home),
     )

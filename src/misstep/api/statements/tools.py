@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from misstep.api.statements.planning import replay
-from misstep.api.statements.spots import spot_of_finding, spot_of_name
+from misstep.api.statements.spots import Home
 from misstep.core.consistency import ConsistencyReport, PromptSet
 from misstep.core.crosstalk import GroupReport
 from misstep.core.finding import Cause, Finding, ToolReport, ranked
@@ -22,21 +21,19 @@ TEXT = 2_000  # characters
 NAME = 200
 
 
-def fuzzed(
-    report: ToolReport, verdict: Judgement, run: str, place: str, causes: Mapping[str, Cause]
-) -> Entry:
+def fuzzed(report: ToolReport, verdict: Judgement, home: Home, causes: Mapping[str, Cause]) -> Entry:
     """A tool with its defects, the weightiest first; `causes` are those of the whole run by their ids."""
     seen = Counter[str]()
     flaws = list[Flaw]()
     for finding in ranked(report.findings):
-        flaws.append(_defect(finding, seen[finding.identity], run, place, causes[finding.cause]))
+        flaws.append(_defect(finding, seen[finding.identity], home, causes[finding.cause]))
         seen[finding.identity] += 1
     untested = [] if report.is_tested else [not_tested(report)]
     reason = "; ".join((*untested, *report.notes)) or "what was put to the agent could not be judged"
     return _entry(report.name, verdict, report.seconds, flaws, reason)
 
 
-def _defect(finding: Finding, number: int, run: str, place: str, cause: Cause) -> Flaw:
+def _defect(finding: Finding, number: int, home: Home, cause: Cause) -> Flaw:
     told = {
         "asked for with": plain(finding.request, TEXT),
         "seen": history(finding),
@@ -51,8 +48,8 @@ def _defect(finding: Finding, number: int, run: str, place: str, cause: Cause) -
         subject=plain(finding.tool, NAME),
         calls=tuple(written_call(call) for call in finding.calls),
         details={name: text for name, text in told.items() if text},
-        replay=replay(run, finding.id, place),
-        spot=spot_of_finding(finding),
+        replay=home.replay(finding.id),
+        spot=home.spot_of_finding(finding),
     )
 
 
@@ -77,14 +74,14 @@ def _remark(remark: Remark, tool: str, spot: Spot | None) -> Flaw:
     )
 
 
-def questioned(report: ConsistencyReport, specs: list[str], run: str, place: str) -> Entry:
-    spot = spot_of_name(specs, report.name)
-    flaws = [_faulty(each, report.name, spot, run, place) for each in report.faulty]
+def questioned(report: ConsistencyReport, specs: list[str], home: Home) -> Entry:
+    spot = home.spot_of_name(specs, report.name)
+    flaws = [_faulty(each, report.name, spot, home) for each in report.faulty]
     reason = "; ".join(report.notes) or "no set of requests could be judged"
     return _entry(report.name, report.verdict, report.seconds, flaws, reason)
 
 
-def _faulty(one: PromptSet, tool: str, spot: Spot | None, run: str, place: str) -> Flaw:
+def _faulty(one: PromptSet, tool: str, spot: Spot | None, home: Home) -> Flaw:
     sides = (("wrong", one.evidence.wrong), ("right", one.evidence.right)) if one.evidence else ()
     told = {
         f"{which} way of asking": plain(f"{side.request} → {side.inputs} → {side.answer}", TEXT)
@@ -99,18 +96,18 @@ def _faulty(one: PromptSet, tool: str, spot: Spot | None, run: str, place: str) 
         identity=one.id,
         subject=plain(tool, NAME),
         details=told,
-        replay=replay(run, one.id, place),
+        replay=home.replay(one.id),
         spot=spot,
     )
 
 
-def crossed(report: GroupReport, specs: list[str], place: str, run: str) -> Entry:
-    flaws = [_activation(trial, report, specs, run, place) for trial in report.activating]
+def crossed(report: GroupReport, specs: list[str], home: Home) -> Entry:
+    flaws = [_activation(trial, report, specs, home) for trial in report.activating]
     reason = report.why or "; ".join(report.notes) or "no request could be judged"
     return _entry(report.name, report.verdict, report.seconds, flaws, reason)
 
 
-def _activation(trial: Trial, report: GroupReport, specs: list[str], run: str, place: str) -> Flaw:
+def _activation(trial: Trial, report: GroupReport, specs: list[str], home: Home) -> Flaw:
     tools = list(dict.fromkeys(plain(use.tool, NAME) for use in trial.uses))
     return Flaw(
         id=report.name,
@@ -120,12 +117,12 @@ def _activation(trial: Trial, report: GroupReport, specs: list[str], run: str, p
         identity="\0".join((report.name, trial.request, *tools)),
         subject=tools[0],
         calls=tuple(written_call(use.call) for use in trial.uses[:5]),
-        replay=f"misstep show {run}{place}",
-        spot=spot_of_name(specs, trial.uses[0].tool),
+        replay=home.show,
+        spot=home.spot_of_name(specs, trial.uses[0].tool),
     )
 
 
-def mended(report: FixReport, run: str, place: str) -> Entry:
+def mended(report: FixReport, home: Home) -> Entry:
     flaw = Flaw(
         id=report.name,
         rule="tool/fix",
@@ -133,7 +130,7 @@ def mended(report: FixReport, run: str, place: str) -> Entry:
         text=f"{counted(len(report.usable), 'description')} tried in place of the tool's own",
         identity=report.name,
         subject=plain(report.tool, NAME),
-        replay=f"misstep show {run}{place}",
+        replay=home.show,
         spot=Spot(report.file, max(1, report.line)) if report.file else None,
     )
     flaws = [flaw] if report.verdict == "failed" else []

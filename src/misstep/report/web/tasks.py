@@ -1,5 +1,6 @@
 """Tasks of a benchmark in a page."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from misstep.core.benchmark import BenchmarkReport, TaskReport
@@ -34,7 +35,7 @@ def tasks(report: BenchmarkReport, place: str) -> Iterator[Markup]:
 
 def _amiss(amiss: Sequence[TaskReport], run: str, place: str) -> Iterator[Markup]:
     for task in amiss[:MOST_TASKS]:
-        yield _task(task, f"misstep replay {run}/{task.name}{place}")
+        yield _task(task, f"misstep replay {shlex.quote(plain(f'{run}/{task.name}'))}{place}")
     if len(amiss) > MOST_TASKS:
         yield element("p", f"… and {len(amiss) - MOST_TASKS:,} more.", class_="dim")
 

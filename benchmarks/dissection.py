@@ -8,7 +8,6 @@ import msgspec
 
 from benchmarks.measure import Effort, Mark, Row
 from misstep.core.campaign import Inquiry
-from misstep.core.case import Case
 from misstep.core.diagnosis import Diagnosis
 from misstep.planning.dissection import pdoctor, sequential
 from tests.quality.labelled import Labelled, Planted, labelled_suite, run
@@ -16,7 +15,7 @@ from tests.quality.labelled import Labelled, Planted, labelled_suite, run
 SEED = 17
 EACH = 4
 
-Method = Callable[[Case], Inquiry[Diagnosis]]
+Method = Callable[[Labelled], Inquiry[Diagnosis]]
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -52,9 +51,9 @@ class Score(msgspec.Struct, frozen=True):
 
 def dissection_rows(effort: Effort) -> Iterator[Row]:
     suite = labelled_suite(effort.times(EACH), SEED)
-    alg_2 = _score(suite, lambda case: pdoctor.dissect(case, 5, SEED))
-    thrifty = _score(suite, lambda case: sequential.investigate(case, 0.7, 16))
-    sure = _score(suite, lambda case: sequential.investigate(case, 0.95, 60))
+    alg_2 = _score(suite, lambda each: pdoctor.dissect(each.case, 5, SEED))
+    thrifty = _score(suite, lambda each: sequential.investigate(each.case, 0.7, 16, each.history))
+    sure = _score(suite, lambda each: sequential.investigate(each.case, 0.95, 60, each.history))
     for name, score in (("Alg. 2, K = 5", alg_2), ("70 % sure", thrifty), ("95 % sure", sure)):
         yield Row(
             f"root causes, {name}", score.right, "% right", f"{len(suite)} failures with planted causes"
@@ -105,7 +104,7 @@ def _score(suite: Sequence[Labelled], method: Method) -> Score:
 
 def _look_into(failure: Labelled, method: Method) -> Finding:
     seconds, began = 0.0, time.process_time()
-    inquiry = method(failure.case)
+    inquiry = method(failure)
     cases = next(inquiry)
     while True:
         seconds += time.process_time() - began

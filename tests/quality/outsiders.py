@@ -56,7 +56,11 @@ def outsiders() -> list[Outsider]:
         ),
         Outsider("checksum of the request", lambda: lambda text, _: crc32(text.encode()) % 2 == 0),
         Outsider("words a multiple of three", lambda: lambda text, _: len(text.split()) % 3 == 0),
-        Outsider("a sentence over 110 characters", lambda: lambda text, _: longest(text) > 110),
+        Outsider(  # nearly all of which are joined ones, so that to name these is no lie
+            "a sentence over 110 characters",
+            lambda: lambda text, _: longest(text) > 110,
+            ("undetermined", "structure"),
+        ),
         Outsider("long and short sentence", lambda: lambda text, _: longest(text) > 2 * shortest(text)),
         Outsider("two phrases, either", lambda: lambda text, _: sum(w in text for w in EITHER) > 1),
         Outsider(

@@ -22,13 +22,13 @@ from misstep.planning.variation.extent import ACTIONS, least_of
 
 # How often to try for a run that bears a cause out; a fault that strikes half the time needs a few.
 _MOST_TRIES = 10
-_MOST_RERUNS = 24
+_MOST_RERUNS = 30
 # From such a confidence on, a cause has to be borne out several times.
 _SURE = 0.9
 _PASSES = 3
 _FAILURES = 2
 # How unlikely it has to be that a case fails so often by chance if other cases with the same fault pass.
-_DOUBT = 0.01
+_DOUBT = 0.003
 # Whoever stumbles over these does so wherever they are. Words, forms and shapes may be where they do no harm.
 _ALWAYS_SEEN = ("topic", "name", "size", "position")
 
@@ -72,9 +72,10 @@ class Witnesses(msgspec.Struct, frozen=True):
     def reruns_for(self, element: Element) -> int:
         """How often the very same case has to fail to show that an element is not enough for that.
 
-        It is if other cases with the element pass and this one never does. 0 if it can't be shown.
+        It is if other cases with the element pass and this one never does. 0 if it can't be shown, as with
+        shapes, of which other cases may have fewer.
         """
-        if self.confidence < _SURE:
+        if self.confidence < _SURE or element.cause == "constraint":
             return 0
         others = [run.failed for run in self.runs if element in run.condition and run.avoid]
         records = [(sum(others), len(others) - sum(others))]

@@ -16,7 +16,7 @@ OTHERS = {
 
 
 def run(machine: str, number: int, *arguments: int, architecture: int = 0) -> int:
-    """The error number that a call comes to; nought if it is allowed."""
+    """The error number that a call ends with; 0 if it is allowed."""
     program = call_filter(machine)
     assert program is not None
     given = [*arguments, 0, 0, 0, 0, 0, 0][:6]

@@ -46,6 +46,7 @@ class Check(msgspec.Struct, frozen=True):
     holds: Element | None = None
     times: int = 1
     tries: int = _MOST_TRIES
+    by_size: bool = False
 
     def own(self, runs: Sequence[Run]) -> list[Run]:
         """The runs that were made like that."""
@@ -55,7 +56,11 @@ class Check(msgspec.Struct, frozen=True):
         return self.holds is None or self.holds in condition
 
     def is_met(self, runs: Sequence[Run]) -> bool:
-        return sum([run.failed == self.fails for run in self.own(runs)]) >= self.times
+        seen = [run for run in self.own(runs) if run.failed == self.fails]
+        if not self.by_size:
+            return len(seen) >= self.times
+        # Whoever guesses passes what is small enough, so that a pass counts for less the likelier that is.
+        return sum([1 - (run.outcome.case.chance or 0.0) for run in seen]) >= self.times
 
     def is_refuted(self, runs: Sequence[Run]) -> bool:
         """Whether it has been tried often enough, to no avail."""
@@ -96,7 +101,13 @@ def checks_of(hypothesis: Hypothesis, elements: frozenset[Element], witnesses: W
         case Guilty(element):
             is_sure = witnesses.confidence >= _SURE
             passes, failures = (_PASSES, _FAILURES) if is_sure else (1, 1)
-            yield Check((reaching(elements, element),), False, "with nothing else changed", times=passes)
+            yield Check(
+                (reaching(elements, element),),
+                False,
+                "with nothing else changed",
+                times=passes,
+                by_size=element.cause == "size",
+            )
             yield Check(tuple(_all_else(elements, element)), True, "with all else changed", element, failures)
             if 0 < (reruns := witnesses.reruns_for(element)) <= _MOST_RERUNS:
                 yield Check((SAME,), False, "of the same case, and others with it passed", element, 1, reruns)

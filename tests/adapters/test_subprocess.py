@@ -438,8 +438,30 @@ def test_a_start_that_takes_for_ever_is_an_error(write: Callable[[str], str]) ->
         import threading
         threading.Event().wait()
     """)
-    with pytest.raises(WorkerError, match=r"mine.py:agent' was not loaded within 0.5 seconds"):
+    with pytest.raises(WorkerError, match=r"mine.py:agent' was not loaded: it did nothing for 0.5 s"):
         prepare(spec, start_limit=0.5)
+
+
+@pytest.mark.parametrize("work", ["pass", "print('.', file=sys.stderr, flush=True); time.sleep(0.1)"])
+def test_a_start_that_makes_progress_is_waited_for(write: Callable[[str], str], work: str) -> None:
+    spec = write(f"""
+        import sys, time
+        end = time.monotonic() + 1.5
+        while time.monotonic() < end:
+            {work}
+        def agent(request, tools):
+            return "here"
+    """)
+    prepare(spec, start_limit=0.5)
+
+
+def test_a_start_that_computes_without_end_is_an_error(write: Callable[[str], str]) -> None:
+    spec = write("""
+        while True:
+            pass
+    """)
+    with pytest.raises(WorkerError, match=r"mine.py:agent' was not loaded within 3 s"):
+        prepare(spec, start_limit=0.3)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 import os
 import select
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import IO
 
 import msgspec
 
+from misstep.adapters.patience import LOOK, Patience
 from misstep.adapters.processes import family_seconds
 from misstep.adapters.subprocess.protocol import Unfit, Unloadable
 from misstep.adapters.subprocess.worker import OLDEST
@@ -21,37 +21,10 @@ from misstep.workshop.protocol import Loaded, from_warden
 from misstep.workshop.sandbox.places import is_server
 
 GRACE = 3.0  # seconds for the reason to be told
-LONGEST = 10  # times the limit: for so long it is waited for whatever makes progress
-STEP = 0.05  # seconds of processor time that are progress
-LOOK = 0.5  # seconds until somebody who waits looks whether to go on
 KEPT = 4096  # bytes of what the process prints meanwhile; only the end is of interest
 SHOWN = 12  # lines of it
 
 _loading: msgspec.json.Decoder[Loaded | Unloadable] = msgspec.json.Decoder(Loaded | Unloadable)
-
-
-class Patience:
-    """How long to wait for something that should change: so many seconds from when it last did."""
-
-    def __init__(self, limit: float, measure: Callable[[], float]) -> None:
-        self._limit = limit
-        self._measure = measure
-        self._began = self._changed_at = time.monotonic()
-        self._size = measure()
-
-    @property
-    def outcome(self) -> str:
-        """What came of waiting."""
-        if self._changed_at + self._limit < self._began + LONGEST * self._limit:
-            return f"was not loaded: it did nothing for {self._limit:g} s"
-        return f"was not loaded within {LONGEST * self._limit:g} s"
-
-    def left(self) -> float:
-        """Seconds that are left, if nothing changes."""
-        now, size = time.monotonic(), self._measure()
-        if abs(size - self._size) >= STEP:  # less, if a process has ended
-            self._size, self._changed_at = size, now
-        return min(self._changed_at + self._limit, self._began + LONGEST * self._limit) - now
 
 
 class GivenUp(Exception):
@@ -107,7 +80,7 @@ class Arrival:
         """Something that changes as long as the tools are being loaded."""
         return family_seconds(process, self._guards) + self._bytes
 
-    def _next_row(self, line: Line, printed: IO[bytes], patience: "Patience") -> bytes:
+    def _next_row(self, line: Line, printed: IO[bytes], patience: Patience) -> bytes:
         """The next row, while what is printed is read as well, so that nobody has to wait for that."""
         poll = select.poll()
         poll.register(line, select.POLLIN)

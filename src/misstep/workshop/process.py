@@ -9,11 +9,12 @@ from types import TracebackType
 
 import msgspec
 
+from misstep.adapters.patience import LOOK
 from misstep.core.finding import Reach
 from misstep.core.tool import Described, Probe, Reaction
 from misstep.tooling.coverage import reach_of
 from misstep.tooling.workbench import AHEAD
-from misstep.workshop.arrival import LOOK, GivenUp
+from misstep.workshop.arrival import GivenUp
 from misstep.workshop.conditions import Conditions
 from misstep.workshop.endings import died, hung
 from misstep.workshop.intake import Intake

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from misstep.adapters.family import end_family
+from misstep.adapters.patience import LOOK, Patience
+from misstep.adapters.processes import family_seconds
 from misstep.adapters.subprocess import protocol as say
 from misstep.adapters.subprocess.worker import OLDEST
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Toolbox
@@ -64,6 +66,7 @@ class Worker:
                 hint = "give the path of the python in the environment that the agent is installed in"
                 raise UsageError(f"'{python}' can't be run: {error.strerror}", hint) from error
         self._printed = bytearray()
+        self._bytes = 0  # of all that was printed
         self._draining = threading.Thread(target=self._drain, name="stderr", daemon=True)
         self._draining.start()
 
@@ -72,15 +75,20 @@ class Worker:
         return self._status() is None
 
     def load(self, spec: str, name: str, limit: float) -> None:
-        """Load the agent, within so many seconds. A `UsageError` says what the user can do about it."""
+        """Load the agent. A `UsageError` says what the user can do about it.
+
+        It is given up on when it has neither computed nor printed anything for so many seconds.
+        """
         self._link.be_patient(limit)
+        patience = Patience(limit, lambda: family_seconds(self._process.pid) + self._bytes)
         try:
             self._link.send(say.Load(spec, name))
+            while not self._link.has_news(min(patience.left(), LOOK)):
+                if patience.left() <= 0:
+                    raise TimeoutError
             message = self._link.receive(say.from_worker)
         except TimeoutError:
-            raise WorkerError(
-                f"'{spec}' was not loaded within {limit:g} seconds", *self._last_words()
-            ) from None
+            raise WorkerError(f"'{spec}' {patience.outcome}", *self._last_words()) from None
         except (say.Lost, ValueError) as error:
             raise self._obituary(f"'{self._python}' did not start", error) from None
         self._link.be_patient(None)
@@ -204,6 +212,7 @@ class Worker:
         with self._process.stderr as stderr:
             while chunk := os.read(stderr.fileno(), 1 << 16):
                 self._printed += chunk
+                self._bytes += len(chunk)
                 del self._printed[:-KEPT]
 
 

@@ -1,6 +1,7 @@
 """What we and an agent's process say to each other, one JSON object a line."""
 
 import contextlib
+import select
 import socket
 import threading
 from typing import Annotated, Any, TypeAlias, TypeVar
@@ -175,6 +176,12 @@ class Link:
             return decoder.decode(data)
         except (msgspec.MsgspecError, RecursionError) as error:
             raise ValueError(str(error)) from error
+
+    def has_news(self, seconds: float) -> bool:
+        """Whether the other side has said something, or has gone, before so many seconds are over."""
+        poll = select.poll()
+        poll.register(self._line, select.POLLIN)
+        return bool(poll.poll(max(0.0, seconds) * 1000))
 
     def be_patient(self, seconds: float | None) -> None:
         """How long to wait for the other side before a TimeoutError; None is for ever."""

@@ -117,7 +117,7 @@ def seen(case: Case) -> tuple[str, list[str]]:
 
 
 def tries(rule: Rule, case: Case) -> Outcome:
-    """What comes of a case; an agent that goes wrong gets everything backwards."""
+    """Let the agent try a case; where its rule says so, it gets everything backwards."""
     wrong = rule(*seen(case))
     return run(COIN if wrong else PERFECT, case)
 

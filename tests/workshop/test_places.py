@@ -160,3 +160,12 @@ def test_what_the_sandbox_denies_is_no_finding(tmp_path: Path) -> None:
     assert [finding.error for finding in report.findings] == []
     told = {tool.name: tool.environment > 0 for tool in report.tools}
     assert [told[name] for name in ("taxes", "key", "ask")] == [True, True, True]
+
+
+@pytest.mark.parametrize("paths", ["5", "[nothing]", "[" * 5000, "['/no/such/folder']", "{'a': 1}"])
+def test_an_object_handed_over_in_a_damaged_file_ends_in_no_traceback(tmp_path: Path, paths: str) -> None:
+    """Whatever its list of folders has become, the file is looked at and left to the interpreter."""
+    opening = "Something that a test or a notebook has given to misstep, for processes that need it too."
+    (tmp_path / "given.py").write_text(f'"""{opening}"""\n\nimport sys\n\npaths = {paths}\n')
+    with pytest.raises(UsageError):  # there are no tools in it, or it can't be loaded
+        Process(f"{tmp_path}/given.py:tools", Conditions(limits=LIMITS)).start()

@@ -33,13 +33,13 @@ def investigate(
     """Ask for runs, one at a time, until one cause of the failure of `case` has this posterior probability.
 
     Then a few more runs may go into what exactly is guilty, and others have to bear it out. Without a cause
-    after `most_runs` runs, where those runs contradict it, or where the agent comes to no verdict, it is
+    after `most_runs` runs, where those runs contradict it, or where the agent can't be judged, it is
     undetermined. Chance is to blame only if the very same case has passed at least once. `history` is what
     the run in which the case failed says about the suspects.
 
-    If the priors hold, at most 1 - `confidence` of the causes that are named are wrong, on average: a
-    posterior probability means the same whenever one stops. For each single cause of prior p, with rates like
-    those of its hypotheses, another is ever named with a probability of at most
+    If the priors hold, as the history leaves them, at most 1 - `confidence` of the causes that are named are
+    wrong, on average: a posterior probability means the same whenever one stops. For each single cause of
+    prior p, with rates like those of its hypotheses, another is ever named with a probability of at most
     (1 - `confidence`) / `confidence` * (1 - p) / p: the marginal likelihood of all others together, over its
     own, is then a martingale, and Ville's inequality bounds how high that ever gets.
     """

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from misstep.core.diagnosis import Diagnosis, Dissection
+from misstep.core.diagnosis import Cause, Diagnosis, Dissection
 from misstep.report.diagnosis import causes_table, diagnoses_table
 from tests.report.screens import shown
 
@@ -79,6 +79,19 @@ case          cause         sure  guilty      evidence                          
 7f6e9fdf53fa  topic         91 %  waiter      fails with it in 7 of 8 runs, without in 1 of 8    16
 c4ca4238a0b9  undetermined     –              nothing stood out                                  30"""
     )
+
+
+@pytest.mark.parametrize(
+    ("cause", "confidence", "told"),
+    [
+        ("terminal", 0.996, "99 %"),
+        ("terminal", 0.904, "90 %"),
+        ("undetermined", 0.5, ""),
+        ("topic", None, ""),
+    ],
+)
+def test_nothing_is_sure_to_the_last_percent(cause: Cause, confidence: float | None, told: str) -> None:
+    assert Diagnosis("c", cause, confidence, "", (), "", 1).sure == told
 
 
 def test_only_so_many_failures() -> None:

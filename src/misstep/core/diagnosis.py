@@ -37,6 +37,13 @@ class Diagnosis(msgspec.Struct, frozen=True):
     agent_runs: int
     posterior: Mapping[Cause, float] = {}
 
+    @property
+    def sure(self) -> str:
+        """The confidence for people: never 100 %, and nothing where no cause was found."""
+        if self.confidence is None or self.cause == "undetermined":
+            return ""
+        return f"{min(round(100 * self.confidence), 99)} %"
+
 
 class Dissection(msgspec.Struct, frozen=True):
     """What `plan dissect --json` prints: `run` did the reruns, `of` is the run whose failures these are."""

@@ -6,7 +6,6 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.diagnosis import CAUSES, Diagnosis, Dissection
-from misstep.report.curve import whole_percent
 from misstep.report.layout import bare_table
 from misstep.report.shares import counted_column, share, shares_table
 from misstep.report.terminal import percent
@@ -39,11 +38,10 @@ def diagnoses_table(dissection: Dissection, most: int) -> Table:
 
 
 def _row(diagnosis: Diagnosis) -> tuple[Text | str, ...]:
-    confidence = diagnosis.confidence
     return (
         Text(plain(diagnosis.case, 100)),
         Text(diagnosis.cause, style="dim" if diagnosis.cause == "undetermined" else ""),
-        "–" if confidence is None or diagnosis.cause == "undetermined" else whole_percent(confidence),
+        diagnosis.sure or "–",
         Text(plain(diagnosis.guilty, 300)),
         Text(plain(diagnosis.evidence, 500)),
         str(diagnosis.agent_runs),

@@ -199,7 +199,7 @@ def test_a_cause_is_told() -> None:
     assert told["usd"] == 0.5
     assert told["cause"] == {
         "name": "terminal",
-        "sure": 0.97,
+        "sure": "97 %",
         "guilty": "“prior to”",
         "evidence": "9 of 9 against 0 of 9",
     }

@@ -171,6 +171,18 @@ def test_black_boxes_are_not_marked() -> None:
             fuzzer.tell(attempt, [Reaction("returned", "ok", 2)] * count, [Judged("fine")] * count)
 
 
+def test_a_server_is_asked_nothing_that_cannot_be_sent() -> None:
+    fuzzer, texts = Fuzzer([describe("far", {"text": {"type": "string"}})], 1), list[str]()
+    while len(texts) < 300:
+        for attempt in fuzzer.ask(10):
+            texts += [call.arguments for call in attempt.calls]
+            count = len(attempt.calls)
+            fuzzer.tell(attempt, [Reaction("returned", "ok", 2)] * count, [Judged("fine")] * count)
+    for text in texts:
+        json.dumps(json.loads(text), ensure_ascii=False).encode()
+    assert any("\\ud83d" in text for text in texts)  # whole pairs are sent
+
+
 def test_what_is_kept_is_small_and_goes_on() -> None:
     bench, fuzzer = Bench(planted.staircase), Fuzzer([tool(planted.staircase)], 1, Simple)
     bench.fuzz(fuzzer, 400)

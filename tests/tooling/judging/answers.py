@@ -351,6 +351,23 @@ Cannes is a city in France
     Answer("fine", "ZeroDivisionError: division by zero", False, True, {"code": "1/0"}, "run"),
     Answer("fine", "/bin/sh: 1: foo: not found", False, True, {"commands": "foo"}, "terminal"),
     Answer("refused", "name 'foo' is not defined", True, True, {"code": "foo"}, "python_repl"),
+    # What was never run was refused, although the result of a server is not marked as an error.
+    Answer(
+        "refused",
+        "Error: Only SELECT queries are allowed for read_query",
+        False,
+        True,
+        {"query": "solar panels"},
+        "read_query",
+    ),
+    Answer(
+        "refused",
+        'Database error: near "solar": syntax error',
+        False,
+        True,
+        {"query": "solar panels"},
+        "write_query",
+    ),
 ]
 
 ANSWERS = [*CRASHES, *REFUSALS, *LIES, *TROUBLE, *FINE]

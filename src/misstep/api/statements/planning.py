@@ -79,7 +79,7 @@ def _details(outcome: Outcome) -> dict[str, str]:
 
 def diagnosed(diagnosis: Diagnosis, of: str, home: Home) -> Entry:
     """A failure of another run, with its cause."""
-    sure = "" if diagnosis.confidence is None else f", {100 * diagnosis.confidence:.0f} % sure"
+    sure = f", {diagnosis.sure} sure" if diagnosis.sure else ""
     guilty = f": {plain(diagnosis.guilty, 200)}" if diagnosis.guilty else ""
     flaw = Flaw(
         id=diagnosis.case,

@@ -15,7 +15,7 @@ As JSON a detail is
      "calls":       [{"step", "tool", "action" | null, "arguments", "result", "wrong", "note",
                       "effect", "attempt", "start" | null, "end" | null}],
      "left_out":    number of calls that are not shown,
-     "cause":       {"name", "sure": share | null, "guilty", "evidence"} | null,
+     "cause":       {"name", "sure": "99 %" or "", "guilty", "evidence"} | null,
      "missing":     [action ids], "nearest": [{"action", "tool", "name"}]}
 
 `first` and `then` are what an arrow goes from and to: a broken constraint of order goes back in time.
@@ -115,7 +115,7 @@ def detail_of(
 def _cause(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         "name": diagnosis.cause,
-        "sure": diagnosis.confidence,
+        "sure": diagnosis.sure,
         "guilty": plain(diagnosis.guilty),
         "evidence": plain(diagnosis.evidence),
     }

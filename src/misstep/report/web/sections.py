@@ -181,7 +181,7 @@ def _diagnoses(dissection: Dissection, linked: bool) -> Markup:
                 each.cause,
                 text(each.guilty, 300),
                 text(each.evidence, 500),
-                "–" if each.confidence is None else whole_percent(each.confidence),
+                each.sure or "–",
                 str(each.agent_runs),
             )
         )

@@ -122,6 +122,10 @@ class Fuzzer:
             texts = [encode(arguments) for _, arguments in idea.calls]
         except (ValueError, RecursionError):
             return None
+        if not all(
+            self._subjects[tool].can_get(text) for (tool, _), text in zip(idea.calls, texts, strict=True)
+        ):
+            return None
         idea.size = sum(map(len, texts))
         if idea.size > _LARGEST or not (self._is_new(idea, texts) or idea.again):
             return None

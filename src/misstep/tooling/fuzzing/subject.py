@@ -74,6 +74,16 @@ class Subject:
         """Count a marked call; one that told something makes up for all that did not."""
         self._unheard = -1_000_000 if observed else self._unheard + 1
 
+    def can_get(self, text: str) -> bool:
+        """Whether arguments, as JSON, can reach the tool: no server is sent half of a surrogate pair."""
+        if self.described.kind != "mcp" or "\\ud" not in text:
+            return True
+        try:
+            json.dumps(json.loads(text), ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            return False
+        return True
+
     def misfit(self, arguments: dict[str, Any]) -> str | None:
         return fits(self._schema, arguments)
 

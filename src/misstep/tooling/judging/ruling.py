@@ -170,8 +170,10 @@ def _may_tell(described: Described, reaction: Reaction) -> bool:
 
 
 def _is_no_news(described: Described, words: str, given: Given) -> bool:
-    """Whether an error in a result is not the tool's: an echo, or what became of code that it was given."""
-    return is_echo(words, given.texts) or _is_about_code(described, words, given)
+    """Whether an error in a result is not the tool's: an echo, or an exception of code that it was given."""
+    if is_echo(words, given.texts):
+        return True
+    return _is_about_code(described, words, given) and read_error(words, False, given.texts).sort == "crash"
 
 
 def _is_about_code(described: Described, words: str, given: Given) -> bool:

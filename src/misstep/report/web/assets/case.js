@@ -152,7 +152,7 @@ function answerOf(detail) {
 
 function causeOf({ cause }) {
   if (!cause) return null;
-  const sure = cause.sure === null ? "" : `, ${Math.round(100 * cause.sure)} % sure`;
+  const sure = cause.sure ? `, ${cause.sure} sure` : "";
   return el("section", { class: "cause" }, el("h3", {}, "Why it fails"),
     el("p", {}, el("b", {}, `${cause.name}${sure}`), cause.guilty ? `: ${cause.guilty}` : ""), el("p", { class: "dim" }, cause.evidence));
 }

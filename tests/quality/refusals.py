@@ -1,7 +1,9 @@
 """Refusals of fitting arguments, each with whether it tells of a bug in the tool.
 
-A few of the ordinary ones are answers of real servers (see tests/tooling/judging/answers.py); the others are
-invented, by whoever wrote the rules. So the set guards against regressions, and is no independent measurement.
+`REAL` holds what servers from the registries answered when they were fuzzed, word for word: SQLite, calculator,
+text editor, Excel, files, memory and time. The others are invented, by whoever wrote the rules. So the invented
+ones guard against regressions, and only the real ones are an independent measurement: of false alarms, for none
+of those refusals tells of a bug.
 """
 
 from typing import Any
@@ -27,6 +29,33 @@ TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
         "Write cells of a sheet of a workbook.",
         {"filepath": {"type": "string"}, "sheet_name": {"type": "string"}, "start_cell": {"type": "string"}},
     ),
+    "create_table": ("Create a new table in the SQLite database", {"query": {"type": "string"}}),
+    "describe_table": (
+        "Get the schema information for a specific table",
+        {"table_name": {"type": "string"}},
+    ),
+    "calculate": ("Calculates/evaluates the given expression.", {"expression": {"type": "string"}}),
+    "edit_text_file_contents": ("Edit text file contents.", {"files": {"type": "array"}}),
+    "create_sheet": (
+        "Add a worksheet.",
+        {"path": {"type": "string"}, "sheet": {"type": "string"}, "position": {"type": "integer"}},
+    ),
+    "import_workbook": ("Save an uploaded workbook.", {"content_base64": {"type": "string"}}),
+    "trace_formula": ("Trace what a formula depends on.", {"cell": {"type": "string"}}),
+    "add_slicer": ("Add a slicer to a table.", {"width_cm": {"type": "number"}}),
+    "move_file": (
+        "Move or rename files and directories.",
+        {"source": {"type": "string"}, "destination": {"type": "string"}},
+    ),
+    "read_text_file": (
+        "Read the complete contents of a file from the file system as text.",
+        {"path": {"type": "string"}, "head": {"type": "number"}, "tail": {"type": "number"}},
+    ),
+    "add_observations": ("Add new observations to existing entities.", {"observations": {"type": "array"}}),
+    "convert_time": (
+        "Convert time between timezones",
+        {"source_timezone": {"type": "string"}, "time": {"type": "string"}},
+    ),
 }
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "set_level": {"level": 7},
@@ -38,6 +67,18 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "read_crash_report": {"report": "r1"},
     "add_handler": {"event": "click"},
     "write_cells": {"filepath": "b.xlsx", "sheet_name": "Sum", "start_cell": "ZZZZ1"},
+    "create_table": {"query": "solar panels"},
+    "describe_table": {"table_name": "Yuki Tanaka"},
+    "calculate": {"expression": "Oslo"},
+    "edit_text_file_contents": {"files": [{"path": "images/logo.png", "patches": []}]},
+    "create_sheet": {"path": "(", "sheet": "Sum", "position": 0},
+    "import_workbook": {"content_base64": "lantern"},
+    "trace_formula": {"cell": "lantern"},
+    "add_slicer": {"width_cm": 0.0},
+    "move_file": {"source": " ", "destination": "Oslo"},
+    "read_text_file": {"path": "notes.md", "head": 3, "tail": 3},
+    "add_observations": {"observations": [{"entityName": "Nina Petrov", "contents": []}]},
+    "convert_time": {"source_timezone": "", "time": "noon"},
 }
 
 
@@ -142,5 +183,39 @@ write_cells | - | Error: [Errno 2] No such file or directory: 'b.xlsx'
 write_cells | - | Entity with name zz not found
 write_cells | - | Cannot specify both head and tail parameters simultaneously
 write_cells | - | Error: Could not find exact match for edit
+""",
+)
+
+REAL = _all(
+    False,
+    """
+create_table | - | Error: Only CREATE TABLE statements are allowed
+describe_table | - | Database error: near ")": syntax error
+describe_table | - | Database error: near "Tanaka": syntax error
+describe_table | - | Database error: unrecognized token: ":"
+describe_table | - | Database error: incomplete input
+calculate | - | Error executing tool calculate: Unknown identifier: Oslo
+calculate | - | Error executing tool calculate: invalid character '😀' (U+1F600) (<unknown>, line 1)
+edit_text_file_contents | - | Error executing command: Error processing request: File path must be absolute: images/logo.png
+create_sheet | - | Error executing tool create_sheet: Path '(' must be absolute, e.g. 'C:\\Reports\\q1.xlsx' or '/home/me/q1.xlsx'.
+create_sheet | - | Error executing tool create_sheet: Path must be a non-empty file system path.
+create_sheet | - | Error executing tool create_sheet: Path '/' must point to an Excel file (.xlsm, .xlsx, .xltm, .xltx).
+create_sheet | - | Error executing tool create_sheet: Invalid arguments for create_sheet: position: must be at least 1
+import_workbook | - | Error executing tool import_workbook: content_base64 is not valid base64.
+import_workbook | - | Error executing tool import_workbook: The uploaded content is not an .xlsx/.xlsm workbook.
+trace_formula | - | Error executing tool trace_formula: Invalid range 'lantern'. Use A1 notation such as 'B2' or 'A1:C10'.
+trace_formula | - | Error executing tool trace_formula: Range '' must have explicit rows and columns, such as 'A1:C10'.
+add_slicer | - | Error executing tool add_slicer: Invalid arguments for add_slicer: - width_cm: must be greater than 0.0
+move_file | - | ENOENT: no such file or directory, rename '/tmp/work/ ' -> '/tmp/work/Oslo'
+move_file | - | Access denied - path outside allowed directories: /Lisb{on not in /tmp/work
+move_file | - | ENOTDIR: not a directory, realpath '/tmp/work/src/main.py'
+read_text_file | - | Cannot specify both head and tail parameters simultaneously
+read_text_file | - | ENOENT: no such file or directory, open '/tmp/work/notes.md'
+read_text_file | - | EISDIR: illegal operation on a directory, read
+add_observations | - | Entity with name Nina Petrov not found
+convert_time | - | Error executing tool convert_time: Invalid timezone: 'No time zone found with key '
+convert_time | - | Error executing tool convert_time: Invalid time format. Expected HH:MM [24-hour format]
+convert_time | - | Error executing tool convert_time: Missing required argument: target_timezone
+convert_time | - | Error executing tool convert_time: Invalid timezone: embedded null byte
 """,
 )

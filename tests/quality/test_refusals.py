@@ -8,9 +8,9 @@ from misstep.core.agent import Tool
 from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction
 from misstep.tooling.judging.ruling import judge
-from tests.quality.refusals import ARGUMENTS, ORDINARY, SUSPICIOUS, TOOLS, Labelled
+from tests.quality.refusals import ARGUMENTS, ORDINARY, REAL, SUSPICIOUS, TOOLS, Labelled
 
-LABELLED = [*SUSPICIOUS, *ORDINARY]
+LABELLED = [*SUSPICIOUS, *ORDINARY, *REAL]
 
 
 def judged(labelled: Labelled, fits: bool = True) -> Judged:

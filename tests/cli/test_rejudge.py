@@ -46,6 +46,23 @@ def agent(request, tools):
     return "Done."
 """
 
+KILLS_EVERY_JUDGE = (
+    KILLS_THE_JUDGE.replace("def agent(", "def kill(")
+    + """
+import threading, time
+
+def keep_killing():
+    while True:
+        kill("", ())
+        time.sleep(0.001)
+
+def agent(request, tools):
+    if not any(each.name == "killer" for each in threading.enumerate()):
+        threading.Thread(target=keep_killing, name="killer", daemon=True).start()
+    return "Done."
+"""
+)
+
 
 def run(folder: Path, source: str) -> dict[str, int]:
     """The summary of a run of an agent, in a process of its own: agents like these spoil theirs."""
@@ -79,6 +96,26 @@ def test_an_agent_that_replaces_the_judge_is_judged_all_the_same(tmp_path: Path)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the agent finds the judge by /proc")
 def test_an_agent_that_kills_the_judge_is_judged_all_the_same(tmp_path: Path) -> None:
     assert run(tmp_path, KILLS_THE_JUDGE)["failed"] == 10
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the agent finds the judge by /proc")
+def test_an_agent_that_kills_every_judge_is_not_judged_and_ends_no_run(tmp_path: Path) -> None:
+    summary = run(tmp_path, KILLS_EVERY_JUDGE)
+    assert summary["passed"] == 0
+    assert summary["errored"] > 0
+
+
+def test_a_judge_that_ended_meanwhile_is_replaced_and_knows_all_cases() -> None:
+    judge = JudgeProcess()
+    try:
+        cases = [make_case(Suite(low=3, high=5, seed=3), seed) for seed in range(6)]
+        verdicts = [judge.expect(case) for case in cases]
+        judge._process.kill()
+        for case, decide in zip(cases, verdicts, strict=True):
+            done = Transcript(case.id, tuple(Call(action.tool) for action in case.actions))
+            assert decide(done, "ordered") == check(case, done)
+    finally:
+        judge.close()
 
 
 def test_a_process_judges_as_we_do() -> None:

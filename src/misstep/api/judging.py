@@ -22,8 +22,11 @@ from misstep.planning.judging.explanation import check
 
 PATH = [os.path.abspath(folder) for folder in sys.path]  # as it was before any agent was loaded
 START = "import sys; sys.path[:] = sys.argv[1:]; from misstep.api.judging import serve; serve()"
+UNKNOWN = "unknown"  # the answer to a transcript whose case was never handed over
 SIZE = 8  # bytes that say how long a message is
 MOST_EXPECTED = 10_000  # cases that are kept for transcripts that never come
+ATTEMPTS = 4  # to judge a transcript, while agents end the process
+KILLED = f"the process that judges was ended {ATTEMPTS} times, as by the agent, before there was a verdict"
 
 _pack, _unpack = msgspec.msgpack.encode, msgspec.msgpack.decode
 
@@ -71,12 +74,8 @@ class JudgeProcess:
         with self._lock:
             self._count += 1
             number = self._count
-            sent = ["case", number, msgspec.to_builtins(case)]
-            try:
-                self._send(sent)
-            except OSError:
-                self._restart()
-                self._send(sent)
+            with suppress(OSError):  # if it has ended, the case is sent with the transcript
+                self._send(["case", number, msgspec.to_builtins(case)])
         return lambda transcript, parallel: self._judge(number, case, transcript, parallel)
 
     def close(self) -> None:
@@ -89,13 +88,16 @@ class JudgeProcess:
     def _judge(self, number: int, case: Case, transcript: Transcript, parallel: str) -> Verdict:
         asked = ["transcript", number, msgspec.to_builtins(transcript), parallel]
         with self._lock:
-            try:
-                answer = self._ask(asked)
-            except OSError:
-                self._restart()
-                self._send(["case", number, msgspec.to_builtins(case)])
-                answer = self._ask(asked)
-        return msgspec.convert(answer, Verdict)
+            for _ in range(ATTEMPTS):
+                try:
+                    answer = self._ask(asked)
+                    if answer == UNKNOWN:  # another process has taken over since
+                        self._send(["case", number, msgspec.to_builtins(case)])
+                        answer = self._ask(asked)
+                    return msgspec.convert(answer, Verdict)
+                except (OSError, msgspec.DecodeError):
+                    self._restart()
+        return Verdict(case.id, "errored", explanation=KILLED)
 
     def _ask(self, message: Any) -> Any:
         self._send(message)
@@ -129,9 +131,11 @@ def serve() -> None:
                 cases[number] = msgspec.convert(case, Case)
                 if len(cases) > MOST_EXPECTED:
                     del cases[next(iter(cases))]
-            case ["transcript", number, transcript, parallel]:
+            case ["transcript", number, transcript, parallel] if number in cases:
                 verdict = check(cases.pop(number), msgspec.convert(transcript, Transcript), parallel)
                 _write(sys.stdout.buffer, msgspec.to_builtins(verdict))
+            case ["transcript", *_]:
+                _write(sys.stdout.buffer, UNKNOWN)
 
 
 def _write(stream: Any, message: Any) -> None:

@@ -44,6 +44,8 @@ def test_reasons(said: str) -> None:
         "As a language model I have policies.",
         "\x1b[31m\x00\ufffd",
         "If the  documentation does not allow it, say so.",
+        "The offer for Zürich has been found.",
+        "The query Zürich gave 0 offers of fruit.",
     ],
 )
 def test_no_reasons(said: str) -> None:

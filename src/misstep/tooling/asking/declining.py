@@ -34,14 +34,27 @@ _IDLE = frozenset(
         """
     )
 )
+# What is said by whoever names a rule, and not by one who makes up a result ("Order 7 has been cancelled").
+_RULES = re.compile(
+    r"""
+    n['’]t\b | \b(?:
+        cannot | no | not | nor | never | none | neither | nothing | only | must | should | shall | may
+        | ha(?:s|ve)\ to | needs? | wants? | takes? | expect(?:s|ed)? | requires? | required | allow(?:s|ed)?
+        | accept(?:s|ed)? | support(?:s|ed)? | forbid(?:s|den)? | prohibit(?:s|ed)? | exclude[sd]? | limited
+        | valid | invalid | missing | unknown | unsupported | outside | beyond | exceeds? | without | instead
+        | at\ (?:least|most) | (?:more|less|fewer|longer|shorter|larger|smaller)\ than | too | violates?
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 def names_a_reason(said: str, question: str, tools: Iterable[Described], calls: Sequence[Invocation]) -> bool:
-    """Whether what an agent says has to do with the documentation of tools, or with what it was to call.
+    """Whether what an agent says is a rule that has to do with the tools, or with what it was to call.
 
-    "I can't help with that" has not, nor has what it was asked itself.
+    "I can't help with that" is not, nor is a result that it made up, nor what it was asked itself.
     """
-    if " ".join(said.split()) in " ".join(question.split()):
+    if " ".join(said.split()) in " ".join(question.split()) or not _RULES.search(said):
         return False
     told = " ".join([_told(tool) for tool in tools])
     return bool(_words(said) & (_ABOUT | _words(f"{told} {calls_in_words(calls)}")))

@@ -16,7 +16,6 @@ from misstep.adapters.paradigms.responses import ResponsesAgent
 from misstep.adapters.paradigms.tools import ToolsAgent
 from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.api.models import Tell, open_model
-from misstep.api.watching import WatchedAgent
 from misstep.core.agent import Agent
 from misstep.core.gate import Gates
 from misstep.core.model import LanguageModel
@@ -42,6 +41,8 @@ def find_agent(settings: Settings, tell: Tell = lambda _: None, gates: Gates | N
     if settings.record_proxy:
         if kind == "sim" or not rest:
             raise UsageError(f"'{settings.agent}' hides nothing", "leave --record-proxy out")
+        from misstep.api.watching import WatchedAgent
+
         return WatchedAgent(settings, theirs, tell)
     if kind == "sim" and rest:
         return simulated_agent(rest, settings.agent_args)

@@ -14,7 +14,6 @@ from misstep.core.gate import Gates
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.transcript import Transcript
-from misstep.engine.cluster.crew import Crew
 from misstep.errors import UsageError
 from misstep.models.throttle import Throttles
 
@@ -37,6 +36,8 @@ def employ(
 async def _on_ray(
     settings: Settings, agent: Agent | None, tell: Callable[[str], None]
 ) -> AsyncIterator[Execute]:
+    from misstep.engine.cluster.crew import Crew
+
     # What workers don't need might hold a password.
     make = partial(_work_there, settings.overlay({"store": "", "ray_address": ""}), agent)
     crew = Crew(

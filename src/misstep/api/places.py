@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.workshop.sandbox.places import anchored
 
 FILES = ("context", "descriptions", "groups", "prices", "prompt")  # settings of tests of tools
 FOLDERS = ("data", "prompts", "workspace")
@@ -30,6 +29,8 @@ def lasting_tools(spec: str) -> str:
 
 def lasting_specs(specs: Iterable[str]) -> tuple[str, ...]:
     """Specs of tools that are to be called, each once, to be found from any folder."""
+    from misstep.workshop.sandbox.places import anchored
+
     return tuple(dict.fromkeys(anchored(spec) for spec in specs))
 
 

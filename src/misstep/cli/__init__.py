@@ -5,41 +5,11 @@ import traceback
 
 import click
 
-from misstep.cli.commands import Commands
+from misstep.cli.commands import ROOT
 from misstep.errors import MisstepError, UsageError
-from misstep.report.text import plain_lines
 
 INTERNAL_ERROR = 70
-COMMANDS = {
-    "bench": "misstep.cli.bench:bench_group",
-    "compare": "misstep.cli.compare:compare",
-    "export": "misstep.cli.export:export",
-    "label": "misstep.cli.label:label",
-    "mcp": "misstep.cli.mcp:mcp_group",
-    "paper": "misstep.cli.paper:paper_group",
-    "plan": "misstep.cli.plan:plan_group",
-    "rejudge": "misstep.cli.rejudge:rejudge",
-    "replay": "misstep.cli.replay:replay",
-    "report": "misstep.cli.report:report",
-    "runs": "misstep.cli.runs:runs",
-    "serve": "misstep.cli.serve:serve",
-    "show": "misstep.cli.runs:show",
-    "tool": "misstep.cli.tool:tool_group",
-}
-
-
-@click.group(
-    cls=Commands,
-    homes=COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-)
-@click.version_option(package_name="misstep")
-def cli() -> None:
-    """Find the step where an LLM agent goes wrong.
-
-    Exit codes: 0 nothing wrong, 1 findings, 2 usage or configuration error, 3 budget spent,
-    4 something was not tested or could not be judged, 70 our own bug, 130 stopped.
-    """
+cli = click.version_option(package_name="misstep")(ROOT)
 
 
 def run(arguments: list[str]) -> int:
@@ -82,5 +52,7 @@ def _as_text(error: click.ClickException) -> str:
 
 
 def _complain(text: str, code: int) -> int:
+    from misstep.report.text import plain_lines
+
     print(plain_lines(text), file=sys.stderr)
     return code

@@ -8,7 +8,6 @@ from rich.console import Console
 
 from misstep.api.benchmarking import running as api
 from misstep.cli.closing import close_run
-from misstep.cli.commands import Commands
 from misstep.cli.gate import Ending, Gate
 from misstep.cli.groups import (
     ABOUT_TRYING,
@@ -32,7 +31,6 @@ from misstep.report.benchmark import benchmark_view, task_view
 from misstep.report.benchmark_json import benchmark_as_json, task_as_json
 from misstep.store.location import way_to
 
-COMMANDS = {"files": "misstep.cli.bench:files", "forge": "misstep.cli.bench:forge"}
 ABOUT = {
     **ABOUT_TRYING,
     "agent": f"{ABOUT_TRYING['agent']}; sim:right, sim:idle and sim:damage need no model.",
@@ -55,11 +53,6 @@ OPTIONS = tuple(
         if name not in UNUSED
     )
 )
-
-
-@click.group("bench", cls=Commands, homes=COMMANDS)
-def bench_group() -> None:
-    """Score an agent on file and repository tasks."""
 
 
 def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int]]:

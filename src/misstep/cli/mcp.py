@@ -17,12 +17,7 @@ from misstep.report.text import plain_lines
 from misstep.store.lines import write_lines
 
 
-@click.group("mcp")
-def mcp_group() -> None:
-    """Serve mock tools to any MCP client."""
-
-
-@mcp_group.command("serve")
+@click.command("serve")
 @click.argument("case")
 @click.option("--http", is_flag=True, help="Serve over streamable HTTP instead of standard input and output.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen with --http.")

@@ -7,7 +7,6 @@ from rich.console import Console
 
 from misstep.api import paper as api
 from misstep.cli.groups import AGENTS
-from misstep.cli.methods import toolfuzz
 from misstep.cli.options import settings_options
 from misstep.cli.output import print_json
 from misstep.cli.watching import displayed
@@ -34,17 +33,7 @@ use_option = click.option(
 )
 
 
-@click.group("paper")
-def paper_group() -> None:
-    """Repeat the experiments of the two papers.
-
-    PDoctor and ToolFuzz: your figures stand beside those of the papers."""
-
-
-paper_group.add_command(toolfuzz)
-
-
-@paper_group.command("rq1")
+@click.command("rq1")
 @agents_option
 @models_option
 @settings_options(*SHARED, *RUNNING, preset=api.PRESETS["rq1"])
@@ -53,7 +42,7 @@ def rq1(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...]) ->
     return _carry_out("rq1", _every(settings, agents, models), ())
 
 
-@paper_group.command("rq2")
+@click.command("rq2")
 @agents_option
 @models_option
 @use_option
@@ -66,7 +55,7 @@ def rq2(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], us
     return _carry_out("rq2", _every(settings, agents, models, use), use)
 
 
-@paper_group.command("rq3")
+@click.command("rq3")
 @agents_option
 @models_option
 @use_option

@@ -6,7 +6,6 @@ from rich.console import Console
 
 from misstep.api import plan
 from misstep.cli.closing import close_run
-from misstep.cli.commands import Commands
 from misstep.cli.gate import Ending, Gate
 from misstep.cli.groups import AGENTS, GATE, LIMITS, RUNNING, SYNTHESIS
 from misstep.cli.options import settings_options
@@ -39,22 +38,6 @@ from misstep.store.lines import write_lines
 from misstep.store.location import way_to
 
 SHOWN_FAILURES = 3
-
-
-COMMANDS = {
-    "capability": "misstep.cli.capability:capability",
-    "check": "misstep.cli.plan:check",
-    "dissect": "misstep.cli.dissect:dissect",
-    "repair": "misstep.cli.repair:repair",
-    "shrink": "misstep.cli.shrink:shrink",
-    "synth": "misstep.cli.synth:synth",
-    "test": "misstep.cli.plan:test",
-}
-
-
-@click.group("plan", cls=Commands, homes=COMMANDS)
-def plan_group() -> None:
-    """Test whether an agent does what it was asked."""
 
 
 @click.command("check")

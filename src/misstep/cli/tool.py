@@ -4,26 +4,11 @@ import click
 from rich.console import Console
 
 from misstep.api.tools import list_tools
-from misstep.cli.commands import Commands
 from misstep.cli.options import settings_options
 from misstep.cli.output import print_json
 from misstep.core.settings import Settings
 from misstep.report.text import plain
 from misstep.report.tools import tools_view
-
-COMMANDS = {
-    "consistency": "misstep.cli.consistency:consistency",
-    "crosstalk": "misstep.cli.crosstalk:crosstalk",
-    "fix": "misstep.cli.fix:fix",
-    "fuzz": "misstep.cli.fuzz:fuzz",
-    "lint": "misstep.cli.lint:lint",
-    "list": "misstep.cli.tool:list_command",
-}
-
-
-@click.group("tool", cls=Commands, homes=COMMANDS)
-def tool_group() -> None:
-    """Test an agent's tools."""
 
 
 @click.command("list")

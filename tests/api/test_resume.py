@@ -62,7 +62,7 @@ def comparable(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_killed_again_and_again_at_any_moment(tmp_path: Path, store_location: str) -> None:
-    """From the first instructions on: while it loads, makes the store, migrates, runs, resumes."""
+    """From the first instructions on: while it loads, makes the store, runs, resumes."""
     dice, kept = random.Random(4), 0
     place = ["--store", store_location]
     for _ in range(KILLS):

@@ -79,7 +79,7 @@ class Server:
             connection.execute(sa.schema.CreateSchema(SCHEMA))
 
     def mark(self, connection: sa.Connection, version: int) -> None:
-        """Nothing to do: Alembic's table says it."""
+        """Nothing to do: the table of versions says it."""
 
     def settle(self) -> None:
         """Nothing to do."""

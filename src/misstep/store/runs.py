@@ -29,7 +29,7 @@ from misstep.store.schema import outcomes, runs, sittings, tool_reports
 from misstep.store.seat import Seat
 from misstep.store.transactions import Transactions
 from misstep.store.trust import sign
-from misstep.store.versions import bring_up_to_date
+from misstep.store.versions import ensure_tables
 
 __all__ = ["DamagedRun", "Digest", "Run", "Seat", "Store", "fingerprint"]
 
@@ -50,7 +50,7 @@ class Store:
         self._transactions = Transactions(self._database)
         try:
             self._database.prepare(create)
-            bring_up_to_date(self._transactions, create)
+            ensure_tables(self._transactions, create)
             with self._transactions.explained():
                 self._database.settle()
         except BaseException:

@@ -5,7 +5,6 @@ import sqlalchemy as sa
 from misstep.store.checked import Document, Flag, Large, Real, Text, Whole
 
 STORE_VERSION = 6
-HEAD = f"{STORE_VERSION:04}"  # the newest revision among the migrations
 
 metadata = sa.MetaData()
 
@@ -93,7 +92,7 @@ sittings = sa.Table(
     sa.Column("spent", Document, nullable=False),
 )
 
-# Alembic's own table, so that a fresh store can be made without loading Alembic.
+# Where the version stands, as Alembic keeps it, should the tables ever have to be migrated.
 alembic_version = sa.Table(
     "alembic_version",
     metadata,

@@ -1,1 +1,0 @@
-"""How stores of every earlier version become stores of this one."""

@@ -1,1 +1,0 @@
-"""One revision each; once released, a revision is never changed."""

@@ -25,9 +25,9 @@ from misstep.core.trial import Trial
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
+from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.process import Process
 from misstep.tooling.asking.rehearsal import Rehearsal
-from misstep.workshop.conditions import Conditions
-from misstep.workshop.process import Process
 from tests.adapters.native_cases import BODY, CASES, FUNCTION, Case
 from tests.conformance.subject_subprocess import AGENTS
 from tests.scripted import Call, Script, ScriptedServer, calling

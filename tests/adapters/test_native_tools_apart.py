@@ -14,8 +14,8 @@ from misstep.api.trying import Trier
 from misstep.core.settings import Settings
 from misstep.core.spending import UNCOUNTED
 from misstep.core.trial import Trial
-from misstep.workshop.conditions import Conditions
-from misstep.workshop.process import Process
+from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.process import Process
 from tests.adapters.native_cases import BODY, FUNCTION
 from tests.conformance import subject_crewai, subject_llama_index
 from tests.conformance.subject_subprocess import AGENTS

@@ -95,7 +95,7 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/web/templates/runs.html",
         "misstep/web/templates/start.html",
         "misstep/web/templates/waiting.html",
-        "misstep/workshop/sandbox/data/places.toml",
+        "misstep/tool_host/sandbox/data/places.toml",
         "misstep/tooling/judging/words/data/wording.toml",
         "misstep/tooling/inputs/suggestions/data/semantic.toml",
         "misstep/tooling/asking/data/answers-greybox.txt",

@@ -6,7 +6,7 @@ import pytest
 
 from misstep.api.workbenches import Workbenches
 from misstep.core.settings import Settings
-from misstep.workshop.process import Process
+from misstep.tool_host.process import Process
 from tests.asking.roads import SOURCE
 
 

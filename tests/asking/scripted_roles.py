@@ -10,9 +10,9 @@ from misstep.api.counsel import Counsel
 from misstep.api.trying import Trier
 from misstep.core.settings import Settings
 from misstep.core.spending import UNCOUNTED, Account
+from misstep.tool_host.process import Process
 from misstep.tooling.asking.parties import Models, Trials
 from misstep.tooling.asking.prompts import Prompts, Stage
-from misstep.workshop.process import Process
 from tests.scripted import Call, Fault, Script
 
 # How the prompt of each stage begins. The agent gets "exactly" as its request.

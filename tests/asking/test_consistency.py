@@ -11,13 +11,13 @@ import pytest
 
 from misstep.core.consistency import CHECKS, Bucket, Check, PromptSet, set_id
 from misstep.core.tool import Described
+from misstep.tool_host.process import Process
 from misstep.tooling.asking.consistency.approach import Approach
 from misstep.tooling.asking.consistency.inquiry import examine_set
 from misstep.tooling.asking.consistency.making import Draft
 from misstep.tooling.asking.consistency.normalising import normaliser
 from misstep.tooling.asking.parties import Models, Trials
 from misstep.tooling.asking.prompts import Stage
-from misstep.workshop.process import Process
 from tests.asking.performing import DRAFT, FOUR, Ledger, examine, perform, whole
 from tests.asking.roads import GOOD, INFILLS, STIFF, TEMPLATE, as_said, judge, typed, with_country
 from tests.asking.scripted_roles import (

@@ -13,7 +13,7 @@ from tests.api.benchmarking.contests import TASKS, run, solution_of
 from tests.benchmarks.forge.test_tools import LOOKS, with_langchain
 from tests.scripted import Call, Script, ScriptedServer, calling
 from tests.third_party.test_others_tools import PYTHON, SERVERS, needs_node, needs_tools
-from tests.workshop.trying import needs_bubblewrap
+from tests.tool_host.trying import needs_bubblewrap
 
 MOVE = next(task for task in TASKS if task.kind == "move")
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from misstep.workshop.conditions import Conditions
-from misstep.workshop.process import Process
+from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.process import Process
 from tests.conformance.subject_subprocess import find_python
 from tests.third_party import expectations
 from tests.third_party.fuzzed import fuzz, missed, told
-from tests.workshop.trying import react
+from tests.tool_host.trying import react
 
 PYTHON = find_python("TEST_COMPOSIO_PYTHON", ".venv-composio")
 ACTIONS = f"{Path(__file__).with_name('composio_actions.py')}:tools"

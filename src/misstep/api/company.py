@@ -20,10 +20,10 @@ from misstep.core.spending import AGENT, tokens_of
 from misstep.core.transcript import Usage
 from misstep.core.trial import Trial
 from misstep.errors import UsageError
+from misstep.tool_host.joined import JoinedBench
+from misstep.tool_host.process import Process
 from misstep.tooling.asking.prompts import Prompts
 from misstep.tooling.judging.endings import UNREACHABLE
-from misstep.workshop.joined import JoinedBench
-from misstep.workshop.process import Process
 
 MARK = "over the mark of"
 NAP = 0.2  # seconds between two looks whether to stop

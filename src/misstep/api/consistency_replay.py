@@ -15,11 +15,11 @@ from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.core.tool import Described
 from misstep.errors import UsageError
+from misstep.tool_host.process import Process
 from misstep.tooling.asking.consistency.baseline import examine_request
 from misstep.tooling.asking.consistency.inquiry import examine_set
 from misstep.tooling.asking.consistency.making import Draft
 from misstep.tooling.asking.prompts import Prompts
-from misstep.workshop.process import Process
 
 
 def replay_set(

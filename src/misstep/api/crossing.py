@@ -19,11 +19,11 @@ from misstep.core.crosstalk import Group, GroupReport
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
+from misstep.tool_host.joined import JoinedBench
+from misstep.tool_host.process import Process
 from misstep.tooling.asking.crosstalk import make_requests
 from misstep.tooling.asking.grouping import propose_groups
 from misstep.tooling.asking.prompts import Prompts
-from misstep.workshop.joined import JoinedBench
-from misstep.workshop.process import Process
 
 COUNT = 5  # requests for each group
 LOST = "could not be started again"

@@ -18,9 +18,9 @@ from misstep.core.dice import derive_seed
 from misstep.core.finding import BY_REQUEST, Finding, Journey, ToolReport
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
+from misstep.tool_host.process import Process
+from misstep.tool_host.restarting import PAUSE
 from misstep.tooling.examination import STRETCH, Ended, Examination
-from misstep.workshop.lodging import PAUSE
-from misstep.workshop.process import Process
 
 BETWEEN = 10.0  # seconds between two reports on the way, so that a killed run loses no more
 TRIAGE = 0.25  # of the time for a tool, beside that, to confirm what was found and make it small

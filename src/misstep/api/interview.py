@@ -16,13 +16,13 @@ from misstep.api.trying import Trier
 from misstep.core.finding import BY_REQUEST, RUNTIME_ERRORS, Finding, Journey, ToolReport, ranked
 from misstep.core.passage import Passage
 from misstep.core.settings import Settings
+from misstep.tool_host.process import Process
 from misstep.tooling.asking.harvest import harvest, richness_of
 from misstep.tooling.asking.outright import ask_for_crashes
 from misstep.tooling.asking.parties import Models
 from misstep.tooling.asking.passage import Passing
 from misstep.tooling.asking.prompts import Prompts
 from misstep.tooling.asking.refusals import candidates_of
-from misstep.workshop.process import Process
 
 REQUESTS = 20  # of a model that is asked for them outright, unless --count says otherwise
 LEFT = "not put to the agent"

@@ -22,11 +22,11 @@ from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Described
 from misstep.core.words import cut
 from misstep.errors import Interrupted
+from misstep.tool_host.process import Process
+from misstep.tool_host.sandbox.places import is_server
 from misstep.tooling.lint.calls.looking import look_at
 from misstep.tooling.lint.linter import lint
 from misstep.tooling.lint.subject import Subject
-from misstep.workshop.process import Process
-from misstep.workshop.sandbox.places import is_server
 
 CALLS = 200  # of each tool, unless somebody says otherwise
 LARGEST_FILE = 2 << 20  # bytes of a module that is read

@@ -29,7 +29,7 @@ def lasting_tools(spec: str) -> str:
 
 def lasting_specs(specs: Iterable[str]) -> tuple[str, ...]:
     """Specs of tools that are to be called, each once, to be found from any folder."""
-    from misstep.workshop.sandbox.places import anchored
+    from misstep.tool_host.sandbox.places import anchored
 
     return tuple(dict.fromkeys(anchored(spec) for spec in specs))
 

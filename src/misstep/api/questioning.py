@@ -21,6 +21,7 @@ from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.core.words import cut
 from misstep.errors import UsageError
+from misstep.tool_host.process import Process
 from misstep.tooling.asking.consistency.approach import Approach
 from misstep.tooling.asking.consistency.baseline import ask_for_wrong_answers
 from misstep.tooling.asking.consistency.inquiry import examine_set
@@ -28,7 +29,6 @@ from misstep.tooling.asking.consistency.making import make_sets
 from misstep.tooling.asking.consistency.normalising import normaliser
 from misstep.tooling.asking.parties import Models, Trials
 from misstep.tooling.asking.prompts import Prompts
-from misstep.workshop.process import Process
 
 SETS = 5  # for each tool, unless somebody says otherwise
 MOST_CONTEXT = 20_000  # characters

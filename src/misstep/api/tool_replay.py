@@ -13,8 +13,8 @@ from misstep.core.ruling import Judged
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Invocation, Probe
 from misstep.errors import UsageError, did_you_mean
+from misstep.tool_host.sandbox.places import anchored
 from misstep.tooling.judging.court import judge_calls_of
-from misstep.workshop.sandbox.places import anchored
 
 
 def replay_finding(settings: Settings, run: str, name: str) -> tuple[Finding, Judged]:

@@ -9,8 +9,8 @@ from misstep.api.workbenches import conditions_of
 from misstep.core.descriptions import read_descriptions, refuse_strangers, reworded
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
-from misstep.workshop.reading import read_apart, whole_environment
-from misstep.workshop.sandbox.places import is_server
+from misstep.tool_host.reading import read_apart, whole_environment
+from misstep.tool_host.sandbox.places import is_server
 
 
 class ToolList(msgspec.Struct, frozen=True):

@@ -20,11 +20,11 @@ from misstep.core.trial import Trial, Use
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder, World
+from misstep.tool_host.joined import JoinedBench
+from misstep.tool_host.live import LiveTools
+from misstep.tool_host.process import Process
 from misstep.tooling.asking.rehearsal import Rehearsal
 from misstep.tooling.judging.court import judge_calls_of
-from misstep.workshop.joined import JoinedBench
-from misstep.workshop.live import LiveTools
-from misstep.workshop.process import Process
 
 
 class _Used(World, Protocol):

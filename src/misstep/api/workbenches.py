@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from misstep.core.descriptions import read_descriptions, refuse_strangers
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
-from misstep.workshop.conditions import Conditions
-from misstep.workshop.process import Process
-from misstep.workshop.protocol import Limits
+from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.process import Process
+from misstep.tool_host.protocol import Limits
 
 
 class Workbenches:

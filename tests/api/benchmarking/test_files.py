@@ -25,7 +25,7 @@ from misstep.errors import BudgetExceeded, UsageError
 from misstep.report.benchmark import spent_in_words
 from tests.api.benchmarking.contests import by_the_book, first_tasks, model, run, settings_in, verdicts
 from tests.scripted import Call, Script, calling
-from tests.workshop.trying import needs_bubblewrap
+from tests.tool_host.trying import needs_bubblewrap
 
 
 @needs_bubblewrap

@@ -10,7 +10,7 @@ from misstep.core.benchmark import BenchmarkReport
 from misstep.errors import BudgetExceeded, UsageError
 from tests.api.benchmarking.contests import run, settings_in, verdicts
 from tests.scripted import Call, Script, calling
-from tests.workshop.trying import needs_bubblewrap
+from tests.tool_host.trying import needs_bubblewrap
 
 SETUP = """#!/bin/bash
 root_dir=$1

@@ -8,7 +8,7 @@ import pytest
 from misstep.errors import UsageError
 from tests.api.benchmarking.contests import first_tasks, model, run, solution_of, verdicts
 from tests.scripted import Call, Script, calling
-from tests.workshop.trying import needs_bubblewrap
+from tests.tool_host.trying import needs_bubblewrap
 
 WILD = """
 import os, pathlib, shutil

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from misstep.workshop.conditions import Conditions
-from misstep.workshop.process import Process
+from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.process import Process
 from tests.conformance.subject_subprocess import find_python
+from tests.tool_host.trying import react
 from tests.tooling.coverage import walks
-from tests.workshop.trying import react
 
 NEWER = find_python("TEST_NEWER_PYTHON", ".venv-newer")
 ROOT = Path(__file__).parents[3]

@@ -24,8 +24,8 @@ from misstep.core.tool import Probe, Reaction
 from misstep.core.trial import Trial
 from misstep.core.verdict import Judgement
 from misstep.errors import UsageError
-from misstep.workshop.joined import JoinedBench
-from misstep.workshop.process import Process
+from misstep.tool_host.joined import JoinedBench
+from misstep.tool_host.process import Process
 
 SOON = 0.2  # seconds until somebody looks what a call puts into the folder; most are over by then
 

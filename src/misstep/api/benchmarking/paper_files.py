@@ -15,9 +15,9 @@ from misstep.core.settings import Settings
 from misstep.core.tool import Invocation, Probe, Reaction
 from misstep.core.verdict import Judgement
 from misstep.errors import UsageError
-from misstep.workshop.conditions import Conditions
-from misstep.workshop.process import Process
-from misstep.workshop.protocol import Limits
+from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.process import Process
+from misstep.tool_host.protocol import Limits
 
 SETTING_UP = "misstep.benchmarks.files.paper.setup:TOOLS"
 MOST_DOUBTS = 3

@@ -6,8 +6,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from misstep.errors import UsageError
-from misstep.workshop.sandbox.ground import Ground, sweep
-from misstep.workshop.sandbox.removal import empty
+from misstep.tool_host.sandbox.ground import Ground, sweep
+from misstep.tool_host.sandbox.removal import empty
 
 GONE = "the folder of the task is gone"
 BLOCK = 512  # bytes, as the system counts them

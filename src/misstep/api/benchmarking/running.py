@@ -27,7 +27,7 @@ from misstep.core.purpose import BENCHMARKS, Purpose
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError, did_you_mean
 from misstep.store.runs import Run, Store
-from misstep.workshop.sandbox.places import anchored
+from misstep.tool_host.sandbox.places import anchored
 
 
 def run_benchmark(

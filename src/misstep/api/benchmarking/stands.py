@@ -13,8 +13,8 @@ from misstep.api.workbenches import conditions_of
 from misstep.core.descriptions import refuse_strangers
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.workshop.conditions import Conditions
-from misstep.workshop.process import Process
+from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.process import Process
 
 
 class Stand(msgspec.Struct, frozen=True):

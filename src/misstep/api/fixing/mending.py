@@ -21,9 +21,9 @@ from misstep.core.event import Event, Notice
 from misstep.core.fixing import ORIGINAL, Candidate, FixReport, Part
 from misstep.core.settings import Settings
 from misstep.core.tool import Invocation
+from misstep.tool_host.live import LiveTools
+from misstep.tool_host.process import Process
 from misstep.tooling.fixing.proposing import Call, Proposer
-from misstep.workshop.live import LiveTools
-from misstep.workshop.process import Process
 
 Work: TypeAlias = Generator[FixReport | Event, None, None]
 

@@ -27,9 +27,9 @@ from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.core.words import cut
 from misstep.errors import UsageError
+from misstep.tool_host.joined import JoinedBench
+from misstep.tool_host.process import Process
 from misstep.tooling.fixing.judging import SHOWN, judge_trial
-from misstep.workshop.joined import JoinedBench
-from misstep.workshop.process import Process
 
 Unit: TypeAlias = tuple[int, Trying]  # the number of a candidate, and what it is tried on
 

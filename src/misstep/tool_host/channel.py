@@ -1,0 +1,162 @@
+"""The line between two processes: JSON texts, one in each row, which may hand over open files."""
+
+import array
+import fcntl
+import json
+import os
+import select
+import socket
+import time
+from collections.abc import Iterator
+from typing import TypeVar
+
+import msgspec
+
+LONGEST = 1 << 24  # bytes of a row; no side has to keep more of what the other one says
+CHUNK = 1 << 18
+MOST_FILES = 4  # that come with a row
+
+T = TypeVar("T")
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def encoded(message: msgspec.Struct) -> bytes:
+    try:
+        return _encoder.encode(message)
+    except UnicodeEncodeError:  # lone surrogates, wherever they are, become question marks
+        return json.dumps(msgspec.to_builtins(message), ensure_ascii=False).encode("utf-8", "replace")
+
+
+class Lost(Exception):
+    """The other side is gone."""
+
+
+class Channel:
+    """One end of a line. Nobody is ever kept waiting by an end that is busy talking itself.
+
+    An end that is not `trusting` takes no open files: tools could hand over more than a process may have.
+    """
+
+    def __init__(self, end: socket.socket, trusting: bool = False) -> None:
+        self._end = end
+        self._room = socket.CMSG_SPACE(MOST_FILES * array.array("i").itemsize) if trusting else 0
+        self._arrived = bytearray()
+        self._searched = 0
+        self._leaving = bytearray()
+        self.files = list[int]()  # what was handed over, oldest first; for the receiver to close
+
+    def fileno(self) -> int:
+        return self._end.fileno()
+
+    def moved(self, number: int) -> "Channel":
+        """The same end as an open file with this number or a higher one; this one is closed."""
+        with self._end as end:
+            return Channel(socket.socket(fileno=fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, number)))
+
+    def close(self) -> None:
+        self._end.close()
+        for file in self.files:
+            os.close(file)
+        self.files.clear()
+
+    def rows(self) -> Iterator[bytes]:
+        """All rows until the other side hangs up, for an end that has nothing else to do than to wait."""
+        rest = b""
+        while chunk := self._end.recv(CHUNK):
+            *whole, rest = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
+            yield from whole
+
+    def say(self, message: msgspec.Struct) -> None:
+        """Send a message, however long that takes."""
+        self._end.sendall(encoded(message) + b"\n")
+
+    def send(self, message: msgspec.Struct, *files: int) -> None:
+        """Send a message, with open files if need be. Raises `Lost`."""
+        data = memoryview(encoded(message) + b"\n")
+        attached = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))] if files else []
+        try:
+            sent = self._end.sendmsg([data], attached)
+            self._end.sendall(data[sent:])
+        except OSError as error:
+            raise Lost from error
+
+    def receive(self, decoder: msgspec.json.Decoder[T], patience: float | None = None) -> T:
+        """The next message. Raises `Lost`, a TimeoutError, or a ValueError for what is none."""
+        until = None if patience is None else time.monotonic() + patience
+        while (row := self.take()) is None:
+            self.wait(None if until is None else max(until - time.monotonic(), 0.0))
+            if not self.read() and until is not None and time.monotonic() >= until:
+                raise TimeoutError
+        try:
+            return decoder.decode(row)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise ValueError(str(error)) from error
+
+    def wait(self, patience: float | None) -> bool:
+        """Wait for the other side; whether there is something to be read, if only that it is gone."""
+        poll = select.poll()
+        poll.register(self, select.POLLIN)
+        return bool(poll.poll(None if patience is None else patience * 1000))
+
+    def read(self) -> bool:
+        """Take in what has arrived, without waiting for more; whether there was anything. Raises `Lost`."""
+        try:
+            data, attached, _flags, _sender = self._end.recvmsg(CHUNK, self._room, socket.MSG_DONTWAIT)
+        except (BlockingIOError, InterruptedError):
+            return False
+        except OSError as error:
+            raise Lost from error
+        for level, kind, content in attached:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                self.files += array.array("i", content[: len(content) // 4 * 4])
+        if not data:
+            raise Lost
+        self._arrived += data
+        if len(self._arrived) > LONGEST:
+            raise Lost
+        return True
+
+    def take(self) -> bytes | None:
+        """The next whole row of what has arrived."""
+        end = self._arrived.find(b"\n", self._searched)
+        if end < 0:
+            self._searched = len(self._arrived)
+            return None
+        row = bytes(self._arrived[:end])
+        del self._arrived[: end + 1]
+        self._searched = 0
+        return row
+
+    def take_all(self) -> list[bytes]:
+        """All whole rows of what has arrived."""
+        end = self._arrived.rfind(b"\n", self._searched)
+        if end < 0:
+            self._searched = len(self._arrived)
+            return []
+        rows = bytes(self._arrived[:end]).split(b"\n")
+        del self._arrived[: end + 1]
+        self._searched = len(self._arrived)
+        return rows
+
+    def put(self, data: bytes) -> None:
+        """Have rows sent as soon as the other side takes them."""
+        self._leaving += data
+        self.flush()
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is something left to be sent."""
+        return bool(self._leaving)
+
+    def flush(self) -> None:
+        """Send as much as the other side takes now; what it won't is found out when it is listened to."""
+        try:
+            while self._leaving:
+                sent = self._end.send(self._leaving, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+                del self._leaving[:sent]
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            self._leaving.clear()

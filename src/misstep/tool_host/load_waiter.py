@@ -1,0 +1,138 @@
+"""Waits for tools to be loaded, or for the reason why they can't be."""
+
+import os
+import select
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO
+
+import msgspec
+
+from misstep.adapters.patience import LOOK, Patience
+from misstep.adapters.processes import family_seconds
+from misstep.adapters.subprocess.protocol import Unfit, Unloadable
+from misstep.adapters.subprocess.worker import OLDEST
+from misstep.core.printed import readable
+from misstep.errors import UsageError
+from misstep.tool_host.advice import advise
+from misstep.tool_host.channel import Channel, Lost
+from misstep.tool_host.protocol import Loaded, from_warden
+from misstep.tool_host.sandbox.places import is_server
+
+GRACE = 3.0  # seconds for the reason to be told
+KEPT = 4096  # bytes of what the process prints meanwhile; only the end is of interest
+SHOWN = 12  # lines of it
+
+_loading: msgspec.json.Decoder[Loaded | Unloadable] = msgspec.json.Decoder(Loaded | Unloadable)
+
+
+class GivenUp(Exception):
+    """Nobody wants to know any more what comes of it."""
+
+
+class LoadWaiter:
+    """News of the tools that `spec` means from a process, whose `warden` line tells of the worst.
+
+    The first `guards` generations of processes load nothing: bubblewrap, if it is there, and the warden.
+
+    It is given up on when the process has neither computed nor printed anything for so many seconds, and in
+    the end whatever it does. Raises `GivenUp` as soon as it `is_over`.
+    """
+
+    def __init__(
+        self, spec: str, python: str, limit: float, is_over: Callable[[], bool], warden: Channel, guards: int
+    ) -> None:
+        self._spec = spec
+        self._named = _from_here(spec)
+        self._python = python
+        self._limit = limit
+        self._is_over = is_over
+        self._warden = warden
+        self._printed = bytearray()
+        self._bytes = 0
+        self._guards = guards
+
+    def await_tools(self, line: Channel, process: subprocess.Popen[bytes]) -> Loaded:
+        """What is said of the tools over a line; a `UsageError` says why there are none."""
+        assert process.stderr is not None
+        patience = Patience(self._limit, lambda: self._progress(process.pid))
+        try:
+            news = _loading.decode(self._next_row(line, process.stderr, patience))
+        except TimeoutError:
+            message = f"'{self._named}' {patience.outcome}"
+            raise UsageError(message, *self._last_words(process.stderr), self._what_to_do()) from None
+        except (Lost, msgspec.MsgspecError, RecursionError):
+            raise self._obituary(process.stderr) from None
+        if isinstance(news, Loaded):
+            return news
+        message = readable(news.message)
+        hints = [*map(readable, news.hints), *advise(message, self._spec)]
+        raise UsageError(message, *hints, where=_from_here(readable(news.where)))
+
+    def _what_to_do(self) -> str:
+        """For whoever has waited in vain."""
+        if is_server(self._spec):
+            return "does the command start an MCP server? start it by hand to see what it waits for"
+        return "see what its import waits for: tools have to be there soon after it"
+
+    def _progress(self, process: int) -> float:
+        """Something that changes as long as the tools are being loaded."""
+        return family_seconds(process, self._guards) + self._bytes
+
+    def _next_row(self, line: Channel, printed: IO[bytes], patience: Patience) -> bytes:
+        """The next row, while what is printed is read as well, so that nobody has to wait for that."""
+        poll = select.poll()
+        poll.register(line, select.POLLIN)
+        poll.register(printed, select.POLLIN)
+        while (row := line.take()) is None:
+            if (left := patience.left()) <= 0:
+                raise TimeoutError
+            if self._is_over():
+                raise GivenUp
+            for file, _ in poll.poll(min(left, LOOK) * 1000):
+                if file == line.fileno():
+                    line.read()
+                elif not self._read(printed):
+                    poll.unregister(printed)
+        return row
+
+    def _read(self, printed: IO[bytes]) -> bool:
+        data = os.read(printed.fileno(), 1 << 16)
+        self._printed += data
+        self._bytes += len(data)
+        del self._printed[:-KEPT]
+        return bool(data)
+
+    def _obituary(self, printed: IO[bytes]) -> UsageError:
+        """Why the tools are not there, as far as anybody can tell."""
+        with suppress(Lost, TimeoutError, ValueError):
+            message = self._warden.receive(from_warden, GRACE)
+            if isinstance(message, Unfit):
+                return self._unfit(message)
+            return UsageError(f"'{self._named}' needs too many {message.what} while it is loaded")
+        words = self._last_words(printed)
+        hint = f"is '{self._python}' a Python interpreter, or does the code end its own process?"
+        problem = f"the process broke off while '{self._named}' was loaded"
+        return UsageError(problem, *(words or [f"it said nothing: {hint}"]))
+
+    def _unfit(self, message: Unfit) -> UsageError:
+        python = self._python
+        if message.problem == "python":
+            hint = f"tools need Python {'.'.join(map(str, OLDEST))} or newer"
+            return UsageError(f"'{python}' is Python {readable(message.detail)}", hint)
+        problem = f"'{python}' has no {readable(message.problem)}"
+        return UsageError(problem, f"{python} -m pip install msgspec")
+
+    def _last_words(self, printed: IO[bytes]) -> Sequence[str]:
+        os.set_blocking(printed.fileno(), False)
+        with suppress(BlockingIOError):
+            while self._read(printed):
+                pass
+        text = readable(bytes(self._printed).decode("utf-8", "replace"))
+        return [line for line in text.splitlines() if line.strip()][-SHOWN:]
+
+
+def _from_here(place: str) -> str:
+    """A place as somebody names it who is in our folder."""
+    return place.removeprefix(os.getcwd() + os.sep)

@@ -1,0 +1,240 @@
+"""A workbench in a process of its own, which goes on whatever the tools do to it."""
+
+import select
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, repeat
+from types import TracebackType
+
+import msgspec
+
+from misstep.adapters.patience import LOOK
+from misstep.core.finding import Reach
+from misstep.core.tool import Described, Probe, Reaction
+from misstep.tool_host.channel import Channel, Lost
+from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.endings import died, hung
+from misstep.tool_host.load_waiter import GivenUp
+from misstep.tool_host.protocol import LAST_WORDS
+from misstep.tool_host.reactions import ReactionDecoder
+from misstep.tool_host.restarting import RestartingHost
+from misstep.tool_host.sandbox.sandbox import Sandbox
+from misstep.tooling.coverage import reach_of
+from misstep.tooling.workbench import AHEAD
+
+GRACE = 0.25  # seconds beyond the time for a call
+EARLY = 0.25  # of the time for a call: who takes longer may not come back, so it is watched what it does
+
+_encoder = msgspec.json.Encoder()
+
+
+class Process:
+    """The tools that `spec` means, in a process within a sandbox; it is a `Workbench`.
+
+    `start` loads them, and raises a `UsageError` where they can't be. Afterwards whatever happens to the
+    process is a reaction, and nothing is raised unless code can't be loaded again: calls to a server that is
+    gone for good come to its death.
+    """
+
+    def __init__(self, spec: str, conditions: Conditions | None = None) -> None:
+        conditions = conditions or Conditions()
+        self._limits = conditions.limits
+        self._lodging = RestartingHost(spec, conditions)
+        self._intake = ReactionDecoder()
+        self._is_fresh = False
+        self._heard_at = 0.0
+        self._patience = 1.0
+
+    def spec_of(self, tool: str) -> str:  # noqa: ARG002
+        """What means a tool, wherever it is read."""
+        return self._lodging.spec
+
+    @property
+    def tools(self) -> Sequence[Described]:
+        return self._lodging.tools
+
+    @property
+    def files(self) -> Sequence[str]:
+        return self._lodging.files
+
+    @property
+    def skipped(self) -> Sequence[str]:
+        """Tells of tools that were left out."""
+        return self._lodging.skipped
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Tells what else was odd when they were loaded."""
+        return self._lodging.notes
+
+    @property
+    def sandbox(self) -> Sandbox:
+        return self._lodging.sandbox
+
+    @property
+    def starts_quickly(self) -> bool:
+        return not self._lodging.is_apart
+
+    def heed(self, is_over: Callable[[], bool]) -> None:
+        """Make no more calls, and wait neither for calls nor for a new start, as soon as this says so."""
+        self._lodging.is_over = is_over
+
+    def __enter__(self) -> "Process":
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Load the tools, and be ready for calls."""
+        self._lodging.start()
+        self._lodging.watch(False)
+        self._is_fresh = True
+
+    def close(self) -> None:
+        """End everything, and leave nothing behind."""
+        self._lodging.close()
+
+    def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
+        """Make the calls in order, and give what came of each as soon as it is known.
+
+        Some more probes are taken than there are reactions, so that both sides are busy: whoever makes probes
+        one by one does so while earlier ones are carried out. After one that hung or died the rest goes on
+        with everything as it was at the beginning. So it does after one that took all memory.
+        """
+        source, self._patience = iter(probes), patience
+        sent, unsent = deque[Probe](), deque[Probe]()
+        lodging = self._lodging
+        lodging.watch(True)
+        try:
+            while True:
+                if len(sent) + len(unsent) <= AHEAD:
+                    unsent += islice(source, AHEAD)
+                if not sent and lodging.housing is not None and lodging.housing.has_news:
+                    lodging.end(by_itself=True)  # while nobody asked anything of it
+                if lodging.is_over():
+                    return
+                if lodging.line is None:
+                    unsent.extendleft(reversed(sent))
+                    sent.clear()
+                    if gone := self._begin_again() if unsent else None:
+                        yield from repeat(gone, len(unsent))
+                        unsent.clear()
+                        continue
+                if not unsent and not sent:
+                    return
+                self._send(unsent, idle=not sent)
+                sent += unsent
+                unsent.clear()
+                for reaction in self._reactions(len(sent)):
+                    sent.popleft()
+                    yield reaction
+        except GivenUp:
+            return
+        finally:
+            if sent:
+                lodging.end()
+            lodging.watch(False)
+
+    def reset(self) -> None:
+        """Put the tools' state and their files back to what they were when they had been loaded."""
+        if self._is_fresh or self._lodging.is_over():
+            return
+        self._lodging.end()
+        try:
+            self._begin_again()
+            self._lodging.watch(False)
+        except GivenUp:
+            return  # there will be no more calls, or a new start before them
+
+    def forget(self) -> None:
+        """Begin anew with the next call, as far as anybody can see: with nothing reached yet."""
+        if not self._is_fresh:
+            self._lodging.end()
+        self._intake.forget()
+
+    def reach(self, tool: str) -> Reach | None:
+        """How much of the tool's own code has been run so far; None where it can't be seen."""
+        source = next((each.source for each in self.tools if each.name == tool), None)
+        if source is None:
+            return None
+        return reach_of(source.file, source.line, source.text, self._intake.lines_of(source.file))
+
+    def _begin_again(self) -> Reaction | None:
+        gone = self._lodging.begin_again()
+        self._is_fresh = gone is None
+        return gone
+
+    def _send(self, probes: Iterable[Probe], idle: bool) -> None:
+        data = b"".join(_encoder.encode(probe) + b"\n" for probe in probes)
+        if data:
+            assert self._lodging.line is not None
+            self._is_fresh = False
+            self._lodging.line.put(data)
+            self._heard_at = time.monotonic() if idle else self._heard_at
+
+    def _reactions(self, most: int) -> Iterator[Reaction]:
+        """What came of the calls that are under way, as far as it is known; at least of the first."""
+        try:
+            rows = self._listen()
+            if len(rows) > most:
+                raise Lost
+            reactions = [self._intake.take(row) for row in rows]
+        except TimeoutError:
+            yield hung(self._lodging.end(), self._limits, time.monotonic() - self._heard_at)
+        except (Lost, msgspec.MsgspecError, RecursionError):
+            seconds = time.monotonic() - self._heard_at
+            yield died(self._lodging.end(by_itself=True), self._limits, seconds)
+        else:
+            self._heard_at = time.monotonic()
+            for reaction in reactions:
+                if reaction.ended in LAST_WORDS:
+                    self._lodging.end(by_itself=True)
+                yield reaction
+
+    def _listen(self) -> list[bytes]:
+        """The next rows. Raises `Lost` if there won't be any, and a TimeoutError if it takes too long.
+
+        Raises `GivenUp` if nobody waits for them any more.
+        """
+        line, housing = self._lodging.line, self._lodging.housing
+        assert line is not None
+        assert housing is not None
+        allowed = self._limits.timeout * self._patience
+        until, early = self._heard_at + allowed + GRACE, self._heard_at + min(allowed * EARLY, LOOK)
+        while True:
+            line.flush()
+            if line.read():
+                if rows := line.take_all():
+                    return rows
+                continue
+            now = time.monotonic()
+            if early <= now:
+                housing.measure()
+                early = until + GRACE
+            if now >= until:
+                raise TimeoutError
+            if self._lodging.is_over():
+                raise GivenUp
+            poll = select.poll()
+            poll.register(line, select.POLLIN | (select.POLLOUT if line.busy else 0))
+            poll.register(housing.control, select.POLLIN)
+            left = min(min(early, until) - now, LOOK)
+            if any(file == housing.control.fileno() for file, _ in poll.poll(left * 1000)):
+                return _last_rows(line)
+
+
+def _last_rows(line: Channel) -> list[bytes]:
+    """What a copy that has ended had said before. Raises `Lost` if it was nothing."""
+    try:
+        while line.read():
+            pass
+    except Lost:
+        pass
+    if rows := line.take_all():
+        return rows
+    raise Lost

@@ -1,0 +1,134 @@
+"""Tools that are open to calls, had again from the beginning whenever they are gone."""
+
+import time
+from collections.abc import Callable
+
+from misstep.core.descriptions import reworded
+from misstep.core.tool import Described, Reaction
+from misstep.errors import UsageError
+from misstep.tool_host.channel import Channel, Lost
+from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.load_waiter import GivenUp
+from misstep.tool_host.protocol import Loaded, Overrun, Stopped
+from misstep.tool_host.sandbox.places import anchored, is_server
+from misstep.tool_host.sandbox.sandbox import Sandbox, refuse_remote, sandbox_for
+from misstep.tool_host.sandbox_process import SOON, SandboxProcess, never
+
+PAUSE = 5.0  # seconds until a server that could not be reached is looked for again
+
+
+class RestartingHost:
+    """The tools that `spec` means, in a sandbox; while a copy is open to calls there is a `line` to it.
+
+    `tools`, `files`, `skipped` and `notes` are what was said when they were loaded last.
+    """
+
+    def __init__(self, spec: str, conditions: Conditions) -> None:
+        self.spec = anchored(spec)
+        refuse_remote(self.spec, conditions)
+        self._conditions = conditions
+        self.sandbox: Sandbox = sandbox_for(self.spec, conditions)
+        self._is_server = self.is_apart = is_server(spec)
+        self.is_over: Callable[[], bool] = never
+        self.housing: SandboxProcess | None = None
+        self.line: Channel | None = None
+        self.tools: tuple[Described, ...] = ()
+        self.files: tuple[str, ...] = ()
+        self.skipped: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()
+        self._gone: Reaction | None = None
+        self._gone_at = 0.0
+
+    def start(self) -> None:
+        """Load the tools, and open them to calls."""
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    def watch(self, busy: bool) -> None:
+        """Say whether calls are under way."""
+        if self.housing is not None:
+            self.housing.watch(busy)
+
+    def close(self) -> None:
+        """End everything, and leave nothing behind."""
+        self.abandon()
+        self.sandbox.remove()
+
+    def begin_again(self) -> Reaction | None:
+        """Open a copy of the tools to calls; what comes of all calls if their server can't be had again.
+
+        Raises `GivenUp` if it is over before they are loaded.
+        """
+        if self._gone is not None and time.monotonic() - self._gone_at < PAUSE:
+            return self._gone
+        self._gone = None
+        try:
+            self._begin()
+        except GivenUp:
+            self.abandon()
+            raise
+        except UsageError as error:
+            if not self._is_server:
+                raise
+            self.abandon()
+            self._gone = Reaction("died", detail=f"the server can't be reached: {error.message}")
+            self._gone_at = time.monotonic()
+        return self._gone
+
+    def end(self, by_itself: bool = False) -> Stopped | Overrun | None:
+        """End the copy, unless it does so by itself; where that can't be done, the sandbox."""
+        if self.line is None or self.housing is None:
+            return None
+        self.line.close()
+        self.line = None
+        stopped = self.housing.stopped(SOON) if by_itself else None
+        ended = stopped or self.housing.stop() or self.housing.overrun()
+        if not isinstance(ended, Stopped) or not ended.restored:
+            self.abandon()
+        return ended
+
+    def abandon(self) -> None:
+        """End the sandbox."""
+        if self.line is not None:
+            self.line.close()
+        if self.housing is not None:
+            self.housing.kill()
+        self.line = self.housing = None
+
+    def _open(self) -> None:
+        if self.sandbox.command:  # what there is to hide may have changed
+            self.sandbox = sandbox_for(self.spec, self._conditions)
+        self.sandbox.prepare()
+        self.housing = SandboxProcess(
+            self.spec, self._conditions, self.sandbox, self.is_apart, is_over=self.is_over
+        )
+        loaded = self.housing.load()
+        if not loaded.forkable and not self.is_apart:
+            self.is_apart = True
+            self.abandon()
+            return self._open()
+        self._take(loaded)
+        self._begin()
+        return None
+
+    def _begin(self) -> None:
+        """Open a copy of the tools to calls, in another sandbox if this one is gone."""
+        assert self.line is None
+        if self.housing is None:
+            return self._open()
+        try:
+            self.line = self.housing.start()
+        except Lost:
+            self.abandon()
+            return self._open()
+        if self.is_apart:
+            self._take(self.housing.introduced(self.line))
+        return None
+
+    def _take(self, loaded: Loaded) -> None:
+        self.files = loaded.files
+        self.tools = tuple([reworded(each, self._conditions.wordings) for each in loaded.tools])
+        self.skipped, self.notes = loaded.skipped, loaded.notes

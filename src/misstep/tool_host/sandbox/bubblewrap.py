@@ -1,0 +1,175 @@
+"""Command lines of bubblewrap, which gives processes a file tree, processes and a network of their own."""
+
+import functools
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias
+
+import msgspec
+
+from misstep.tool_host.protocol import MEGABYTE
+from misstep.tool_host.sandbox.seccomp import call_filter
+
+PROGRAM = "bwrap"
+PATIENCE = 20.0  # seconds
+SHARED_MEMORY = 64 * MEGABYTE
+TEMPORARY = "/tmp"
+HOME = f"{TEMPORARY}/misstep/home"
+EMPTY = str(1 << 16)  # bytes of a folder in the place of a hidden one
+# Root inside may still be root to these, which no namespace keeps apart.
+OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/mtrr", "/proc/acpi", "/proc/scsi", "/proc/fs")
+# Not --die-with-parent: that goes by the thread that has started it. The warden ends with its line instead.
+APART = ("--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--new-session", "--as-pid-1")
+NO_MORE_NAMESPACES = "--disable-userns"  # from 0.8 on, and not where it is installed with the rights of root
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
+
+Word: TypeAlias = str | bytes  # bytes stand for the number of an open file with this content
+
+
+class Found(msgspec.Struct, frozen=True):
+    """The program with the flags that work here; or what the problem is."""
+
+    program: str = ""
+    flags: tuple[Word, ...] = ()
+    problem: str = ""
+
+
+def find_bubblewrap() -> Found:
+    """Bubblewrap, if it is installed and the system lets it do its work, which is found out by trying."""
+    program = shutil.which(PROGRAM)
+    return _tried(program) if program else Found(problem="bubblewrap is not installed")
+
+
+@functools.cache
+def _tried(program: str) -> Found:
+    calls = call_filter()
+    if calls is None:
+        return Found(problem=f"there is no system call filter for {os.uname().machine}")
+    problem = ""
+    for more in ((NO_MORE_NAMESPACES,), ()):
+        flags = (program, *APART, *more, "--seccomp", calls)
+        problem = _try(flags)
+        if not problem:
+            return Found(program, flags)
+    return Found(problem=f"bubblewrap does not work here: {problem}")
+
+
+def walls(
+    flags: Sequence[Word],
+    shown: Iterable[str],
+    hidden: Iterable[str],
+    disk: int,
+    network: bool,
+    open_to: Mapping[str, str],
+) -> tuple[Word, ...]:
+    """What to put before a command, so that it sees nothing of the host's files but what is `shown`.
+
+    All of that is read-only, and what is `hidden` in it is empty. The command can write `disk` bytes to /tmp,
+    and some to shared memory. It is `open_to` folders under other names, which it can write to.
+    """
+    sharing = ("--share-net",) if network else ()
+    bound = [word for folder, name in open_to.items() for word in ("--bind", folder, name)]
+    mounts = (*_devices(disk), *_accounts(), *_mounts(shown, hidden), *bound)
+    return (*flags, *sharing, *mounts, "--remount-ro", "/", "--")
+
+
+@contextmanager
+def opened(command: Sequence[Word]) -> Iterator[tuple[list[str], list[int]]]:
+    """The command with numbers of open files in it, and these numbers; they are closed afterwards."""
+    words, numbers = list[str](), list[int]()
+    try:
+        for word in command:
+            if isinstance(word, bytes):
+                numbers.append(_file_with(word))
+            words.append(str(numbers[-1]) if isinstance(word, bytes) else word)
+        yield words, numbers
+    finally:
+        for number in numbers:
+            os.close(number)
+
+
+def _file_with(content: bytes) -> int:
+    number = os.memfd_create("misstep")
+    os.write(number, content)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
+
+
+def _try(flags: Sequence[Word]) -> str:
+    true = shutil.which("true") or "/bin/true"
+    try:
+        with opened([*walls(flags, SYSTEM, (), MEGABYTE, False, {}), true]) as (command, files):
+            tried = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=PATIENCE,
+                check=False,
+                pass_fds=files,
+            )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    said = tried.stderr.decode("utf-8", "replace").strip().splitlines()
+    return "" if tried.returncode == 0 else (said[-1] if said else f"status {tried.returncode}")
+
+
+def _devices(disk: int) -> Iterator[Word]:
+    yield from ("--dev", "/dev")
+    yield from ("--size", str(SHARED_MEMORY), "--perms", "1777", "--tmpfs", "/dev/shm")
+    yield from ("--remount-ro", "/dev", "--proc", "/proc")
+    for path in OF_THE_KERNEL:
+        yield from ("--ro-bind-try", path, path)
+    yield from ("--size", str(disk), "--perms", "1777", "--tmpfs", TEMPORARY)
+    yield from ("--dir", "/run", "--dir", "/var", "--symlink", TEMPORARY, "/var/tmp")
+    yield from ("--hostname", "sandbox")
+
+
+def _accounts() -> Iterator[Word]:
+    """This user and nobody else, since programs ask for the name and the home of their user."""
+    user, group = os.getuid(), os.getgid()
+    name = "user" if user else "root"
+    nobody = "nobody:x:65534:65534::/nonexistent:/bin/false\n"
+    yield from ("--ro-bind-data", f"{name}:x:{user}:{group}::{HOME}:/bin/sh\n{nobody}".encode())
+    yield "/etc/passwd"
+    yield from ("--ro-bind-data", f"{name}:x:{group}:\nnogroup:x:65534:\n".encode(), "/etc/group")
+
+
+def _mounts(shown: Iterable[str], hidden: Iterable[str]) -> Iterator[str]:
+    """Mount what is shown, and put nothing in the place of what is hidden, from outside in."""
+    wanted = {**dict.fromkeys(filter(os.path.exists, shown), True), **dict.fromkeys(hidden, False)}
+    places: dict[str, bool] = {"/": False, TEMPORARY: False}
+    empty = list[str]()
+    for path, is_shown in sorted(wanted.items()):
+        if is_shown == _innermost(path, places):
+            continue
+        places[path] = is_shown
+        if is_shown:
+            yield from _shown(path, wanted)
+        else:
+            yield from _hidden(path)
+            empty += [path] if os.path.isdir(path) else []
+    for path in empty:
+        yield from ("--remount-ro", path)
+
+
+def _innermost(path: str, places: Mapping[str, bool]) -> bool:
+    """Whether the smallest of the places that a path is in or is itself can be seen."""
+    while path not in places:
+        if path == "/":
+            return False
+        path = os.path.dirname(path)
+    return places[path]
+
+
+def _shown(path: str, wanted: Mapping[str, bool]) -> tuple[str, ...]:
+    """A link stays one where it leads to something that can be seen."""
+    if os.path.islink(path) and _innermost(os.path.realpath(path), wanted):
+        return "--symlink", os.readlink(path), path
+    return "--ro-bind", path, path
+
+
+def _hidden(path: str) -> tuple[str, ...]:
+    return ("--size", EMPTY, "--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", os.devnull, path)

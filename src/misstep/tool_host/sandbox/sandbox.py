@@ -1,0 +1,113 @@
+"""The sandbox that tools are put into."""
+
+import os
+import sys
+
+import msgspec
+
+from misstep.adapters.toolset.spec import servers_meant
+from misstep.errors import UsageError
+from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.protocol import MEGABYTE
+from misstep.tool_host.sandbox.bubblewrap import Word, find_bubblewrap, walls
+from misstep.tool_host.sandbox.cgroup import Scope, cgroup_for
+from misstep.tool_host.sandbox.environment import environment_for
+from misstep.tool_host.sandbox.ground import Ground, sweep
+from misstep.tool_host.sandbox.places import is_remote, places_for
+
+ROOT = "/tmp"
+SHARED_MEMORY = "/dev/shm"
+INSTALL = (
+    "install bubblewrap: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap"
+    if sys.platform == "linux"
+    else "bubblewrap runs on Linux only"
+)
+WITHOUT = 'to call tools without a sandbox: --sandbox none, or sandbox = "none" in misstep.toml'
+
+
+class Sandbox(msgspec.Struct, frozen=True):
+    """What to start a process with, and what to say about it.
+
+    `command` is put before that of the process. Tools start in `folder`; `roots` are the folders that they
+    can write to, of which the `ground` is on the disk.
+    """
+
+    words: str
+    environment: dict[str, str]
+    folder: str
+    roots: tuple[str, ...]
+    command: tuple[Word, ...] = ()
+    ground: Ground | None = None
+
+    def prepare(self) -> None:
+        """Make what there is of it on the disk, with nothing in it, and clear away what others left there."""
+        sweep()
+        if self.ground:
+            self.ground.claim()
+
+    def remove(self) -> None:
+        """Take away what was put on the disk for it."""
+        if self.ground:
+            self.ground.leave()
+
+
+def sandbox_for(spec: str, conditions: Conditions) -> Sandbox:
+    """The sandbox that is asked for; a `UsageError` if there is none and nobody said that none is needed."""
+    for given in (conditions.workspace, conditions.folder):
+        if given and not os.path.isdir(given):
+            raise UsageError("there is no such folder", where=given)
+    for path in conditions.allow_read:
+        if not os.path.exists(os.path.expanduser(path)):
+            raise UsageError("there is no such file or folder", where=f"--allow-read {path}")
+    if conditions.shelter == "none":
+        return _plain(spec, conditions)
+    found = find_bubblewrap()
+    if found.problem:
+        raise UsageError(f"there is no sandbox for the tools: {found.problem}", INSTALL, WITHOUT)
+    return _bubblewrap(spec, conditions, found.flags)
+
+
+def refuse_remote(spec: str, conditions: Conditions) -> None:
+    """Raise a `UsageError` for a server that runs elsewhere, unless no sandbox is asked for."""
+    remote = [server.url for server in servers_meant(spec) or () if server.url]
+    if remote and conditions.shelter != "none":
+        raise UsageError(f"no sandbox reaches the tools of {remote[0]}: they run on that server", WITHOUT)
+
+
+def _bubblewrap(spec: str, conditions: Conditions, flags: tuple[Word, ...]) -> Sandbox:
+    network = conditions.allow_network or is_remote(spec)
+    reach = f"bubblewrap: {'with the' if network else 'no'} network"
+    folder, home = f"{ROOT}/misstep/work", f"{ROOT}/misstep/home"
+    limits = conditions.limits
+    places = places_for(spec, conditions, network)
+    open_to = {conditions.folder: folder} if conditions.folder else {}
+    scope = cgroup_for(limits)
+    unset = [word for name in scope.variables for word in ("--unsetenv", name)]
+    command = walls((*flags, *unset), places.shown, places.hidden, limits.disk, network, open_to)
+    return Sandbox(
+        words=", ".join((reach, "read-only system", _memory(conditions), *_by(scope))),
+        environment={**environment_for(spec, conditions, home, ROOT), **scope.variables},
+        folder=folder,
+        roots=(ROOT, SHARED_MEMORY),
+        command=(*scope.command, *command),
+    )
+
+
+def _plain(spec: str, conditions: Conditions) -> Sandbox:
+    ground = Ground()
+    root = ground.path
+    return Sandbox(
+        words=f"no sandbox: a process of its own, {_memory(conditions)}",
+        environment=environment_for(spec, conditions, f"{root}/home", f"{root}/tmp"),
+        folder=conditions.folder or f"{root}/work",
+        roots=(root,),
+        ground=ground,
+    )
+
+
+def _by(scope: Scope) -> tuple[str, ...]:
+    return ("limits by cgroup",) if scope.command else ()
+
+
+def _memory(conditions: Conditions) -> str:
+    return f"{conditions.limits.memory // MEGABYTE:,} MB"

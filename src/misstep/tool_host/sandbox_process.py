@@ -1,0 +1,179 @@
+"""Our side of a sandbox with tools in it: starts it, has tools loaded and called in it, ends it."""
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+
+from misstep.adapters.family import end_family
+from misstep.adapters.subprocess.process import ENTRY
+from misstep.errors import UsageError
+from misstep.tool_host.channel import Channel, Lost
+from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.load_waiter import LoadWaiter
+from misstep.tool_host.protocol import (
+    Guard,
+    Load,
+    Loaded,
+    Measure,
+    Overrun,
+    Start,
+    Stop,
+    Stopped,
+    Watch,
+    from_warden,
+    from_zygote,
+)
+from misstep.tool_host.sandbox.bubblewrap import opened
+from misstep.tool_host.sandbox.places import is_server
+from misstep.tool_host.sandbox.sandbox import Sandbox
+from misstep.tool_host.serving.census import namespace
+
+SERVING = "misstep.tool_host.serving.warden"
+GRACE = 3.0  # seconds for what should be a matter of milliseconds
+SOON = 1.0  # seconds for what has happened already
+LOAD_LIMIT = {"code": 30.0, "server": 120.0}  # seconds; a server may have to be downloaded first
+
+
+def never() -> bool:
+    return False
+
+
+class SandboxProcess:
+    """A sandbox in which `spec` is loaded. One copy of the tools at a time is open to calls.
+
+    If tools are only `read`, there are none. Nobody waits for tools to be loaded any more once it `is_over`.
+    """
+
+    def __init__(
+        self,
+        spec: str,
+        conditions: Conditions,
+        sandbox: Sandbox,
+        apart: bool = False,
+        read: bool = False,
+        is_over: Callable[[], bool] = never,
+    ) -> None:
+        limit = conditions.load_limit or LOAD_LIMIT["server" if is_server(spec) else "code"]
+        ours, theirs = socket.socketpair()
+        self._line = Channel(ours)
+        with theirs:
+            self._process = self._launch(conditions.python, sandbox, theirs)
+        guards = 2 if sandbox.command else 1
+        self._arrival = LoadWaiter(spec, conditions.python, limit, is_over, self._line, guards)
+        ours, self._zygotes = socket.socketpair()
+        self.control = Channel(ours)
+        litter = (sandbox.ground.path,) if sandbox.ground else ()
+        self._guard = Guard(conditions.limits, namespace(), litter)
+        self._load = Load(
+            spec,
+            conditions.limits,
+            sandbox.folder,
+            sandbox.roots,
+            os.path.abspath(conditions.workspace) if conditions.workspace else "",
+            os.getcwd(),
+            apart,
+            read,
+        )
+
+    def _launch(self, python: str, sandbox: Sandbox, theirs: socket.socket) -> subprocess.Popen[bytes]:
+        number = theirs.fileno()
+        try:
+            with opened(sandbox.command) as (command, files):
+                return subprocess.Popen(
+                    [*command, _program(python), str(ENTRY), SERVING, str(number)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    pass_fds=[number, *files],
+                    env=sandbox.environment,
+                    cwd="/",
+                    start_new_session=True,
+                )
+        except OSError as error:
+            self._line.close()
+            hint = "give the path of the python in the environment that the tools are installed in"
+            raise UsageError(f"'{python}' can't be run: {error.strerror or error}", hint) from error
+
+    def load(self) -> Loaded:
+        """Load the tools. A `UsageError` says why they can't be; raises `GivenUp` if nobody waits."""
+        with suppress(Lost), self._zygotes:  # what is wrong is found out by listening
+            self._line.send(self._guard, self._zygotes.fileno())
+        with suppress(Lost):
+            self.control.send(self._load)
+        return self.introduced(self.control)
+
+    def start(self) -> Channel:
+        """Open a copy of the tools to calls, over the line that is returned. Raises `Lost`."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self.control.send(Start(), theirs.fileno())
+        return Channel(ours)
+
+    def introduced(self, line: Channel) -> Loaded:
+        """What is said of the tools over a line; everything is ended where there are none."""
+        try:
+            return self._arrival.await_tools(line, self._process)
+        except BaseException:
+            self.kill()
+            raise
+
+    def watch(self, busy: bool) -> None:
+        """Have the processes watched while calls are under way, and left in peace otherwise."""
+        with suppress(Lost):
+            self._line.send(Watch(busy))
+
+    def measure(self) -> None:
+        """Have it watched from now on whether the copy computes or waits."""
+        with suppress(Lost):
+            self.control.send(Measure())
+
+    def stop(self) -> Stopped | None:
+        """End the copy with all that it has started; None if that took everything else with it."""
+        with suppress(Lost):
+            self.control.send(Stop())
+        return self.stopped(GRACE)
+
+    def stopped(self, patience: float) -> Stopped | None:
+        """How the copy ended, if that is heard within so many seconds."""
+        try:
+            message = self.control.receive(from_zygote, patience)
+        except (Lost, TimeoutError, ValueError):
+            return None
+        return message if isinstance(message, Stopped) else None
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the copy, or more than that, has come to an end."""
+        return self.control.wait(0)
+
+    def overrun(self) -> Overrun | None:
+        """What the warden had to end everything for, if it had to."""
+        try:
+            message = self._line.receive(from_warden, SOON)
+        except (Lost, TimeoutError, ValueError):
+            return None
+        return message if isinstance(message, Overrun) else None
+
+    def kill(self) -> None:
+        """End everything in the sandbox, and the sandbox."""
+        if self._process.returncode is not None:
+            return  # its number may be another's by now
+        end_family(self._process.pid)
+        self._line.close()
+        self.control.close()
+        self._zygotes.close()
+        if self._process.stderr:
+            self._process.stderr.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+
+
+def _program(python: str) -> str:
+    """The interpreter's whole path: nobody starts from here."""
+    found = shutil.which(os.path.expanduser(python))
+    if found is None:
+        raise FileNotFoundError("there is no such program")
+    return os.path.abspath(found)

@@ -1,0 +1,166 @@
+"""Makes the calls: one after the other, each with all that is to be known about it."""
+
+import json
+import os
+import resource
+import sys
+import time
+from typing import Any
+
+import msgspec
+
+from misstep.adapters.toolset.bound import Bound, Returned, Toolset
+from misstep.adapters.toolset.calling.refusals import Garbled, ServerGone
+from misstep.core.tool import Ended, Observation, Probe, Raised, Reaction
+from misstep.core.transcript import storable
+from misstep.core.words import NAME, cut, error_in_words
+from misstep.tool_host.channel import Channel
+from misstep.tool_host.protocol import (
+    BROKEN,
+    LAST_WORDS,
+    LINE_CLOSED,
+    MEGABYTE,
+    MEMORY_FULL,
+    Load,
+    Report,
+)
+from misstep.tool_host.serving.limits import allow_cpu
+from misstep.tool_host.serving.marking import marking
+from misstep.tool_host.serving.traces import Traces
+from misstep.tooling.coverage import Coverage, Ownership
+from misstep.tooling.judging.exceptions.describing import describe_exception
+from misstep.tooling.judging.exceptions.handled import put_into
+from misstep.tooling.taint import observe
+
+TEXT = 4_000  # characters of a result that are kept
+LARGE = 8 * MEGABYTE  # growth that is told of
+UNIT = 1024 if sys.platform == "linux" else 1  # bytes in which peaks of memory are told
+ALLOWANCE = 1.0  # seconds for which processor time is given out
+HIGH = 200  # number of a file that tools which close some at random won't come across
+
+_decoder = msgspec.json.Decoder(Probe)
+
+
+class Caller:
+    """Calls the tools in this process, until one has ended the server behind it or taken all memory."""
+
+    def __init__(self, tools: Toolset, ownership: Ownership, order: Load, traces: Traces) -> None:
+        self._bounds = {bound.described.name: bound for bound in tools.bounds}
+        self._owns = ownership.owns
+        self._timeout = order.limits.timeout
+        self._memory = order.limits.memory
+        self._traces = traces
+        self._allowed_until = 0.0
+        self._coverage = Coverage(self._owns)
+        self._lines = dict[str, set[int]]()
+        self._peak = _peak()
+
+    def serve(self, line: Channel) -> None:
+        line = line.moved(HIGH)
+        os.register_at_fork(after_in_child=line.close)  # or it would be open when we are gone
+        self._traces.begin()
+        process = os.getpid()
+        try:
+            for row in line.rows():
+                report = self._report(_decoder.decode(row))
+                if os.getpid() != process:
+                    os._exit(0)  # a copy that the tool has made
+                line.say(report)
+                if report.reaction.ended in LAST_WORDS:
+                    return
+        except MemoryError:  # which tools have left too little of for ourselves
+            os._exit(MEMORY_FULL)
+        except OSError:
+            os._exit(LINE_CLOSED)
+        except BaseException:  # they have put something else in the place of what we use
+            os._exit(BROKEN)
+
+    def _report(self, probe: Probe) -> Report:
+        bound = self._bounds.get(probe.invocation.tool)
+        if bound is None:  # a server may list other tools each time it is started
+            detail = storable(f"the server no longer has the tool '{cut(probe.invocation.tool, NAME)}'")
+            return Report(Reaction("garbled", detail=detail))
+        arguments = json.loads(probe.invocation.arguments)
+        self._allow_cpu()
+        reaction = self._marked(bound, arguments) if probe.mark else self._called(bound, arguments)
+        return Report(reaction, self._new_lines(bound) if reaction.edges else {})
+
+    def _allow_cpu(self) -> None:
+        """Now and then only, which is often enough: there is more than a call may use."""
+        now = time.monotonic()
+        if now >= self._allowed_until:
+            self._allowed_until = now + ALLOWANCE
+            allow_cpu(self._timeout)
+
+    def _marked(self, bound: Bound, arguments: dict[str, Any]) -> Reaction:
+        with observe() as marks, marking(bound, marks, arguments) as marked:
+            reaction = self._called(bound, marked, everything=True)
+        observations: tuple[Observation, ...] = marks.observations
+        return msgspec.structs.replace(reaction, observations=observations)
+
+    def _called(self, bound: Bound, arguments: dict[str, Any], everything: bool = False) -> Reaction:
+        """What comes of a call, with the edges that are new to it, or all of them."""
+        returned, failure = None, None
+        began = time.perf_counter()
+        self._coverage.begin()
+        try:
+            returned = bound.call(arguments)
+        except BaseException as error:  # such as SystemExit and KeyboardInterrupt
+            failure = error
+        edges = self._coverage.end(everything)
+        errors = self._coverage.errors()
+        seconds = time.perf_counter() - began
+        peak = _peak()
+        growth, self._peak = peak - self._peak, peak
+        memory = growth if growth >= LARGE else 0
+        if failure is None:
+            assert returned is not None
+            handled = put_into(returned.text, errors, self._owns) if errors else ()
+            return _returned(returned, seconds, memory, edges, handled)
+        try:
+            return self._failed(failure, seconds, memory, edges)
+        finally:
+            del failure, errors  # lest they keep alive all that the tool had in its hands
+
+    def _failed(self, error: BaseException, seconds: float, memory: int, edges: tuple[int, ...]) -> Reaction:
+        if isinstance(error, ServerGone | Garbled):
+            ended: Ended = "died" if isinstance(error, ServerGone) else "garbled"
+            detail = storable(cut(error_in_words(error), TEXT))
+            return Reaction(ended, detail=detail, seconds=seconds, memory=memory, edges=edges)
+        raised = describe_exception(error, self._owns)
+        if isinstance(error, MemoryError):
+            detail = f"{self._memory // MEGABYTE:,} MB were allowed"
+            return Reaction(
+                "exhausted", raised=raised, detail=detail, seconds=seconds, memory=memory, edges=edges
+            )
+        return Reaction("raised", raised=raised, seconds=seconds, memory=memory, edges=edges)
+
+    def _new_lines(self, bound: Bound) -> dict[str, tuple[int, ...]]:
+        source = bound.described.source
+        if source is None:
+            return {}
+        known = self._lines.setdefault(source.file, set())
+        fresh = self._coverage.lines(source.file) - known
+        known |= fresh
+        return {source.file: tuple(fresh)}
+
+
+def _returned(
+    returned: Returned, seconds: float, memory: int, edges: tuple[int, ...], handled: tuple[Raised, ...]
+) -> Reaction:
+    return Reaction(
+        "returned",
+        text=returned.text[:TEXT],
+        size=returned.size,
+        structured=returned.structured,
+        flagged=returned.flagged,
+        seconds=seconds,
+        memory=memory,
+        edges=edges,
+        handled=handled,
+    )
+
+
+def _peak() -> int:
+    """The most memory that this process ever had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT

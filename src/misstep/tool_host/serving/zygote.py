@@ -1,0 +1,111 @@
+"""Holds the tools, ready to be called, and makes copies of itself that do the calling."""
+
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import warnings
+
+from misstep.adapters.family import end_with_parent, open_to_family
+from misstep.tool_host.channel import Channel, Lost
+from misstep.tool_host.protocol import Load, Measure, Start, Stopped, to_zygote
+from misstep.tool_host.serving.census import Census
+from misstep.tool_host.serving.gauge import Gauge
+from misstep.tool_host.serving.limits import limit
+from misstep.tool_host.serving.scratch import Scratch
+from misstep.tool_host.serving.shop import Shop, open_shop
+from misstep.tool_host.serving.traces import Traces
+
+UNIT = 1024 if sys.platform == "linux" else 1  # bytes in which peaks of memory are told
+PAUSE = 20  # milliseconds between two looks at a copy, where the system does not tell of its end
+
+
+class Zygote:
+    """Serves one line of orders; `loading` is a pipe that is closed when the tools are there."""
+
+    def __init__(self, line: Channel, census: Census, loading: int) -> None:
+        self._line = line
+        self._census = census
+        self._loading = loading
+        self._gauge: Gauge | None = None
+        self._computed = 0.0
+
+    def serve(self) -> None:
+        """Serve until the line ends, or the tools can't be loaded."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is meant for our side
+        order = self._line.receive(to_zygote)
+        assert isinstance(order, Load)
+        try:
+            message, shop = open_shop(order)
+            self._line.send(message)
+            if shop is not None:
+                os.close(self._loading)
+                self._attend(order, shop)
+        except Lost:
+            return
+
+    def _attend(self, order: Load, shop: Shop) -> None:
+        scratch = Scratch(order.roots)
+        traces = Traces()
+        while True:
+            if not isinstance(self._line.receive(to_zygote), Start):
+                continue  # to stop what has ended by itself
+            os.chdir(order.folder)  # it may be another one under the same name
+            self._gauge, self._computed = None, 0.0
+            status, usage = self._wait(self._copy(order, shop, traces), traces)
+            self._census.end_others()
+            frames, restored = traces.read(shop.owns), scratch.restore()
+            computed = usage.ru_utime + usage.ru_stime if status == -signal.SIGXCPU else self._computed
+            self._line.send(Stopped(status, frames, usage.ru_maxrss * UNIT, restored, computed))
+
+    def _copy(self, order: Load, shop: Shop, traces: Traces) -> int:
+        """A copy of this process, which takes over the line that came last."""
+        end = self._line.files.pop()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # threads that the tools have started stay behind
+            copy = os.fork()
+        if copy:
+            os.close(end)
+            return copy
+        try:
+            end_with_parent()
+            open_to_family(True)
+            self._line.close()
+            limit(order.limits, self._census.is_private, address_space=not order.apart)
+            shop.serve(Channel(socket.socket(fileno=end)), traces)
+        finally:
+            os._exit(1)
+
+    def _wait(self, copy: int, traces: Traces) -> tuple[int, resource.struct_rusage]:
+        """How the copy ended, by itself or because it had to."""
+        poll = select.poll()
+        poll.register(self._line, select.POLLIN)
+        # Not on all systems; its number is the copy's until it has been waited for.
+        ending = os.pidfd_open(copy) if hasattr(os, "pidfd_open") else None
+        if ending is not None:
+            poll.register(ending, select.POLLIN)
+        try:
+            while True:
+                for file, _ in poll.poll(None if ending is not None else PAUSE):
+                    if file == self._line.fileno():
+                        self._obey(copy, traces)
+                ended, status, usage = os.wait4(copy, os.WNOHANG)
+                if ended:
+                    return os.waitstatus_to_exitcode(status), usage
+        finally:
+            if ending is not None:
+                os.close(ending)
+
+    def _obey(self, copy: int, traces: Traces) -> None:
+        """Do what is asked for while the copy is at work."""
+        self._line.read()
+        while (row := self._line.take()) is not None:
+            if isinstance(to_zygote.decode(row), Measure):
+                self._gauge = Gauge(self._census)
+                continue
+            if self._gauge:
+                self._computed = self._gauge.computed()
+                traces.ask(copy)
+            self._census.end_others()

@@ -12,7 +12,7 @@ from misstep.core.case import Case
 from misstep.core.constraint import Before
 from misstep.core.dice import Dice
 from misstep.errors import UsageError
-from misstep.planning.admission.wall import admit
+from misstep.planning.admission.validation import validate_case
 from misstep.planning.language.reader import read
 from misstep.planning.plans.order import count_orders
 from misstep.planning.synthesis.paragraphs import GROUP_RATE, JOIN_RATE, MOST_PARTS, Recipe, draft_paragraph
@@ -69,7 +69,7 @@ def chance_rows(effort: Effort) -> Iterator[Row]:
 def is_sound(case: Case) -> bool:
     """Whether a case can be satisfied, speaks of all its actions and says exactly what it demands."""
     try:
-        admitted = admit(case) == case
+        admitted = validate_case(case) == case
     except UsageError:
         return False
     ids = {action.name: action.id for action in case.actions}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.aside import Aside
 from misstep.adapters.frameworks.plain import agent_from_function
+from misstep.adapters.threaded_agent import ThreadedAgent
 from misstep.core.agent import AGENT_THREAD, Agent, Answer, Assignment, Displaced, Toolbox
 from misstep.engine.attempt import attempt
 from misstep.engine.deadline import Deadline
@@ -60,7 +60,7 @@ def play(agent: Agent, *trials: Trial) -> None:
     """The trials side by side."""
 
     async def main() -> None:
-        aside = Aside(agent)
+        aside = ThreadedAgent(agent)
         try:
             await asyncio.gather(*(trial.run(aside) for trial in trials))
         finally:
@@ -129,7 +129,7 @@ def test_later_cases_get_a_loop_that_is_free(released: threading.Event) -> None:
         released.wait()
 
     async def main() -> Trial:
-        aside, later = Aside(Acting(block=block, nap=nap)), Trial("nap")
+        aside, later = ThreadedAgent(Acting(block=block, nap=nap)), Trial("nap")
         await Trial("block", 0.3).run(aside)
         await later.run(aside)
         await aside.close()
@@ -292,7 +292,7 @@ def test_an_interrupt_of_the_agents_own_making_is_an_error_like_any_other() -> N
         raise KeyboardInterrupt
 
     async def main() -> Trial:
-        aside = Aside(Acting(stop=stop))
+        aside = ThreadedAgent(Acting(stop=stop))
         trial = Trial("stop")
         await trial.run(aside)
         await aside.close()
@@ -312,7 +312,7 @@ def test_being_stopped_from_outside_stops_what_runs_over_there() -> None:
             ended.set()
 
     async def main() -> None:
-        aside = Aside(Acting(wait=wait))
+        aside = ThreadedAgent(Acting(wait=wait))
         task = asyncio.create_task(Trial("wait").run(aside))
         await asyncio.sleep(0.05)
         task.cancel()
@@ -331,7 +331,7 @@ def test_the_surroundings_of_a_case_go_with_it() -> None:
         return where.get()
 
     async def main() -> list[str]:
-        aside = Aside(Acting(look=look))
+        aside = ThreadedAgent(Acting(look=look))
 
         async def one(name: str) -> str:
             where.set(name)
@@ -369,7 +369,7 @@ def test_everything_an_agent_does_is_done_on_the_same_loop() -> None:
     agent = Careful()
 
     async def main() -> None:
-        aside = Aside(agent)
+        aside = ThreadedAgent(agent)
         await aside.prepare()
         await Trial("nap").run(aside)
         await aside.close()
@@ -385,7 +385,7 @@ def test_what_the_user_can_mend_is_told_as_it_is() -> None:
             raise UsageError("no key", "set one")
 
     async def main() -> None:
-        aside = Aside(Unfit())
+        aside = ThreadedAgent(Unfit())
         try:
             await aside.prepare()
         finally:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from misstep.core.consistency import ConsistencyReport, Expectation, PromptSet, set_id
 from misstep.core.consistency import Score as Judged
-from misstep.core.purpose import Purpose
 from misstep.core.ruling import Judged as Ruling
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.trial import Trial, Use
@@ -48,7 +48,7 @@ def prompt_set(tool: str, number: int, verdict: Judgement) -> PromptSet:
 def keep_sets(store: Store, tools: Sequence[ConsistencyReport], seed: int = 0) -> str:
     """A run that has these reports; its id."""
     run = store.add_run(
-        Settings(seed=seed), len(tools), 0.0, purpose=Purpose("consistency", tools=("a.py:b",))
+        Settings(seed=seed), len(tools), 0.0, purpose=RunSpec("consistency", tools=("a.py:b",))
     )
     with store.sit(run.id, 0.0) as seat:
         for report in tools:

@@ -8,7 +8,7 @@ import pytest
 
 from misstep.api.estimates import estimate_run
 from misstep.api.execution import execute
-from misstep.api.sitting import Sitting
+from misstep.api.run_session import RunSession
 from misstep.core.case import Case
 from misstep.core.event import Event, RunFinished, RunStarted
 from misstep.core.outcome import Outcome
@@ -49,7 +49,7 @@ def hold(store: Store, run: Run, campaign: UntilItFails, events: list[Event]) ->
         return await execute(agent, run.settings, case, account)
 
     estimate = estimate_run(run.settings, 0, [], [])
-    asyncio.run(Sitting(store, run, estimate, [events.append]).hold(campaign, carry_out))
+    asyncio.run(RunSession(store, run, estimate, [events.append]).hold(campaign, carry_out))
 
 
 def test_a_campaign_that_decides_on_the_way(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from misstep.api import plan
-from misstep.api.casebook import book_of, case_detail, case_index
+from misstep.api.case_bundles import book_of, case_detail, case_index
 from misstep.api.dissection import dissect
 from misstep.api.findings import gather
 from misstep.api.runs import find_run

@@ -6,9 +6,9 @@ import pytest
 
 from misstep.api.earlier import Asked, draw_requests, find_maker, find_requests
 from misstep.core.consistency import ConsistencyReport, PromptSet
-from misstep.core.finding import Finding, Journey, ToolReport
-from misstep.core.passage import Passage
-from misstep.core.purpose import Purpose
+from misstep.core.finding import AgentReach, Finding, ToolReport
+from misstep.core.reach_attempt import ReachAttempt
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.tool import Invocation
@@ -29,13 +29,13 @@ def finding(name: str, *tools: str) -> Finding:
 
 def keep_journey(store: Store) -> str:
     passages = (
-        Passage("one", "reached", requests=("ask one",)),
-        Passage("both", "unmet", requests=("ask both", "ask one")),
-        Passage("", "unmet", requests=("ask outright",)),
+        ReachAttempt("one", "reached", requests=("ask one",)),
+        ReachAttempt("both", "unmet", requests=("ask both", "ask one")),
+        ReachAttempt("", "unmet", requests=("ask outright",)),
     )
     findings = (finding("one", "moon"), finding("both", "moon", "sun"))
-    report = ToolReport("moon of a.py:b", 3, findings, journey=Journey(passages=passages))
-    run = store.add_run(Settings(), 2, 0.0, purpose=Purpose("fuzz", tools=("a.py:b",)))
+    report = ToolReport("moon of a.py:b", 3, findings, journey=AgentReach(passages=passages))
+    run = store.add_run(Settings(), 2, 0.0, purpose=RunSpec("fuzz", tools=("a.py:b",)))
     with store.sit(run.id, 0.0) as seat:
         seat.keep_report(report, Spent())
         seat.keep_report(ToolReport("sun", 3), Spent())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from misstep.api.allowance import Allowance
-from misstep.api.examiner import Examiner, News
+from misstep.api.fuzz_worker import FuzzWorker, News
 from misstep.api.targets import Target
 from misstep.api.workbenches import Workbenches
 from misstep.core.finding import ToolReport
@@ -22,7 +22,7 @@ BEFORE = ToolReport(
 def told(spec: str, before: ToolReport | None = None, tool: str = "lookup") -> ToolReport:
     news = list[News]()
     with Workbenches(SETTINGS) as benches:
-        examiner = Examiner(benches, SETTINGS, Allowance(Budget(), Spent()))
+        examiner = FuzzWorker(benches, SETTINGS, Allowance(Budget(), Spent()))
         examiner.examine(Target(4, "lookup", spec, (tool,)), before, news.append)
         assert list(examiner.lost) == [spec]
         examiner.examine(Target(5, "other", spec, ("other",)), None, news.append)

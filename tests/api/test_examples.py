@@ -1,11 +1,11 @@
 """Examples of synthesised cases: counted, and left out where nobody knows what would be right."""
 
-from misstep.api.census import Census
 from misstep.api.examples import CaseExamples
+from misstep.api.suite_stats import SuiteStats
 from misstep.core.case import CASE_VERSION, Action, Case, World
 from misstep.core.constraint import Window
 from misstep.core.settings import Settings
-from misstep.planning.admission.wall import admit
+from misstep.planning.admission.validation import validate_case
 from misstep.planning.synthesis.suite import Suite, make_case
 
 
@@ -14,10 +14,10 @@ def test_a_case_that_takes_luck_is_left_out_and_counted() -> None:
     actions = tuple(Action(name, name, name) for name in ("a1", "a2"))
     windows = tuple(Window(action.id, "start", "before", 600) for action in actions)
     world = World(day=(540, 1080), durations={"a1": 90, "a2": 30})
-    luck = admit(Case(CASE_VERSION, "x", 0, "", "", actions, windows, world=world))
+    luck = validate_case(Case(CASE_VERSION, "x", 0, "", "", actions, windows, world=world))
     known = make_case(Suite(0, 3, 3), 0)
     for one_shot, reason in ((False, "unsolved"), (True, "stepwise")):
-        census, made = Census(), CaseExamples(Settings(out="x"), one_shot)
+        census, made = SuiteStats(), CaseExamples(Settings(out="x"), one_shot)
         examples = list(made.examples(census.watch([known, luck, known])))
         assert [example.misstep.case for example in examples] == [known.id, known.id]
         summary = made.summary(census.summary(0, "x"))

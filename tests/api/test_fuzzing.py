@@ -217,7 +217,7 @@ def test_a_server_that_is_gone_for_good_ends_nothing_but_its_own_part(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("misstep.tool_host.restarting.PAUSE", 0.01)
-    monkeypatch.setattr("misstep.api.examiner.PAUSE", 0.01)
+    monkeypatch.setattr("misstep.api.fuzz_worker.PAUSE", 0.01)
     (place / "shop.py").write_text(SHOP + SPEAKING)
     server = f"mcp:{sys.executable} {place}/shop.py"
     given = settings_in(place, calls_per_tool=20, sandbox="none")

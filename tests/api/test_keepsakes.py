@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from misstep.api.keepsakes import Keepsakes
+from misstep.api.seed_corpus import SeedCorpus
 from misstep.api.targets import find_targets
 from misstep.core.agent import Tool
 from misstep.core.finding import Finding, ToolReport
@@ -24,7 +24,7 @@ def report(place: int, calls: tuple[str, ...], *corpus: str) -> ToolReport:
 
 
 def test_findings_come_first_and_each_tool_gets_its_own() -> None:
-    kept = Keepsakes(
+    kept = SeedCorpus(
         [
             report(2, ("add", "drop"), text("drop", "drop")),
             report(1, ("add",), text("add", "add"), text("add")),
@@ -33,7 +33,7 @@ def test_findings_come_first_and_each_tool_gets_its_own() -> None:
     assert kept.for_tools(["add"]) == [text("add"), text("add", "add")]
     assert kept.for_tools(["drop"]) == [text("drop", "drop")]
     assert kept.for_tools(["add", "drop"]) == [text("add", "drop")]
-    assert kept.for_tools(["other"]) == Keepsakes().for_tools(["add"]) == []
+    assert kept.for_tools(["other"]) == SeedCorpus().for_tools(["add"]) == []
 
 
 def test_tools_are_told_apart_where_others_have_their_names() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from misstep.api.late_models import MORE_TIME
 from misstep.api.outage import Outage, is_out
-from misstep.api.patient import MORE_TIME
 from misstep.core.model import ModelError
 from misstep.core.trial import Trial
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from misstep.api.patient import Patient
-from misstep.core.forms import Form
+from misstep.api.late_models import LateTolerantModels
+from misstep.core.answer_schema import AnswerSchema
 from misstep.core.model import Late, ModelError, Unusable
 
-FORM = Form[str]({}, str)
+FORM = AnswerSchema[str]({}, str)
 
 
 class Slow:
@@ -18,7 +18,7 @@ class Slow:
     def __init__(self, *late: bool) -> None:
         self._late = list(late)
 
-    async def ask(self, role: Any, stage: Any, form: Form[Any], **places: str) -> Any:
+    async def ask(self, role: Any, stage: Any, form: AnswerSchema[Any], **places: str) -> Any:
         try:
             async with asyncio.timeout(0 if self._late.pop(0) else None):
                 await asyncio.sleep(0)
@@ -30,14 +30,14 @@ class Slow:
 def test_the_third_late_answer_in_a_row_is_an_error() -> None:
     asked = list[str]()
 
-    async def ask(models: Patient) -> None:
+    async def ask(models: LateTolerantModels) -> None:
         try:
             asked.append(await models.ask("generator", "request", FORM))
         except ModelError as error:
             asked.append(f"{type(error).__name__}: {error.message}")
 
     async def main() -> None:
-        models = Patient(Slow(True, True, False, True, True, True))
+        models = LateTolerantModels(Slow(True, True, False, True, True, True))
         for _ in range(6):
             await ask(models)
 
@@ -49,9 +49,9 @@ def test_the_third_late_answer_in_a_row_is_an_error() -> None:
 
 def test_other_errors_are_handed_on() -> None:
     class Out:
-        async def ask(self, role: Any, stage: Any, form: Form[Any], **places: str) -> Any:
+        async def ask(self, role: Any, stage: Any, form: AnswerSchema[Any], **places: str) -> Any:
             raise ModelError("out of order")
 
     with pytest.raises(ModelError, match=r"^out of order$") as raised:
-        asyncio.run(Patient(Out()).ask("judge", "judge", FORM))
+        asyncio.run(LateTolerantModels(Out()).ask("judge", "judge", FORM))
     assert not isinstance(raised.value, Unusable)

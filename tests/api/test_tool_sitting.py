@@ -5,10 +5,10 @@ import time
 from pathlib import Path
 
 from misstep.api.summaries import summarise_sets
-from misstep.api.tool_sitting import ToolSitting
+from misstep.api.tool_run_session import ToolRunSession
 from misstep.core.crosstalk import GroupReport
 from misstep.core.event import Event, Notice
-from misstep.core.purpose import Purpose
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings
 from misstep.store.runs import Store
 
@@ -24,8 +24,8 @@ def test_listeners_hear_one_event_at_a_time(tmp_path: Path) -> None:
         heard.append(within.pop())
 
     with Store(str(tmp_path / "store.db"), create=True) as store:
-        run = store.add_run(Settings(agent="tools", model="x"), 1, 0.0, purpose=Purpose("crosstalk"))
-        sitting = ToolSitting(store, run, [listen], GroupReport, summarise_sets)
+        run = store.add_run(Settings(agent="tools", model="x"), 1, 0.0, purpose=RunSpec("crosstalk"))
+        sitting = ToolRunSession(store, run, [listen], GroupReport, summarise_sets)
 
         def say(number: int) -> None:
             for i in range(5):

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from misstep.api.agents import find_agent
-from misstep.api.counsel import Counsel
+from misstep.api.role_models import RoleModels
 from misstep.api.trying import Trier
 from misstep.core.settings import Settings
 from misstep.core.spending import UNCOUNTED, Account
@@ -140,7 +140,7 @@ async def with_company(
 ) -> T:
     """What comes of work with the models that the settings name, and their agent with the tools of a bench."""
     agent = find_agent(settings)
-    counsel = Counsel(settings, Prompts(settings.prompts), account, lambda _: None)
+    counsel = RoleModels(settings, Prompts(settings.prompts), account, lambda _: None)
     try:
         return await work(counsel, Trier(agent, bench, settings, account, lambda: None, counting(account)))
     finally:

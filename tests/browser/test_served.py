@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from misstep.api import plan
-from misstep.core.purpose import Verb
+from misstep.core.run_spec import RunKind
 from misstep.core.settings import Settings
 from misstep.store.runs import Store
 from tests.browser.chromium import Visitor
@@ -31,7 +31,7 @@ class Site:
     """A store with a run of every kind, and one that was written by somebody hostile."""
 
     def __init__(self, settings: Settings) -> None:
-        self.runs: dict[Verb, str] = keep_every_kind(settings)
+        self.runs: dict[RunKind, str] = keep_every_kind(settings)
         self.other = plan.run_agent(settings.overlay({"agent": "sim:idle", "count": 12})).run
         self.hostile = keep_outcomes(settings.overlay({"agent": EVIL[0]}), [outcome(evil) for evil in EVIL])
         with Store(settings.store) as store:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from misstep.cli.exit_policy import CommandResult, ExitPolicy, exit_code
 from misstep.cli.exits import INCONCLUSIVE
-from misstep.cli.gate import Ending, Gate, exit_code
 from misstep.core.settings import Settings
 
 
@@ -42,7 +42,7 @@ def test_what_a_gate_lets_through(gate: str, passed: int, judged: int, met: bool
 def test_what_nobody_knows_ends_in_a_code_of_its_own(
     gate: str, passed: int, total: int, unknown: int, code: int
 ) -> None:
-    assert Gate(Settings(fail_on=gate), "fuzz").close("run", passed, total, unknown).code == code
+    assert ExitPolicy(Settings(fail_on=gate), "fuzz").close("run", passed, total, unknown).code == code
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_what_nobody_knows_ends_in_a_code_of_its_own(
 def test_a_gate_that_failed_names_itself_last(
     gate: str, passed: int, judged: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ending = Ending.by_gate(Settings(fail_on=gate), passed, judged)
+    ending = CommandResult.by_gate(Settings(fail_on=gate), passed, judged)
     assert ending.leave() == exit_code(Settings(fail_on=gate), passed, judged)
     assert capsys.readouterr().err.strip() == said
 
@@ -68,5 +68,7 @@ def test_a_gate_that_failed_names_itself_last(
     ("gate", "code"), [("", INCONCLUSIVE), ("any", INCONCLUSIVE), ("none", 0), ("threshold:0.5", 1)]
 )
 def test_what_nobody_could_judge_has_a_code_of_its_own(gate: str, code: int) -> None:
-    assert Gate(Settings(fail_on=gate), "consistency").close("run", 0, 0, unknown=2).code == code
-    assert Gate(Settings(fail_on=gate), "consistency").close("run", 0, 2, unknown=2).code != INCONCLUSIVE
+    assert ExitPolicy(Settings(fail_on=gate), "consistency").close("run", 0, 0, unknown=2).code == code
+    assert (
+        ExitPolicy(Settings(fail_on=gate), "consistency").close("run", 0, 2, unknown=2).code != INCONCLUSIVE
+    )

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from misstep.cli.watching import followed
+from misstep.cli.listeners import followed
 from misstep.core.event import Listener, RunStarted
 from misstep.errors import MisstepError, StoreError, StoreGone, UsageError
 

@@ -6,7 +6,7 @@ from misstep.adapters.paradigms.react import ReactAgent
 from misstep.adapters.paradigms.responses import ResponsesAgent
 from misstep.adapters.paradigms.tools import ToolsAgent
 from misstep.models.anthropic import AnthropicModel
-from misstep.models.line import Options
+from misstep.models.model_client import Options
 from misstep.models.openai import OpenAIModel
 from misstep.models.providers import Endpoint, ModelName
 from tests.conformance.subjects import Subject

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from misstep.core.forms import MOST_TEXT, Complaint, find_copied, form_of, texts
+from misstep.core.answer_schema import MOST_TEXT, FormatError, find_copied, form_of, texts
 
 
 class Leg(msgspec.Struct, frozen=True):
@@ -47,9 +47,9 @@ def test_a_field_may_be_narrower() -> None:
 
 
 def test_something_is_made_of_what_is_read() -> None:
-    days = form_of(Trip).then(lambda trip: trip.days if trip.days < 9 else Complaint("Too long."))
+    days = form_of(Trip).then(lambda trip: trip.days if trip.days < 9 else FormatError("Too long."))
     assert days.read(f"Here: {json.dumps(GOOD)}.") == 2
-    assert days.read(json.dumps({**GOOD, "days": 9})) == Complaint("Too long.")
+    assert days.read(json.dumps({**GOOD, "days": 9})) == FormatError("Too long.")
     assert days.schema == form_of(Trip).schema
 
 
@@ -67,7 +67,7 @@ def test_something_is_made_of_what_is_read() -> None:
 )
 def test_what_is_wrong_is_said(text: str, said: str) -> None:
     found = form_of(Trip).read(text)
-    assert isinstance(found, Complaint)
+    assert isinstance(found, FormatError)
     assert said in found.text
     assert len(found.text) < 1_000
 

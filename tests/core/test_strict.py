@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from misstep.core.forms import form_of, texts
+from misstep.core.answer_schema import form_of, texts
 from misstep.core.strict import LONGEST, is_strict, seal, without_lengths
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from misstep.core.agent import Agent, Answer, Assignment, Toolbox
 from misstep.core.case import Case
-from misstep.core.gate import Gates
 from misstep.core.model import Chat, User
 from misstep.core.outcome import Outcome
+from misstep.core.rate_limiter import RateLimiters
 from misstep.core.spending import Account
 from misstep.core.transcript import Transcript, Usage
 from misstep.core.verdict import Verdict
@@ -21,7 +21,7 @@ from misstep.engine.attempt import attempt
 from misstep.engine.cluster.worker import Execute
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import Recorder
-from misstep.models.line import Options
+from misstep.models.model_client import Options
 from misstep.models.openai import OpenAIModel
 from misstep.models.providers import Endpoint, ModelName
 from misstep.planning.judging.explanation import check
@@ -129,24 +129,24 @@ class Asking:
         return Answer(reply.text)
 
 
-def simulated(kind: str, gates: Gates) -> Working:
+def simulated(kind: str, gates: RateLimiters) -> Working:
     return working(simulated_agent(kind, {}))
 
 
-def slow(diary: str, gates: Gates) -> Working:
+def slow(diary: str, gates: RateLimiters) -> Working:
     return working(Slow(diary))
 
 
-def blocking(gates: Gates) -> Working:
+def blocking(gates: RateLimiters) -> Working:
     return working(Blocking())
 
 
-def deadly(seed: int, gates: Gates) -> Working:
+def deadly(seed: int, gates: RateLimiters) -> Working:
     return working(Deadly(seed))
 
 
 @asynccontextmanager
-async def asking(base_url: str, in_flight: int, gates: Gates) -> AsyncIterator[Execute]:
+async def asking(base_url: str, in_flight: int, gates: RateLimiters) -> AsyncIterator[Execute]:
     model = OpenAIModel(
         ModelName("vllm", "m"), Endpoint(base_url, "none"), Options(in_flight=in_flight), gates
     )
@@ -157,19 +157,19 @@ async def asking(base_url: str, in_flight: int, gates: Gates) -> AsyncIterator[E
 
 
 @asynccontextmanager
-async def failing(error: Exception, gates: Gates) -> AsyncIterator[Execute]:
+async def failing(error: Exception, gates: RateLimiters) -> AsyncIterator[Execute]:
     raise error
     yield
 
 
-def missing(gates: Gates) -> Working:
+def missing(gates: RateLimiters) -> Working:
     """Prepared where a part is not installed; such errors can't be pickled."""
     from misstep.errors import MissingExtra
 
     return failing(MissingExtra("the SDK", "sdk"), gates)
 
 
-def dying(diary: str, gates: Gates) -> Working:
+def dying(diary: str, gates: RateLimiters) -> Working:
     """Takes its process with it before there is any case."""
     Diary(diary).write("died")
     os._exit(1)

@@ -15,10 +15,10 @@ from misstep.core.case import Case
 from misstep.core.outcome import Outcome
 from misstep.core.spending import UNCOUNTED, Account, Spent
 from misstep.core.transcript import Usage
-from misstep.engine.cluster.crew import Crew
-from misstep.engine.cluster.seats import Seats
 from misstep.engine.cluster.wire import error_of, failure_of
 from misstep.engine.cluster.worker import MakeWorker
+from misstep.engine.cluster.worker_pool import RayWorkerPool
+from misstep.engine.cluster.worker_slots import WorkerSlots
 from misstep.errors import MissingExtra, MisstepError, UsageError
 from misstep.models.throttle import Throttles
 from misstep.planning.simulated.planners import simulated_agent
@@ -57,7 +57,7 @@ def run(main: Awaitable[Any]) -> Any:
 
 
 async def carry_out(
-    crew: Crew, cases: Sequence[Case], jobs: int, account: Account = UNCOUNTED
+    crew: RayWorkerPool, cases: Sequence[Case], jobs: int, account: Account = UNCOUNTED
 ) -> list[Outcome]:
     """The outcomes in the order of the cases, with so many in flight."""
     room = asyncio.Semaphore(jobs)
@@ -98,10 +98,12 @@ def cluster(head: Any) -> Any:
 
 
 @asynccontextmanager
-async def crew_on(cluster: Any, make: MakeWorker, jobs: int = 8) -> AsyncIterator[tuple[Crew, list[str]]]:
+async def crew_on(
+    cluster: Any, make: MakeWorker, jobs: int = 8
+) -> AsyncIterator[tuple[RayWorkerPool, list[str]]]:
     """A crew, and what it tells."""
     told = list[str]()
-    crew = Crew(make, Throttles(), agents.lost, address=cluster.address, jobs=jobs, tell=told.append)
+    crew = RayWorkerPool(make, Throttles(), agents.lost, address=cluster.address, jobs=jobs, tell=told.append)
     async with crew:
         yield crew, told
 
@@ -155,7 +157,7 @@ def test_a_case_that_kills_its_worker_is_given_up_and_harms_no_other(
 
 
 def test_a_worker_that_hangs_is_replaced(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("misstep.engine.cluster.crew.SILENCE", 2.0)
+    monkeypatch.setattr("misstep.engine.cluster.worker_pool.SILENCE", 2.0)
 
     async def main() -> Outcome:
         async with crew_on(cluster, agents.blocking, jobs=1) as (crew, _):
@@ -349,7 +351,7 @@ def test_a_cluster_of_our_own_is_gone_afterwards(cluster: Any, tmp_path: Path) -
 
     async def main(address: str) -> list[Outcome]:
         make = partial(agents.simulated, "random")
-        async with Crew(make, Throttles(), agents.lost, address=address, jobs=2, tell=print) as crew:
+        async with RayWorkerPool(make, Throttles(), agents.lost, address=address, jobs=2, tell=print) as crew:
             assert ray.is_initialized()
             return await carry_out(crew, CASES[:4], 2)
 
@@ -365,7 +367,7 @@ def test_a_cluster_that_is_not_there_is_the_users_to_name(address: str) -> None:
 
     async def main() -> None:
         make = partial(agents.simulated, "random")
-        async with Crew(make, Throttles(), agents.lost, address=address, jobs=1, tell=print):
+        async with RayWorkerPool(make, Throttles(), agents.lost, address=address, jobs=1, tell=print):
             pass
 
     with pytest.raises(UsageError) as caught:
@@ -397,7 +399,7 @@ def test_secrets_are_not_told() -> None:
 
 def test_a_case_goes_where_there_is_least_to_do() -> None:
     async def main() -> None:
-        seats = Seats(3)
+        seats = WorkerSlots(3)
         for seat in seats:
             seats.fill(seat, object())
         async with (
@@ -413,7 +415,7 @@ def test_a_case_goes_where_there_is_least_to_do() -> None:
 
 def test_a_case_that_is_to_be_alone_is() -> None:
     async def main() -> None:
-        seats = Seats(1)
+        seats = WorkerSlots(1)
         (seat,) = seats
         seats.fill(seat, object())
         together = list[int]()
@@ -435,7 +437,7 @@ def test_a_case_that_is_to_be_alone_is() -> None:
 
 def test_without_any_worker_a_case_waits_for_one_and_not_for_ever() -> None:
     async def main() -> None:
-        seats = Seats(2, patience=0.05, stragglers=0.05)
+        seats = WorkerSlots(2, patience=0.05, stragglers=0.05)
         first, second = seats
         with pytest.raises(MisstepError, match=r"none could be started within 0\.05 seconds"):
             await seats.filled()

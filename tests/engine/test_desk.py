@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from misstep.core.forms import Complaint, form_of
+from misstep.core.answer_schema import FormatError, form_of
 from misstep.core.model import Chat, Message, ModelError, Unusable
 from misstep.core.transcript import Usage
-from misstep.engine.desk import TRIES, Desk
+from misstep.engine.structured_client import TRIES, StructuredClient
 from tests.asking.performing import Ledger
 
 
@@ -31,7 +31,7 @@ class Speaker:
         self.forms = list[object]()
         self.is_closed = False
 
-    async def chat(self, request: Chat, meter: "Desk") -> "Said":
+    async def chat(self, request: Chat, meter: "StructuredClient") -> "Said":
         self.heard.append(request.messages)
         self.forms.append(request.form)
         meter.spend(Usage(10, 1))
@@ -47,13 +47,13 @@ class Said(msgspec.Struct, frozen=True):
     text: str
 
 
-def desk(speaker: Speaker, timeout: float = 5.0, ledger: Ledger | None = None) -> Desk:
-    return Desk(speaker, "judge", timeout, ledger or Ledger())  # type: ignore[arg-type]
+def desk(speaker: Speaker, timeout: float = 5.0, ledger: Ledger | None = None) -> StructuredClient:
+    return StructuredClient(speaker, "judge", timeout, ledger or Ledger())  # type: ignore[arg-type]
 
 
 def test_what_is_good_in_answers_is_taken_in_the_end() -> None:
-    def even(counted: Counted) -> int | Complaint:
-        return counted.number if counted.number > 9 else Complaint("too few", counted.number)
+    def even(counted: Counted) -> int | FormatError:
+        return counted.number if counted.number > 9 else FormatError("too few", counted.number)
 
     speaker = Speaker('{"number": 4}', '{"number": 5}', "none")
     assert asyncio.run(desk(speaker).ask("How many?", FORM.then(even))) == 5
@@ -106,7 +106,7 @@ def test_nothing_is_asked_that_is_not_admitted() -> None:
         raise Denied
 
     speaker = Speaker('{"number": 4}')
-    own = Desk(speaker, "judge", 5.0, Ledger(), admit)  # type: ignore[arg-type]
+    own = StructuredClient(speaker, "judge", 5.0, Ledger(), admit)  # type: ignore[arg-type]
     with pytest.raises(Denied):
         asyncio.run(own.ask("How many?", FORM))
     assert speaker.heard == []

@@ -14,7 +14,7 @@ from misstep.core.agent import Answer, StepsExhausted, Tool
 from misstep.core.case import Case
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.transcript import Metered, Usage
-from misstep.core.words import ANSWER, IN_ALL, NAME, TEXT, Keeper
+from misstep.core.words import ANSWER, IN_ALL, NAME, TEXT, TextLimiter
 from misstep.engine.deadline import Deadline
 from misstep.engine.recorder import (
     CALLS_PER_STEP,
@@ -27,8 +27,8 @@ from misstep.engine.recorder import (
 from misstep.planning.judging.check import replay
 from misstep.planning.judging.explanation import check
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.planning.world.cast import START_OVER
 from misstep.planning.world.mock import MockWorld
+from misstep.planning.world.tool_table import START_OVER
 from tests.engine.conftest import record
 
 
@@ -292,14 +292,14 @@ jsons = st.recursive(
 
 @given(jsons)
 def test_what_is_short_is_kept_as_it_is(value: Any) -> None:
-    keeper = Keeper(Redactor())
+    keeper = TextLimiter(Redactor())
     plain = msgspec.json.decode(msgspec.json.encode(value).replace(b"\\u0000", "\ufffd".encode()))
     assert keeper.json(value) == plain
 
 
 @given(jsons, st.integers(1, 50), st.integers(1, 2000))
 def test_whatever_is_kept_is_json_within_bounds(value: Any, text: int, most: int) -> None:
-    keeper = Keeper(Redactor(), text=text, value=most)
+    keeper = TextLimiter(Redactor(), text=text, value=most)
     kept = keeper.json(value)
     assert len(msgspec.json.encode(kept)) <= max(most, 2 * NAME)
     assert (kept == {}) == (value == {})

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from misstep.core.statement import Entries, Entry, Flaw, Statement
+from misstep.core.run_report import Issue, ReportItem, ReportItems, RunReport
 from misstep.core.verdict import JUDGEMENTS, Judgement
 
 # All that a text from outside may try: markup of every kind, characters that formats forbid, sheer length.
@@ -15,7 +15,7 @@ HOSTILE = (
 )
 
 
-def flaw(text: str = "it went wrong", **given: Any) -> Flaw:
+def flaw(text: str = "it went wrong", **given: Any) -> Issue:
     facts = {
         "id": "f1",
         "rule": "plan/order",
@@ -26,13 +26,13 @@ def flaw(text: str = "it went wrong", **given: Any) -> Flaw:
         "replay": "misstep replay k3x9aa/f1",
         **given,
     }
-    return Flaw(text=text, **facts)
+    return Issue(text=text, **facts)
 
 
-def entry(verdict: Judgement, name: str = "f1", **given: Any) -> Entry:
+def entry(verdict: Judgement, name: str = "f1", **given: Any) -> ReportItem:
     flaws = (flaw(),) if verdict == "failed" else ()
     reason = "the model was out" if verdict in ("errored", "inconclusive") else ""
-    return Entry(
+    return ReportItem(
         **{
             "id": name,
             "name": name,
@@ -45,7 +45,7 @@ def entry(verdict: Judgement, name: str = "f1", **given: Any) -> Entry:
     )
 
 
-def statement(judged: Iterable[Entry], **given: Any) -> Statement:
+def statement(judged: Iterable[ReportItem], **given: Any) -> RunReport:
     known = list(judged)
     counts = Counter(each.verdict for each in known)
     facts: dict[str, Any] = {
@@ -61,8 +61,8 @@ def statement(judged: Iterable[Entry], **given: Any) -> Statement:
         "families": ("plan",),
         **given,
     }
-    return Statement(**facts)
+    return RunReport(**facts)
 
 
-def reading(entries: list[Entry]) -> Entries:
+def reading(entries: list[ReportItem]) -> ReportItems:
     return lambda verdict: [each for each in entries if verdict in (None, each.verdict)]

@@ -18,8 +18,8 @@ from misstep.api.export_files import write_inspect
 from misstep.api.plan import check_plans
 from misstep.core.benchmark import TaskReport
 from misstep.core.case import Case
-from misstep.core.purpose import Purpose
 from misstep.core.ruling import Judged
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.transcript import Call, Transcript, Usage
@@ -147,7 +147,7 @@ def task(number: int) -> TaskReport:
 def test_a_benchmark_opens_in_inspect(there: Inspect, tmp_path: Path) -> None:
     settings = Settings(store=str(tmp_path / "store.db"), agent="tools", model="openai/gpt-4o")
     with Store(settings.store, create=True) as store:
-        name = store.add_run(settings, 9, 1e9, purpose=Purpose("files", tools=("plain",))).id
+        name = store.add_run(settings, 9, 1e9, purpose=RunSpec("files", tools=("plain",))).id
         with store.sit(name, 1e9) as seat:
             for number in range(9):
                 seat.keep_report(task(number), Spent())

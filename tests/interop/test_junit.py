@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import junitparser
 
 from misstep.core.baseline import Held
-from misstep.core.statement import Entry
+from misstep.core.run_report import ReportItem
 from misstep.core.verdict import Judgement
 from misstep.interop.junit import junit
 from tests.interop.statements import HOSTILE, entry, flaw, statement
@@ -90,7 +90,7 @@ def test_entries_are_written_as_they_come() -> None:
     """None is read before the one before it has been written out."""
     taken = 0
 
-    def endless(_: Judgement | None) -> Iterator[Entry]:
+    def endless(_: Judgement | None) -> Iterator[ReportItem]:
         nonlocal taken
         while True:
             taken += 1

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from misstep.core.statement import Spot
+from misstep.core.run_report import SourceLocation
 from misstep.interop import sarif as module
 from misstep.interop.rules import RULES
 from misstep.interop.sarif import find_root, sarif
@@ -28,7 +28,7 @@ def test_a_finding_is_located_in_the_source(tmp_path: Path) -> None:
     tool = tmp_path / "my tools" / "shop.py"
     tool.parent.mkdir()
     tool.write_text("")
-    located = flaw(rule="tool/crash", spot=Spot(str(tool), 6), calls=('find({"a": "[x]"})',))
+    located = flaw(rule="tool/crash", spot=SourceLocation(str(tool), 6), calls=('find({"a": "[x]"})',))
     run = written(tmp_path, entry("failed", flaws=(located,)), families=("tool",))
     (result,) = run["results"]
     assert result["locations"][0]["physicalLocation"] == {
@@ -43,7 +43,7 @@ def test_a_finding_is_located_in_the_source(tmp_path: Path) -> None:
 
 def test_a_file_elsewhere_keeps_its_whole_path(tmp_path: Path) -> None:
     (tmp_path / "repository").mkdir()
-    located = flaw(spot=Spot(str(tmp_path / "shop.py"), 6))
+    located = flaw(spot=SourceLocation(str(tmp_path / "shop.py"), 6))
     (result,) = written(tmp_path / "repository", entry("failed", flaws=(located,)))["results"]
     artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": (tmp_path / "shop.py").as_uri()}
@@ -72,7 +72,7 @@ def test_fingerprints_stay(tmp_path: Path) -> None:
         return [result["partialFingerprints"]["misstep/v1"] for result in run["results"]]
 
     usual = prints()
-    assert prints(text="in other words", spot=Spot(str(tmp_path / "a.py"), 99)) == usual
+    assert prints(text="in other words", spot=SourceLocation(str(tmp_path / "a.py"), 99)) == usual
     assert prints(identity="another") != usual
     assert prints(rule="plan/lost") != usual
 

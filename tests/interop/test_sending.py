@@ -10,8 +10,8 @@ import pytest
 from misstep.api.tracing import traced
 from misstep.core.benchmark import TaskReport
 from misstep.core.event import RunStarted, TaskJudged
-from misstep.core.purpose import Purpose
 from misstep.core.ruling import Judged
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.transcript import Usage
 from misstep.core.trial import Trial, Use
@@ -234,7 +234,7 @@ def test_tasks_of_a_benchmark(tmp_path: Path) -> None:
         seconds=2.0,
     )
     with Store(settings.store, create=True) as store:
-        name = store.add_run(settings, 1, 0.0, purpose=Purpose("files", tools=("plain",))).id
+        name = store.add_run(settings, 1, 0.0, purpose=RunSpec("files", tools=("plain",))).id
     told = list[str]()
     with (
         receiving() as receiver,

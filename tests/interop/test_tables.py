@@ -14,7 +14,7 @@ import pytest
 
 from misstep.api.export_files import write_csv, write_otlp, write_parquet_file
 from misstep.core.finding import Finding, ToolReport
-from misstep.core.purpose import Purpose
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.tool import Invocation
 from misstep.core.transcript import Usage
@@ -181,7 +181,7 @@ def test_a_price_that_nobody_knows_is_no_price(tmp_path: Path) -> None:
 def test_runs_of_tools_have_no_traces(tmp_path: Path) -> None:
     settings = Settings(store=str(tmp_path / "store.db"), out=str(tmp_path / "out"))
     with Store(settings.store, create=True) as store:
-        run_id = store.add_run(settings, 0, 0.0, purpose=Purpose("fuzz", tools=("a.py:f",))).id
+        run_id = store.add_run(settings, 0, 0.0, purpose=RunSpec("fuzz", tools=("a.py:f",))).id
     with pytest.raises(UsageError, match="no episodes of an agent"):
         write_otlp(settings, run_id)
     assert not (tmp_path / "out").exists()

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.forms import form_of, texts
+from misstep.core.answer_schema import form_of, texts
 from misstep.core.model import Assistant, Chat, ModelError, Prompt, System, ToolCall, ToolResult, User
 from misstep.core.transcript import Usage
 from misstep.errors import MissingExtra, UsageError

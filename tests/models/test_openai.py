@@ -12,7 +12,7 @@ from misstep.core.agent import Tool
 from misstep.core.model import Assistant, Chat, ModelError, Prompt, Reply, System, ToolCall, ToolResult, User
 from misstep.core.transcript import Usage
 from misstep.models import patience
-from misstep.models.line import Options
+from misstep.models.model_client import Options
 from misstep.models.openai import OpenAIModel
 from misstep.models.providers import Endpoint, ModelName
 from tests.models.meters import Counter

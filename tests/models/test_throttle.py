@@ -4,7 +4,7 @@ import asyncio
 
 from misstep.api.agents import find_agent
 from misstep.api.models import open_model
-from misstep.core.gate import TURN, Gate
+from misstep.core.rate_limiter import TURN, RateLimiter
 from misstep.core.settings import Settings
 from misstep.models.throttle import MARGIN, Throttle, Throttles
 from tests.models.meters import Counter
@@ -182,7 +182,7 @@ def test_all_who_ask_one_model_share_its_throttle() -> None:
 def test_agents_and_models_ask_for_their_gate_by_the_models_name() -> None:
     throttles, asked = Throttles(), list[tuple[str, int, float | None]]()
 
-    def gates(model: str, in_flight: int, per_minute: float | None) -> Gate:
+    def gates(model: str, in_flight: int, per_minute: float | None) -> RateLimiter:
         asked.append((model, in_flight, per_minute))
         return throttles(model, in_flight, per_minute)
 

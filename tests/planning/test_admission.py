@@ -7,7 +7,7 @@ import pytest
 
 from misstep.core.case import Action, Case
 from misstep.errors import UsageError
-from misstep.planning.admission.wall import admit
+from misstep.planning.admission.validation import validate_case
 from misstep.planning.plans import search
 from tests.planning.conftest import CaseMaker
 
@@ -31,18 +31,18 @@ def case_from(changes: dict[str, Any]) -> Case:
 
 
 def test_a_case_written_by_hand_gets_witness_and_chance() -> None:
-    case = admit(case_from({}))
+    case = validate_case(case_from({}))
     assert case.witness == ("a1", "a2", "a3")
     assert case.chance == 0.5
 
 
 def test_a_given_chance_is_not_believed() -> None:
-    assert admit(case_from({"chance": 0.99})).chance == 0.5
+    assert validate_case(case_from({"chance": 0.99})).chance == 0.5
 
 
 def test_synthesised_cases_pass_unchanged(make_cases: CaseMaker) -> None:
     for case in make_cases(300, 2, 12):
-        assert admit(case) == case
+        assert validate_case(case) == case
 
 
 def action(number: int, tool: str | None = None, id: str | None = None) -> dict[str, str]:
@@ -106,7 +106,7 @@ def action(number: int, tool: str | None = None, id: str | None = None) -> dict[
 )
 def test_what_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError) as error:
-        admit(case_from(changes))
+        validate_case(case_from(changes))
     assert str(error.value) == message
 
 
@@ -148,10 +148,10 @@ COSTS = {"costs": {"a1": 1, "a2": 2, "a3": 999_999_999}}
 def test_cases_of_all_kinds_get_witness_and_chance(
     constraints: list[dict[str, Any]], world: dict[str, Any], chance: float
 ) -> None:
-    case = admit(ruled(*constraints, world=world))
+    case = validate_case(ruled(*constraints, world=world))
     assert case.chance == pytest.approx(chance)
     assert case.witness
-    assert admit(case) == case
+    assert validate_case(case) == case
 
 
 OWN = {
@@ -170,7 +170,7 @@ CITY = {"values": {"a2": {"city": ["Rome"]}}}
 
 
 def test_tools_of_ones_own() -> None:
-    case = admit(ruled(GIVEN, actions=OWN_ACTIONS))
+    case = validate_case(ruled(GIVEN, actions=OWN_ACTIONS))
     assert case.witness == ("a1", "a2", "a3")
 
 
@@ -241,7 +241,7 @@ def test_constraints_and_worlds_that_make_no_sense(
     constraints: list[dict[str, Any]], world: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UsageError) as error:
-        admit(ruled(*constraints, world=world))
+        validate_case(ruled(*constraints, world=world))
     assert str(error.value) == message
 
 
@@ -316,7 +316,7 @@ def test_constraints_and_worlds_that_make_no_sense(
 )
 def test_tools_plans_and_solutions_that_make_no_sense(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError) as error:
-        admit(case_from(changes))
+        validate_case(case_from(changes))
     assert str(error.value) == message
 
 
@@ -331,13 +331,13 @@ def test_what_is_right_is_kept() -> None:
             "distractors": [action(4)],
         }
     )
-    case = admit(written)
+    case = validate_case(written)
     assert (case.witness, case.solution) == (written.witness, written.solution)
 
 
 def test_nobody_else_takes_the_names_of_special_tools() -> None:
     actions = [action(1, tool="start_over"), action(2, tool="ask_price")]
-    assert admit(case_from({"actions": actions})).witness == ("a1", "a2")
+    assert validate_case(case_from({"actions": actions})).witness == ("a1", "a2")
 
 
 def free_but_for_limits(count: int) -> dict[str, Any]:
@@ -347,11 +347,11 @@ def free_but_for_limits(count: int) -> dict[str, Any]:
 
 def test_a_case_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="too large to be looked through"):
-        admit(case_from(free_but_for_limits(20)))
+        validate_case(case_from(free_but_for_limits(20)))
     small = case_from(free_but_for_limits(10))
     monkeypatch.setattr(search, "MOST_STATES", 500)  # as if times made more of it than order does
     with pytest.raises(UsageError, match="too large to be looked through"):
-        admit(small)
+        validate_case(small)
 
 
 def test_many_ways_to_choose_are_looked_through_together() -> None:
@@ -359,15 +359,15 @@ def test_many_ways_to_choose_are_looked_through_together() -> None:
     limit = {"kind": "limit", "action": "a20", "most": 12}
     actions = [action(i) for i in range(1, 21)]
     with pytest.raises(UsageError, match="too large to be looked through"):
-        admit(case_from({"actions": actions, "constraints": [*choices, limit]}))
+        validate_case(case_from({"actions": actions, "constraints": [*choices, limit]}))
     chain = [{**ORDER, "first": f"a{i}", "then": f"a{i + 1}"} for i in range(12, 20)]
-    assert admit(case_from({"actions": actions, "constraints": [*choices, limit, *chain]})).witness
+    assert validate_case(case_from({"actions": actions, "constraints": [*choices, limit, *chain]})).witness
 
 
 def test_what_has_but_one_order_may_be_large() -> None:
     pairs = [{"kind": "adjacent", "first": f"a{i}", "then": f"a{i + 1}"} for i in range(1, 20)]
     actions = [action(i) for i in range(1, 21)]
-    assert len(admit(case_from({"actions": actions, "constraints": pairs})).witness) == 20
+    assert len(validate_case(case_from({"actions": actions, "constraints": pairs})).witness) == 20
 
 
 @pytest.mark.parametrize(
@@ -388,17 +388,17 @@ def test_what_has_but_one_order_may_be_large() -> None:
 def test_what_would_take_long_to_look_through(constraints: list[dict[str, Any]], message: str) -> None:
     actions = [action(i) for i in range(1, 15)]
     with pytest.raises(UsageError) as error:
-        admit(case_from({"actions": actions, "constraints": constraints}))
+        validate_case(case_from({"actions": actions, "constraints": constraints}))
     assert str(error.value) == message
 
 
 def test_what_just_can_be_looked_through() -> None:
     actions = [action(i) for i in range(1, 15)]
     choices = [{"kind": "choice", "options": [f"a{2 * i}", f"a{2 * i + 1}"]} for i in range(1, 7)]
-    assert len(admit(case_from({"actions": actions, "constraints": choices})).witness) == 8
+    assert len(validate_case(case_from({"actions": actions, "constraints": choices})).witness) == 8
     repeats = [{"kind": "repeat", "action": "a1", "times": 9}, {"kind": "repeat", "action": "a2", "times": 3}]
-    assert len(admit(case_from({"actions": actions, "constraints": repeats})).witness) == 24
-    assert admit(case_from({"constraints": [ORDER] * 200})).chance == 0.5
+    assert len(validate_case(case_from({"actions": actions, "constraints": repeats})).witness) == 24
+    assert validate_case(case_from({"constraints": [ORDER] * 200})).chance == 0.5
 
 
 def announced(first: str, then: str, by: str) -> dict[str, Any]:
@@ -428,7 +428,7 @@ def test_announcements_that_can_not_be_kept(
     world = {**world, "announcements": {"a3": "So it is."}}
     actions = [*WRITTEN["actions"], action(4)]
     with pytest.raises(UsageError) as error:
-        admit(ruled(*constraints, world=world, actions=actions))
+        validate_case(ruled(*constraints, world=world, actions=actions))
     assert str(error.value) == (
         f"what {voice!r} announces contradicts something else\n"
         f"  it has to be possible whenever it is announced, and binds {bound!r}"
@@ -440,20 +440,20 @@ def test_announcements_that_bind_only_what_is_done() -> None:
     actions = [*WRITTEN["actions"], action(4)]
     world = {"announcements": {"a3": "So it is."}}
     chosen = [CHOICE, announced("a1", "a2", "a3"), {**ORDER, "first": "a2", "then": "a1"}]
-    assert admit(ruled(*chosen, world=world, actions=actions)).witness
+    assert validate_case(ruled(*chosen, world=world, actions=actions)).witness
     around = [
         CHOICE,
         announced("a1", "a4", "a3"),
         {**ORDER, "first": "a4", "then": "a2"},
         {**ORDER, "first": "a2", "then": "a1"},
     ]
-    assert admit(ruled(*around, world=world, actions=actions)).witness
+    assert validate_case(ruled(*around, world=world, actions=actions)).witness
 
 
 def test_distractors_change_nothing_about_the_order(make_cases: CaseMaker) -> None:
     for case in make_cases(50, 2, 9):
         distracted = msgspec.structs.replace(case, distractors=(Action("d1", "idle errand", "idle_errand"),))
-        assert admit(distracted) == distracted
+        assert validate_case(distracted) == distracted
 
 
 @pytest.mark.parametrize(
@@ -475,7 +475,9 @@ def test_a_witness_is_a_correct_plan(
         return ruled(*constraints, world=world, witness=[f"a{number}" for number in plan])
 
     for plan in right.split():
-        assert admit(given(plan)) == msgspec.structs.replace(given(plan), chance=admit(given(plan)).chance)
+        assert validate_case(given(plan)) == msgspec.structs.replace(
+            given(plan), chance=validate_case(given(plan)).chance
+        )
     for plan in wrong.split():
         with pytest.raises(UsageError, match="the witness is not a correct plan"):
-            admit(given(plan))
+            validate_case(given(plan))

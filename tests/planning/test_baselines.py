@@ -20,7 +20,7 @@ from misstep.planning.judging.check import judge
 from misstep.planning.language.figures import clock
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.planning.world.stage import Stage
+from misstep.planning.world.simulator import Simulator
 
 MIXES: tuple[tuple[Family, ...], ...] = (
     *[(family,) for family in FAMILIES],
@@ -89,7 +89,7 @@ def _left_out(case: Case, named: list[str]) -> set[str]:
 
 def _passes(case: Case, plan: list[str], knows: bool) -> bool:
     """Play the plan call by call: `knows` tries again, hands values over and waits for the right time."""
-    stage, calls = Stage(case), list[Call]()
+    stage, calls = Simulator(case), list[Call]()
     tools = {action.id: action.tool for action in case.actions}
     now, returned = case.world.day[0] if case.world.day else 0, dict[tuple[str, str], object]()
     for action in plan:

@@ -14,7 +14,7 @@ from misstep.api.fuzzing import fuzz_tools
 from misstep.api.linting import lint_tools
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.finding import Finding, ToolReport
-from misstep.core.passage import Passage
+from misstep.core.reach_attempt import ReachAttempt
 from misstep.core.remark import Remark
 from tests.asking.scripted_roles import settings_for
 from tests.quality.planted_documents.labels import HERE, LABELS, Label
@@ -44,7 +44,7 @@ class Seen(msgspec.Struct, frozen=True):
         return [finding for finding in self.report.findings if finding.request]
 
     @property
-    def passages(self) -> tuple[Passage, ...]:
+    def passages(self) -> tuple[ReachAttempt, ...]:
         return self.report.journey.passages if self.report.journey else ()
 
     @property

@@ -20,7 +20,7 @@ from misstep.planning.simulated.planners import simulated_agent
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.rehearsal import call_for, news_from
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.planning.world.stage import Stage
+from misstep.planning.world.simulator import Simulator
 from tests.engine.conftest import record
 
 MANY = 1000
@@ -134,7 +134,7 @@ def wander(case: Case, dice: Dice) -> Verdict:
     known = tuple(c for c in case.constraints if c not in announced)
     wayward = Wayward(Brief(tuple(a.id for a in case.actions), known), dice)
     tools = {action.id: action.tool for action in case.actions}
-    stage, calls = Stage(case), list[Call]()
+    stage, calls = Simulator(case), list[Call]()
     while move := wayward.next():
         call = call_for(move, case.world, tools)
         calls.append(Call(call.tool, call.arguments))

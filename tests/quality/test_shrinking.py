@@ -17,7 +17,7 @@ from misstep.core.dice import derive_seed
 from misstep.core.outcome import Outcome
 from misstep.core.reduction import Reduction
 from misstep.core.transcript import Transcript
-from misstep.planning.admission.wall import admit
+from misstep.planning.admission.validation import validate_case
 from misstep.planning.judging.explanation import check
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.reader import Relation, read
@@ -118,7 +118,7 @@ def sub_problem(case: Case, names: Sequence[str], kept: Sequence[Relation]) -> C
     free = [f"The {name} may take place at any time." for name in names if name not in told]
     sentences = (*map(say_again, kept), *free)
     constraints = [Before(ids[r.first], ids[r.then], i) for i, r in enumerate(kept)]
-    return admit(
+    return validate_case(
         msgspec.structs.replace(
             case,
             query=write_request("role-play", load_topics()[case.topic], sentences),
@@ -156,7 +156,7 @@ def check_kept(subject: Subject, before: Outcome, reduction: Reduction) -> None:
     assert reduction.minimal
     assert reduction.outcome.verdict.error == reduction.kind == before.verdict.error
     assert subject.fails(case, reduction.kind)
-    assert admit(case) == case
+    assert validate_case(case) == case
     assert simulated_passes(case)
     small, large = reduction.after, reduction.before
     assert small.actions <= large.actions

@@ -1,20 +1,20 @@
 """What is shown of defects that were put to an agent."""
 
-from misstep.core.finding import Journey, ToolReport
-from misstep.core.passage import Passage
+from misstep.core.finding import AgentReach, ToolReport
+from misstep.core.reach_attempt import ReachAttempt
 from misstep.core.trial import Trial
 from misstep.report.journey import journey_as_json, journeys_view, stage_cells, survival_in_words
 from tests.report.screens import shown
 
 REHEARSED = Trial("please")
-UNCLEAR = Passage("a", "inconclusive", "nothing", rehearsal=REHEARSED)
-NO_REQUESTS = Passage("b", "inconclusive", "none", documented=True, rehearsal=REHEARSED)
-REACHED = Passage("c", "reached", documented=True, rehearsal=REHEARSED, requests=("hi",))
-FORBIDDEN = Passage("d", "undocumented", documented=False, rehearsal=REHEARSED)
+UNCLEAR = ReachAttempt("a", "inconclusive", "nothing", rehearsal=REHEARSED)
+NO_REQUESTS = ReachAttempt("b", "inconclusive", "none", documented=True, rehearsal=REHEARSED)
+REACHED = ReachAttempt("c", "reached", documented=True, rehearsal=REHEARSED, requests=("hi",))
+FORBIDDEN = ReachAttempt("d", "undocumented", documented=False, rehearsal=REHEARSED)
 
 
 def test_what_nobody_knows_is_no_share() -> None:
-    journey = Journey(passages=(UNCLEAR, UNCLEAR))
+    journey = AgentReach(passages=(UNCLEAR, UNCLEAR))
     assert stage_cells(journey) == ["2", "–", "–", "–", "2"]
     told = survival_in_words([ToolReport("t", 1, journey=journey)])
     assert told == (
@@ -29,7 +29,7 @@ def test_what_nobody_knows_is_no_share() -> None:
 
 
 def test_shares_are_of_those_that_are_known() -> None:
-    journey = Journey(passages=(UNCLEAR, NO_REQUESTS, REACHED, FORBIDDEN))
+    journey = AgentReach(passages=(UNCLEAR, NO_REQUESTS, REACHED, FORBIDDEN))
     assert stage_cells(journey) == ["4", "2", "1", "1", "2"]
     told = survival_in_words([ToolReport("t", 1, journey=journey)])
     assert told.startswith("of 4 put to the agent: 2 of 3 documented (66.7 %, ")
@@ -38,14 +38,17 @@ def test_shares_are_of_those_that_are_known() -> None:
 
 
 def test_where_all_is_known_the_number_is_told_once() -> None:
-    told = survival_in_words([ToolReport("t", 1, journey=Journey(passages=(REACHED, FORBIDDEN)))])
+    told = survival_in_words([ToolReport("t", 1, journey=AgentReach(passages=(REACHED, FORBIDDEN)))])
     assert told.startswith("of 2 put to the agent: 1 documented (50.0 %, ")
-    assert stage_cells(Journey()) == ["0", "0", "0", "0", "0"]
+    assert stage_cells(AgentReach()) == ["0", "0", "0", "0", "0"]
 
 
 def test_what_stood_in_the_way_names_its_tool_and_hangs_together() -> None:
-    passages = (Passage("", "unmet", requests=("please do " * 12,)), Passage("abc", "unmet", "word " * 20))
-    tools = [ToolReport("split_bill", 0, journey=Journey(passages=passages))]
+    passages = (
+        ReachAttempt("", "unmet", requests=("please do " * 12,)),
+        ReachAttempt("abc", "unmet", "word " * 20),
+    )
+    tools = [ToolReport("split_bill", 0, journey=AgentReach(passages=passages))]
     lines = shown(journeys_view(tools), 80).splitlines()
     first = next(number for number, line in enumerate(lines) if line.startswith("  ·"))
     assert lines[first].startswith("  ·  split_bill: please do")

@@ -24,7 +24,7 @@ from misstep.core.verdict import Verdict
 from misstep.report.page import Findings, page, run_page
 from misstep.report.text import plain
 from misstep.report.web.archive import Archive
-from misstep.report.web.book import Book, bind
+from misstep.report.web.case_bundle import CaseBundle, bind
 from misstep.report.web.detail import Move, Origin, detail_of
 from misstep.report.web.index import digest_of
 from misstep.report.web.markup import element
@@ -181,7 +181,7 @@ def dissection(text: str = "") -> Dissection:
     )
 
 
-def book(*outcomes: Outcome) -> Book:
+def book(*outcomes: Outcome) -> CaseBundle:
     archive = Archive()
     for each in outcomes:
         archive.add(detail_of(each, [Move()] * len(each.transcript.calls), Origin("run1")))

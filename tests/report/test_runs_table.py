@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from misstep.core.purpose import Purpose
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.summary import Tally
 from misstep.report.terminal import RunRow, runs_table
@@ -12,7 +12,7 @@ FOLDER = "/home/somebody/with/a/very/long/name/of/a/folder"
 TOOLS = (f"{FOLDER}/shop.py:tools", "mcp:uvx server")
 
 
-def row(purpose: Purpose, **settings: Any) -> RunRow:
+def row(purpose: RunSpec, **settings: Any) -> RunRow:
     own = Settings(agent="react", model="openai/x", **settings)
     return RunRow("abc234", 0.0, 3, 2, own, False, Tally().summary("abc234", "react"), purpose)
 
@@ -22,13 +22,13 @@ def lines(*rows: RunRow) -> list[str]:
 
 
 def test_runs_on_tools_are_told_apart_within_80_columns() -> None:
-    fuzzing, checking = Purpose("fuzz", tools=TOOLS), Purpose("consistency", tools=TOOLS)
+    fuzzing, checking = RunSpec("fuzz", tools=TOOLS), RunSpec("consistency", tools=TOOLS)
     table = lines(
         row(fuzzing, tool_method="greybox"),
         row(fuzzing, skip_sanity=True),
         row(checking, checks=("judge",)),
         row(checking),
-        row(Purpose("crosstalk", tools=TOOLS)),
+        row(RunSpec("crosstalk", tools=TOOLS)),
     )
     assert table[0] == "run started tools cases success"
     assert [line for line in table if line.startswith(("fuzz", "consistency", "crosstalk"))] == [
@@ -44,6 +44,6 @@ def test_runs_on_tools_are_told_apart_within_80_columns() -> None:
 
 
 def test_beside_plans_there_are_their_columns() -> None:
-    table = lines(row(Purpose("fuzz", tools=TOOLS)), row(Purpose()))
+    table = lines(row(RunSpec("fuzz", tools=TOOLS)), row(RunSpec()))
     assert table[0] == "run started agent actions cases success chance"
     assert any(line.endswith("react 3-5 2 – (0–100) –") for line in table)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.tool_host.sandbox.ground import Ground, sweep
+from misstep.tool_host.sandbox.scratch_dir import ScratchDir, sweep
 from tests.tool_host.test_process import SHELTERS, descendants
 from tests.tool_host.trying import bench_in, react, settle
 
@@ -67,7 +67,7 @@ def test_nothing_else_is_swept_away(tmp_path: Path, temporary: Path) -> None:
 
 def test_what_links_lead_to_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir(mode=0o755)
-    ground = Ground()
+    ground = ScratchDir()
     ground.claim()
     (Path(ground.path) / "link").symlink_to(tmp_path / "mine")
     ground.leave()
@@ -78,7 +78,7 @@ def test_what_links_lead_to_is_left_alone(tmp_path: Path) -> None:
 def test_a_folder_is_removed_whatever_tools_have_made_there(temporary: Path) -> None:
     """Deeper than Python calls itself, and than paths may be long; without rights; names that look like ours."""
     deep = "for _ in range(3000): os.mkdir('d'); os.chdir('d')"
-    ground = Ground()
+    ground = ScratchDir()
     ground.claim()
     (temporary / "kept").mkdir()
     (temporary / "kept" / "file").touch()

@@ -9,7 +9,7 @@ from misstep.api.dissection import dissect
 from misstep.api.runs import view_run
 from misstep.api.shrinking import shrink_case
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import Purpose, Verb
+from misstep.core.run_spec import RunKind, RunSpec
 from misstep.core.settings import Settings, Span
 from misstep.core.spending import Spent
 from misstep.store.runs import Store
@@ -19,17 +19,17 @@ from tests.report.test_crosstalk import noisy
 from tests.report.test_findings import REPORT
 from tests.report.test_fixing import AFTER, BEFORE, report
 
-KINDS: tuple[Verb, ...] = (
+KINDS: tuple[RunKind, ...] = (
     *("test", "capability", "dissect", "shrink", "fuzz", "consistency", "crosstalk", "fix", "files"),
 )
 
 
-def keep_every_kind(settings: Settings) -> dict[Verb, str]:
+def keep_every_kind(settings: Settings) -> dict[RunKind, str]:
     """The id of each run by its verb."""
     settings = settings.overlay({"agent": "sim:greedy", "count": 12, "sample": 2, "jobs": 1})
     run = plan.run_agent(settings).run
     failed = view_run(settings, run, 1).failures[0].case.id
-    found: dict[Verb, str] = {"test": run}
+    found: dict[RunKind, str] = {"test": run}
     found["dissect"] = dissect(settings, run).run
     found["shrink"], _ = shrink_case(settings, run, failed)
     found["capability"] = measure_capability(settings.overlay({"actions": Span(2, 3), "count": None})).run
@@ -41,9 +41,9 @@ def keep_every_kind(settings: Settings) -> dict[Verb, str]:
     return found
 
 
-def keep_reports(settings: Settings, verb: Verb, reports: Sequence[Any]) -> str:
+def keep_reports(settings: Settings, verb: RunKind, reports: Sequence[Any]) -> str:
     with Store(settings.store, create=True) as store:
-        run = store.add_run(settings, len(reports), 1000.0, purpose=Purpose(verb, tools=("a.py:b",))).id
+        run = store.add_run(settings, len(reports), 1000.0, purpose=RunSpec(verb, tools=("a.py:b",))).id
         with store.sit(run, 0.0) as seat:
             for each in reports:
                 seat.keep_report(each, Spent())

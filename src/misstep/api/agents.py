@@ -17,8 +17,8 @@ from misstep.adapters.paradigms.tools import ToolsAgent
 from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.api.models import Tell, open_model
 from misstep.core.agent import Agent
-from misstep.core.gate import Gates
 from misstep.core.model import LanguageModel
+from misstep.core.rate_limiter import RateLimiters
 from misstep.core.secrets import SECRET_NAME
 from misstep.core.settings import Settings
 from misstep.core.template import Template
@@ -29,7 +29,7 @@ OpenModel: TypeAlias = Callable[[], LanguageModel]
 Paradigm: TypeAlias = Callable[[Settings, OpenModel], Agent]
 
 
-def find_agent(settings: Settings, tell: Tell = lambda _: None, gates: Gates | None = None) -> Agent:
+def find_agent(settings: Settings, tell: Tell = lambda _: None, gates: RateLimiters | None = None) -> Agent:
     """The agent that the settings name, ready to run; `tell` hears what takes a while.
 
     Those who share `gates` share a model's limits.
@@ -41,7 +41,7 @@ def find_agent(settings: Settings, tell: Tell = lambda _: None, gates: Gates | N
     if settings.record_proxy:
         if kind == "sim" or not rest:
             raise UsageError(f"'{settings.agent}' hides nothing", "leave --record-proxy out")
-        from misstep.api.watching import WatchedAgent
+        from misstep.api.proxied_agent import WatchedAgent
 
         return WatchedAgent(settings, theirs, tell)
     if kind == "sim" and rest:

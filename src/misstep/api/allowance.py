@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from misstep.core.gate import Gates
+from misstep.core.rate_limiter import RateLimiters
 from misstep.core.spending import Budget, Spent
 from misstep.engine.budget import BudgetTracker, Pricing
 from misstep.models.throttle import Throttles
@@ -18,7 +18,7 @@ class Allowance(BudgetTracker):
         before: Spent,
         price: Pricing = lambda *_: 0.0,
         clock: Callable[[], float] = time.monotonic,
-        gates: Gates | None = None,
+        gates: RateLimiters | None = None,
     ) -> None:
         super().__init__(budget, before, price, clock)
-        self.gates: Gates = gates or Throttles()
+        self.gates: RateLimiters = gates or Throttles()

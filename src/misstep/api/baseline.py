@@ -8,7 +8,7 @@ from misstep.core.baseline import Held, NewFinding
 from misstep.core.comparison import Comparison, TaskComparison
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.finding import Finding
-from misstep.core.purpose import BENCHMARKS, Purpose, Verb
+from misstep.core.run_spec import BENCHMARKS, RunKind, RunSpec
 from misstep.core.settings import Settings
 from misstep.errors import NoStoreYet, UsageError
 from misstep.store.runs import Store
@@ -16,7 +16,7 @@ from misstep.store.runs import Store
 LAST = "last"
 
 
-def find_baseline(settings: Settings, verb: Verb, own: str = "") -> str:
+def find_baseline(settings: Settings, verb: RunKind, own: str = "") -> str:
     """The id of the run that `--baseline` names, which has to be one of the same command.
 
     `last` is the newest before `own`, the run that is there already if one is, that has come to its end;
@@ -37,14 +37,14 @@ def find_baseline(settings: Settings, verb: Verb, own: str = "") -> str:
     if run.purpose.verb != verb:
         hint = f"name a run of it; {LAST} is the newest"
         raise UsageError(
-            f"run {run.id} is one of {run.purpose.command}, not of {Purpose(verb).command}",
+            f"run {run.id} is one of {run.purpose.command}, not of {RunSpec(verb).command}",
             hint,
             where="--baseline",
         )
     return run.id
 
 
-def _last(store: Store, verb: Verb, own: str) -> str:
+def _last(store: Store, verb: RunKind, own: str) -> str:
     runs = store.list_runs()
     if own:
         itself = store.find_run(own).id

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from misstep.api.cases import suite_of
-from misstep.api.conduct import Known, Work, begin, expect, go_on, lasting
+from misstep.api.lifecycle import Known, Work, estimate, lasting, resume, start
 from misstep.api.models import model_name
 from misstep.core.agent import Agent
 from misstep.core.campaign import Campaign, Inquiries
@@ -12,7 +12,7 @@ from misstep.core.capability import Capability
 from misstep.core.case import Case
 from misstep.core.estimate import Estimate
 from misstep.core.event import Listener
-from misstep.core.purpose import Purpose
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.planning.capability.curve import CurveTally
@@ -24,7 +24,7 @@ from misstep.store.runs import Run, Store
 def measure_capability(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Capability:
     """Run an agent on problems with more and more actions, as the settings say."""
     settings = lasting(check_settings(settings))
-    summary = begin(settings, _work(settings), listeners, agent)
+    summary = start(settings, _work(settings), listeners, agent)
     return view_capability(settings, summary.run)
 
 
@@ -35,14 +35,14 @@ def resume_capability(settings: Settings, *listeners: Listener, agent: Agent | N
     def plan(_: Store, run: Run) -> Work:
         return _work(run.settings)
 
-    summary = go_on(settings, "capability", plan, listeners, agent)
+    summary = resume(settings, "capability", plan, listeners, agent)
     return view_capability(settings, summary.run)
 
 
 def estimate_capability(settings: Settings) -> Estimate:
     """What it will come to at the most."""
     settings = check_settings(settings)
-    return expect(settings, _work(settings))
+    return estimate(settings, _work(settings))
 
 
 def view_capability(settings: Settings, name: str) -> Capability:
@@ -71,7 +71,7 @@ def _work(settings: Settings) -> Work:
         return (make_case(suite, index) for index in count())
 
     most = sum(map(design.cases_at, design.sizes))
-    return Work(campaign, sample, most=most, purpose=Purpose("capability"))
+    return Work(campaign, sample, most=most, purpose=RunSpec("capability"))
 
 
 def _suite(settings: Settings) -> Suite:

@@ -10,7 +10,7 @@ from misstep.core.constraint import FAMILIES, Family
 from misstep.core.hashes import Hashes
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.planning.admission.wall import admit
+from misstep.planning.admission.validation import validate_case
 from misstep.planning.difficulty import parse_bounds
 from misstep.planning.language.parts import part_of
 from misstep.planning.synthesis.paragraphs import Recipe
@@ -108,7 +108,7 @@ def _load_rest(path: str, done: Sequence[int]) -> Iterator[Case]:
 
 def _admit(case: Case, where: str) -> Case:
     try:
-        return admit(case)
+        return validate_case(case)
     except UsageError as error:
         raise UsageError(error.message, *error.hints, where=where) from error
 

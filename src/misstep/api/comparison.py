@@ -7,7 +7,7 @@ import msgspec
 
 from misstep.core.comparison import Comparison, Pairing, Step, TaskComparison
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import BENCHMARKS
+from misstep.core.run_spec import BENCHMARKS
 from misstep.core.settings import Settings
 from misstep.core.statistics import holm, mcnemar, paired_interval
 from misstep.errors import UsageError

@@ -5,28 +5,28 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 
 from misstep.api.abbreviations import meant_by
-from misstep.api.company import refuse_missing
+from misstep.api.agent_session import refuse_missing
 from misstep.api.models import refuse_blind_budget, refuse_secrets
 from misstep.api.places import lasting_places, lasting_specs
 from misstep.api.questioning import News, Questioner, approach_of
 from misstep.api.resumption import take_up
 from misstep.api.summaries import summarise_sets
 from misstep.api.targets import Target, find_targets
-from misstep.api.tool_sitting import ToolSitting
+from misstep.api.tool_run_session import ToolRunSession
 from misstep.api.workbenches import Workbenches
 from misstep.api.workers import Workers, stopping
 from misstep.core.consistency import ConsistencyReport, ConsistencyRun, PromptSet
 from misstep.core.descriptions import read_text
 from misstep.core.event import Event, Listener, Notice, SetJudged, ToolChecked
-from misstep.core.gate import Gates
-from misstep.core.purpose import Purpose
+from misstep.core.rate_limiter import RateLimiters
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.store.runs import Run, Store
 from misstep.tooling.asking.prompts import Prompts
 
 
 def check_consistency(
-    settings: Settings, specs: Sequence[str], *listeners: Listener, gates: Gates | None = None
+    settings: Settings, specs: Sequence[str], *listeners: Listener, gates: RateLimiters | None = None
 ) -> ConsistencyRun:
     """Put requests for each tool of the specs to the agent, and keep what comes of it.
 
@@ -38,9 +38,9 @@ def check_consistency(
     with Workbenches(settings) as benches:
         targets = find_tools(benches, own, settings)
         with Store(settings.store, create=True) as store:
-            purpose = Purpose("consistency", tools=own, descriptions=read_text(settings.descriptions))
+            purpose = RunSpec("consistency", tools=own, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(targets), time.time(), purpose=purpose)
-            sitting = ToolSitting(store, run, listeners, ConsistencyReport, summarise_sets, gates)
+            sitting = ToolRunSession(store, run, listeners, ConsistencyReport, summarise_sets, gates)
             return _hold(store, sitting, targets, benches, prompts)
 
 
@@ -54,7 +54,7 @@ def resume_consistency(settings: Settings, *listeners: Listener) -> ConsistencyR
         prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
             targets = find_tools(benches, run.purpose.tools, run.settings)
-            sitting = ToolSitting(store, run, listeners, ConsistencyReport, summarise_sets)
+            sitting = ToolRunSession(store, run, listeners, ConsistencyReport, summarise_sets)
             return _hold(store, sitting, targets, benches, prompts)
 
 
@@ -94,7 +94,7 @@ def _view(store: Store, run: Run) -> ConsistencyRun:
 
 def _hold(
     store: Store,
-    sitting: ToolSitting[ConsistencyReport],
+    sitting: ToolRunSession[ConsistencyReport],
     targets: Sequence[Target],
     benches: Workbenches,
     prompts: Prompts,
@@ -107,7 +107,7 @@ def _hold(
 
 
 def _work(
-    sitting: ToolSitting[ConsistencyReport],
+    sitting: ToolRunSession[ConsistencyReport],
     targets: Sequence[Target],
     benches: Workbenches,
     prompts: Prompts,

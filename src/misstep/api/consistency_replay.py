@@ -2,8 +2,8 @@
 
 import asyncio
 
+from misstep.api.agent_session import AgentSession, UsageMeter
 from misstep.api.allowance import Allowance
-from misstep.api.company import Bill, Company
 from misstep.api.consistency import find_set, find_tools
 from misstep.api.masking import masked
 from misstep.api.models import Tell
@@ -43,8 +43,8 @@ async def _replay(
     bench: Process, tool: Described, before: PromptSet, settings: Settings, tell: Tell
 ) -> PromptSet:
     allowance = Allowance(Budget(), Spent())
-    company = Company(settings, Prompts(settings.prompts), allowance, tell)
-    async with company.gathered(bench, Bill(allowance)) as (models, trials):
+    company = AgentSession(settings, Prompts(settings.prompts), allowance, tell)
+    async with company.gathered(bench, UsageMeter(allowance)) as (models, trials):
         if settings.tool_method != "toolfuzz":
             return await examine_request(before.requests[0], tool, models, trials)
         draft = Draft(before.template, before.infills, before.requests)

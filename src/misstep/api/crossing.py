@@ -9,11 +9,11 @@ from typing import Literal
 
 from msgspec import structs
 
+from misstep.api.agent_session import AgentSession, Over, UsageMeter, unless
 from misstep.api.allowance import Allowance
-from misstep.api.company import Bill, Company, Over, unless
-from misstep.api.counsel import Counsel
+from misstep.api.late_models import LateTolerantModels
 from misstep.api.models import Tell
-from misstep.api.patient import Patient
+from misstep.api.role_models import RoleModels
 from misstep.api.workbenches import Workbenches
 from misstep.core.crosstalk import Group, GroupReport
 from misstep.core.settings import Settings
@@ -50,7 +50,7 @@ class Crossing:
         self._allowance = allowance
         self._tools = tools
         self._specs = specs
-        self._company = Company(settings, prompts, allowance, tell)
+        self._company = AgentSession(settings, prompts, allowance, tell)
         self.lost = dict[str, str]()
 
     def propose(self) -> tuple[Group, ...]:
@@ -74,13 +74,13 @@ class Crossing:
             asyncio.run(self._cross(benches, report, tell))
 
     async def _propose(self) -> tuple[Group, ...]:
-        async with self._company.advised(Bill(self._allowance)) as counsel:
-            return await propose_groups(list(self._tools.values()), Patient(counsel))
+        async with self._company.advised(UsageMeter(self._allowance)) as counsel:
+            return await propose_groups(list(self._tools.values()), LateTolerantModels(counsel))
 
     async def _cross(
         self, benches: Sequence[Process], report: GroupReport, tell: Callable[[GroupReport], None]
     ) -> None:
-        bill, began = Bill(self._allowance), time.monotonic()
+        bill, began = UsageMeter(self._allowance), time.monotonic()
         shelters = "; ".join(sorted({bench.sandbox.words for bench in benches}))
         now = structs.replace(report, sandbox=shelters)
 
@@ -103,8 +103,8 @@ class Crossing:
             return
         keep("done")
 
-    async def _with_requests(self, report: GroupReport, counsel: Counsel) -> GroupReport:
+    async def _with_requests(self, report: GroupReport, counsel: RoleModels) -> GroupReport:
         meant = [self._tools[name] for name in report.tools]
-        work = make_requests(meant, Patient(counsel), self._settings.count or COUNT)
+        work = make_requests(meant, LateTolerantModels(counsel), self._settings.count or COUNT)
         requests, why = await unless(self._allowance.is_over, work, inf)
         return structs.replace(report, requests=requests, why=why)

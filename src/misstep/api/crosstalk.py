@@ -8,15 +8,15 @@ from contextlib import closing
 
 import msgspec
 
+from misstep.api.agent_session import agent_settings, refuse_missing
 from misstep.api.agents import check_agent
-from misstep.api.company import agent_settings, refuse_missing
 from misstep.api.crossing import COUNT, Crossing
 from misstep.api.earlier import Asked, draw_requests, find_maker, find_requests
 from misstep.api.models import refuse_blind_budget, refuse_secrets
 from misstep.api.places import lasting_places, lasting_specs
 from misstep.api.resumption import take_up
 from misstep.api.summaries import summarise_sets
-from misstep.api.tool_sitting import ToolSitting
+from misstep.api.tool_run_session import ToolRunSession
 from misstep.api.trust import refuse_foreign_calls
 from misstep.api.workbenches import Workbenches
 from misstep.api.workers import Workers, stopping
@@ -24,7 +24,7 @@ from misstep.core.crosstalk import CrosstalkReport, Group, GroupReport, offered_
 from misstep.core.descriptions import read_text
 from misstep.core.event import Event, GroupFinished, Listener, Notice
 from misstep.core.model import Unusable
-from misstep.core.purpose import Purpose
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
@@ -47,7 +47,7 @@ def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listene
         tools = _Tools(benches, own)
         groups = read_groups(settings.groups, tools.described) if settings.groups else ()
         with Store(settings.store, create=True) as store:
-            purpose = Purpose("crosstalk", tools=own, descriptions=read_text(settings.descriptions))
+            purpose = RunSpec("crosstalk", tools=own, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(groups), time.time(), purpose=purpose)
             return _Sitting(store, run, listeners).hold(tools, benches, prompts)
 
@@ -117,7 +117,7 @@ class _Sitting:
     def __init__(self, store: Store, run: Run, listeners: Sequence[Listener]) -> None:
         self._store = store
         self._run = run
-        self._sitting = ToolSitting(store, run, listeners, GroupReport, summarise_sets)
+        self._sitting = ToolRunSession(store, run, listeners, GroupReport, summarise_sets)
 
     def hold(self, tools: _Tools, benches: Workbenches, prompts: Prompts) -> CrosstalkReport:
         run = self._run.id

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from misstep.api.conduct import Known, Work, begin, expect, go_on
 from misstep.api.failures import choose_failures, find_subject, settings_for
+from misstep.api.lifecycle import Known, Work, estimate, resume, start
 from misstep.api.models import model_name
 from misstep.core.agent import Agent
 from misstep.core.campaign import Campaign, Inquiries, Inquiry
@@ -13,7 +13,7 @@ from misstep.core.diagnosis import CAUSES, Diagnosis, Dissection
 from misstep.core.dice import derive_seed
 from misstep.core.estimate import Estimate
 from misstep.core.event import Listener
-from misstep.core.purpose import Purpose
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.planning.dissection import pdoctor, sequential
@@ -34,7 +34,7 @@ def dissect(
         own, work = _prepare(store, settings, name, cases, agent is not None)
         if not work.purpose.cases:
             return _sum_up("", work.purpose, own, [])
-        summary = begin(own, work, listeners, agent)
+        summary = start(own, work, listeners, agent)
     return view_dissection(settings, summary.run)
 
 
@@ -45,7 +45,7 @@ def resume_dissection(settings: Settings, *listeners: Listener, agent: Agent | N
     def plan(store: Store, run: Run) -> Work:
         return _work(store, run.settings, run.purpose)
 
-    summary = go_on(settings, "dissect", plan, listeners, agent)
+    summary = resume(settings, "dissect", plan, listeners, agent)
     return view_dissection(settings, summary.run)
 
 
@@ -56,7 +56,7 @@ def estimate_dissection(
     settings = check_settings(settings)
     with Store(settings.store) as store:
         own, work = _prepare(store, settings, name, cases)
-        return own, expect(own, work)
+        return own, estimate(own, work)
 
 
 def view_dissection(settings: Settings, name: str) -> Dissection:
@@ -78,11 +78,11 @@ def _prepare(
 ) -> tuple[Settings, Work]:
     run = find_subject(store, name)
     own = settings_for(settings, run, has_agent)
-    purpose = Purpose("dissect", run.id, choose_failures(store, run, cases, own))
+    purpose = RunSpec("dissect", run.id, choose_failures(store, run, cases, own))
     return own, _work(store, own, purpose)
 
 
-def _sum_up(run: str, purpose: Purpose, settings: Settings, found: Sequence[Diagnosis]) -> Dissection:
+def _sum_up(run: str, purpose: RunSpec, settings: Settings, found: Sequence[Diagnosis]) -> Dissection:
     counts = {cause: sum(each.cause == cause for each in found) for cause in CAUSES}
     return Dissection(
         run=run,
@@ -95,7 +95,7 @@ def _sum_up(run: str, purpose: Purpose, settings: Settings, found: Sequence[Diag
     )
 
 
-def _work(store: Store, settings: Settings, purpose: Purpose) -> Work:
+def _work(store: Store, settings: Settings, purpose: RunSpec) -> Work:
     def campaign(known: Known) -> Campaign:
         return Inquiries(_inquiries(store, settings, purpose), known)
 
@@ -107,7 +107,7 @@ def _work(store: Store, settings: Settings, purpose: Purpose) -> Work:
     return Work(campaign, sample, most=each * len(purpose.cases), purpose=purpose)
 
 
-def _inquiries(store: Store, settings: Settings, purpose: Purpose) -> Iterator[Inquiry[Diagnosis]]:
+def _inquiries(store: Store, settings: Settings, purpose: RunSpec) -> Iterator[Inquiry[Diagnosis]]:
     look_into = _method(store, settings, purpose)
     for name in purpose.cases:
         case = store.find_outcome(purpose.run, name).case
@@ -124,7 +124,7 @@ def _unknown(case: Case, error: UsageError) -> Inquiry[Diagnosis]:
     return Diagnosis(case.id, "undetermined", None, "", (), why, 0)
 
 
-def _method(store: Store, settings: Settings, purpose: Purpose) -> Callable[[Case], Inquiry[Diagnosis]]:
+def _method(store: Store, settings: Settings, purpose: RunSpec) -> Callable[[Case], Inquiry[Diagnosis]]:
     if settings.method == "pdoctor":
         return lambda case: pdoctor.dissect(case, settings.mutations, derive_seed(settings.seed, case.id))
     history = History(islice(store.outcomes(purpose.run), MOST_EARLIER))

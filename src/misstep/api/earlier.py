@@ -6,11 +6,11 @@ import msgspec
 
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.dice import Dice, derive_seed
-from misstep.core.purpose import Verb
+from misstep.core.run_spec import RunKind
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
 
-MAKERS: tuple[Verb, ...] = ("consistency", "fuzz")
+MAKERS: tuple[RunKind, ...] = ("consistency", "fuzz")
 
 
 class Asked(msgspec.Struct, frozen=True):

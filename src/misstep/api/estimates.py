@@ -10,7 +10,7 @@ from misstep.api.costs import is_theirs
 from misstep.api.models import name_model, price_agent
 from misstep.core.case import Case
 from misstep.core.estimate import Estimate
-from misstep.core.purpose import TESTING, Purpose
+from misstep.core.run_spec import TESTING, RunSpec
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.summary import Summary
@@ -68,7 +68,7 @@ def past_runs(settings: Settings) -> list[Run]:
 
 
 def estimate_run(
-    settings: Settings, total: int, cases: Iterable[Case], earlier: Iterable[Run], purpose: Purpose = TESTING
+    settings: Settings, total: int, cases: Iterable[Case], earlier: Iterable[Run], purpose: RunSpec = TESTING
 ) -> Estimate:
     """An estimate for `total` cases, by the newest earlier run of the same kind, or by their looks."""
     same_kind = [run for run in earlier if run.purpose.verb == purpose.verb]

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 import msgspec
 
 from misstep.adapters.paradigms.prompts import load_template
-from misstep.api.census import SuiteSummary
+from misstep.api.suite_stats import SuiteSummary
 from misstep.core.case import Case
 from misstep.core.export import LeftOut, SynthFormat
 from misstep.core.parts import PORTIONS, Portion

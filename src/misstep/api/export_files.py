@@ -10,7 +10,7 @@ from misstep.api.runs import summary_of
 from misstep.api.tracing import agent_of
 from misstep.core.benchmark import TaskReport
 from misstep.core.export import Format, Written
-from misstep.core.purpose import BENCHMARKS, ON_TOOLS
+from misstep.core.run_spec import BENCHMARKS, ON_TOOLS
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.interop.episodes import Episode, episode_of_case, episode_of_task

@@ -10,7 +10,7 @@ from misstep.core.benchmark import TaskReport
 from misstep.core.consistency import ConsistencyReport
 from misstep.core.crosstalk import GroupReport
 from misstep.core.fixing import FixReport
-from misstep.core.purpose import BENCHMARKS
+from misstep.core.run_spec import BENCHMARKS
 from misstep.interop.tables import rows
 from misstep.interop.tables.rows import Row, Subject
 from misstep.store.runs import Store

@@ -3,7 +3,7 @@
 from misstep.api.benchmarking.running import view_benchmark
 from misstep.api.breakdown import break_down
 from misstep.api.capability import view_capability
-from misstep.api.casebook import book_of, book_of_diagnoses, book_of_one
+from misstep.api.case_bundles import book_of, book_of_diagnoses, book_of_one
 from misstep.api.consistency import view_consistency
 from misstep.api.crosstalk import view_crosstalk
 from misstep.api.curves import levels_beside, with_others
@@ -12,17 +12,17 @@ from misstep.api.fixing.running import view_fixing
 from misstep.api.fuzzing import view_fuzzing
 from misstep.api.runs import RunView, view_run
 from misstep.api.shrinking import view_reduction
-from misstep.core.purpose import BENCHMARKS
+from misstep.core.run_spec import BENCHMARKS
 from misstep.core.settings import Settings
 from misstep.report.page import Findings
 from misstep.report.terminal import RunRow
-from misstep.report.web.book import Book
+from misstep.report.web.case_bundle import CaseBundle
 from misstep.store.location import way_to
 
 ENOUGH = 2  # topics, for a table of them to say something
 
 
-def gather(settings: Settings, name: str, cases: Book | None = None) -> Findings:
+def gather(settings: Settings, name: str, cases: CaseBundle | None = None) -> Findings:
     """A run with its cases; where they are all listed, `cases` may be those that a server sends."""
     view = view_run(settings, name, 0)
     run, verb = view.run.id, view.run.purpose.verb

@@ -5,24 +5,24 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 
 from misstep.api.abbreviations import meant_by
-from misstep.api.company import refuse_missing
-from misstep.api.examiner import Examiner
-from misstep.api.examining import Examiners
-from misstep.api.interview import Interviewer
-from misstep.api.keepsakes import find_keeper, find_keepsakes
+from misstep.api.agent_reproducer import AgentReproducer
+from misstep.api.agent_session import refuse_missing
+from misstep.api.fuzz_worker import FuzzWorker
+from misstep.api.fuzz_workers import FuzzWorkers
 from misstep.api.models import refuse_blind_budget, refuse_secrets
 from misstep.api.places import lasting_places, lasting_specs
 from misstep.api.resumption import take_up
+from misstep.api.seed_corpus import find_keeper, find_seed_corpus
 from misstep.api.summaries import summarise_tools
 from misstep.api.targets import Target, find_targets
-from misstep.api.tool_sitting import ToolSitting
+from misstep.api.tool_run_session import ToolRunSession
 from misstep.api.trust import refuse_foreign_calls
 from misstep.api.workbenches import Workbenches
 from misstep.core.descriptions import read_text
 from misstep.core.event import Event, FindingMade, Listener, Notice, ToolFinished
 from misstep.core.finding import Finding, FuzzReport, ToolReport
-from misstep.core.gate import Gates
-from misstep.core.purpose import Purpose
+from misstep.core.rate_limiter import RateLimiters
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
@@ -30,7 +30,7 @@ from misstep.tooling.asking.prompts import Prompts
 
 
 def fuzz_tools(
-    settings: Settings, specs: Sequence[str], *listeners: Listener, gates: Gates | None = None
+    settings: Settings, specs: Sequence[str], *listeners: Listener, gates: RateLimiters | None = None
 ) -> FuzzReport:
     """Fuzz the tools that the specs mean, each within its limits, and keep what comes of it.
 
@@ -47,7 +47,7 @@ def fuzz_tools(
     with Workbenches(settings) as benches:
         targets = _find_targets(benches, own, settings)
         with Store(settings.store, create=True) as store:
-            purpose = Purpose("fuzz", tools=own, descriptions=read_text(settings.descriptions))
+            purpose = RunSpec("fuzz", tools=own, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(targets), time.time(), purpose=purpose)
             return _Sitting(store, run, listeners, gates).hold(targets, benches, prompts)
 
@@ -111,12 +111,12 @@ class _Sitting:
     """One stretch of a run that fuzzes."""
 
     def __init__(
-        self, store: Store, run: Run, listeners: Sequence[Listener], gates: Gates | None = None
+        self, store: Store, run: Run, listeners: Sequence[Listener], gates: RateLimiters | None = None
     ) -> None:
         self._store = store
         self._run = run
-        self._sitting = ToolSitting(store, run, listeners, ToolReport, summarise_tools, gates)
-        self._keepsakes = find_keepsakes(store, run.settings.from_run)
+        self._sitting = ToolRunSession(store, run, listeners, ToolReport, summarise_tools, gates)
+        self._keepsakes = find_seed_corpus(store, run.settings.from_run)
 
     def hold(self, targets: Sequence[Target], benches: Workbenches, prompts: Prompts | None) -> FuzzReport:
         run = self._run.id
@@ -134,10 +134,10 @@ class _Sitting:
         left = [(target, sitting.kept.get(target.name)) for target in targets if target.name not in done]
         known = [each for report in sitting.done for each in (*report.findings, *report.unconfirmed)]
         allowance = sitting.allowance
-        interviewer = Interviewer(settings, prompts, allowance, self._notice) if prompts else None
-        examiner = Examiner(benches, settings, allowance, known, self._keepsakes, interviewer)
+        interviewer = AgentReproducer(settings, prompts, allowance, self._notice) if prompts else None
+        examiner = FuzzWorker(benches, settings, allowance, known, self._keepsakes, interviewer)
         sitting.lost = examiner.lost
-        with closing(Examiners(examiner, allowance, settings.jobs).work(left)) as work:
+        with closing(FuzzWorkers(examiner, allowance, settings.jobs).work(left)) as work:
             for news in work:
                 yield FindingMade(self._run.id, news) if isinstance(news, Finding) else news
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from misstep.core.consistency import ConsistencyReport, PromptSet, set_id
 from misstep.core.finding import RUNTIME_ERRORS, ToolReport
 from misstep.core.label import PER_TOOL, Item, Label, LabelReport, draw_items, report_on
-from misstep.core.passage import Passage
-from misstep.core.purpose import Verb
+from misstep.core.reach_attempt import ReachAttempt
+from misstep.core.run_spec import RunKind
 from misstep.core.settings import Settings
 from misstep.core.trial import Trial
 from misstep.errors import UsageError
@@ -134,13 +134,13 @@ def _items_of_trials(store: Store, run: str) -> list[Item]:
     ]
 
 
-def _is_discovery(passage: Passage, trial: Trial) -> bool:
+def _is_discovery(passage: ReachAttempt, trial: Trial) -> bool:
     if passage.matter == "refusal" and passage.fate == "reached" and trial is passage.trials[-1]:
         return True
     return any(use.judged.ruling in RUNTIME_ERRORS for use in trial.uses)
 
 
-_FINDERS: dict[Verb, Callable[[Store, str], list[Item]]] = {
+_FINDERS: dict[RunKind, Callable[[Store, str], list[Item]]] = {
     "consistency": _items_of_sets,
     "fuzz": _items_of_trials,
 }

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from misstep.api.company import refuse_missing
+from misstep.api.agent_session import refuse_missing
 from misstep.api.consistency import check_consistency, view_consistency
 from misstep.api.fuzzing import fuzz_tools, view_fuzzing
 from misstep.api.targets import TOGETHER
@@ -14,7 +14,7 @@ from misstep.core.finding import FuzzReport, ToolReport, errors_in
 from misstep.core.label import Rate
 from misstep.core.methods import Method, MethodComparison, MethodResult
 from misstep.core.model import ModelError
-from misstep.core.purpose import Verb
+from misstep.core.run_spec import RunKind
 from misstep.core.settings import Settings, check_settings
 from misstep.core.statistics import wilson
 from misstep.errors import BudgetExceeded, Interrupted, UsageError
@@ -97,7 +97,7 @@ class _Runs:
             hint = "methods are compared on the same tools, with the same agent and the same model"
             raise UsageError("these runs have not the same in common", hint, where="--use")
 
-    def take(self, verb: Verb, layer: Layer) -> Run | None:
+    def take(self, verb: RunKind, layer: Layer) -> Run | None:
         for run in self._left:
             same = all([getattr(run.settings, name) == value for name, value in layer.items()])
             if run.purpose.verb == verb and same:

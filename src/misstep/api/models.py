@@ -5,15 +5,15 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from misstep.core.descriptions import read_text
-from misstep.core.gate import Gates
 from misstep.core.model import LanguageModel
+from misstep.core.rate_limiter import RateLimiters
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.settings import Settings, encode_settings
 from misstep.core.spending import AGENT
 from misstep.errors import UsageError
 from misstep.models.anthropic import AnthropicModel
-from misstep.models.line import Options
 from misstep.models.local.model import LocalModel
+from misstep.models.model_client import Options
 from misstep.models.openai import OpenAIModel
 from misstep.models.prices import FREE, Price, find_price
 from misstep.models.providers import ModelName, check_base_url, find_endpoint, parse_model
@@ -36,7 +36,7 @@ def model_name(settings: Settings) -> str | None:
 
 
 def open_model(
-    settings: Settings, tell: Tell, role: str = AGENT, gates: Gates | None = None
+    settings: Settings, tell: Tell, role: str = AGENT, gates: RateLimiters | None = None
 ) -> LanguageModel:
     """The model for a role; `tell` hears what takes a while.
 

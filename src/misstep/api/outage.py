@@ -3,7 +3,7 @@
 import re
 import threading
 
-from misstep.api.patient import MORE_TIME
+from misstep.api.late_models import MORE_TIME
 from misstep.core.model import ModelError
 from misstep.core.trial import Trial
 from misstep.core.words import cut

@@ -10,15 +10,15 @@ from misstep.api.agents import check_agent
 from misstep.api.breakdown import break_down
 from misstep.api.capability import measure_capability, view_capability
 from misstep.api.cases import suite_of
-from misstep.api.conduct import Work, begin, lasting
 from misstep.api.dissection import dissect, view_dissection
+from misstep.api.lifecycle import Work, lasting, start
 from misstep.core.campaign import FixedSuite
 from misstep.core.capability import Capability
 from misstep.core.case import Case
 from misstep.core.diagnosis import Dissection
 from misstep.core.event import Listener
-from misstep.core.purpose import Purpose
 from misstep.core.replication import Effectiveness, Question, Replication
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings, Span, check_settings
 from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
 from misstep.planning.synthesis.suite import make_case
@@ -128,7 +128,7 @@ def _detect(settings: Settings, listeners: Sequence[Listener]) -> Effectiveness:
     # The time ends the run in good order, so that it is not to be a budget that cuts it short.
     timeless = settings.overlay({"budget_time": None})
     began = time.monotonic()
-    summary = begin(timeless, Work(campaign, cases, most=LIKELY, purpose=Purpose("paper")), listeners, None)
+    summary = start(timeless, Work(campaign, cases, most=LIKELY, purpose=RunSpec("paper")), listeners, None)
     return Effectiveness(summary, round(clock.seconds, 3), round(time.monotonic() - began, 3))
 
 

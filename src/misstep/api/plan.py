@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from misstep.api import lifecycle
 from misstep.api.cases import cases_of, count_cases, count_suite, load_cases, suite_of
-from misstep.api.conduct import Work, begin, expect, go_on, lasting
+from misstep.api.lifecycle import Work, lasting, resume, start
 from misstep.core.agent import Agent
 from misstep.core.campaign import FixedSuite
 from misstep.core.case import Case
@@ -64,7 +65,7 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
     settings = check_settings(settings)
     total, digest = count_cases(settings)
     settings = lasting(settings)
-    return begin(settings, _work(settings, cases_of(settings), total, digest), listeners, agent)
+    return start(settings, _work(settings, cases_of(settings), total, digest), listeners, agent)
 
 
 def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
@@ -74,7 +75,7 @@ def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = N
         rest = cases_of(run.settings, _find_done(store, run))
         return _work(run.settings, rest, run.total, run.digest)
 
-    return go_on(check_settings(settings), "test", plan, listeners, agent)
+    return resume(check_settings(settings), "test", plan, listeners, agent)
 
 
 def _work(settings: Settings, cases: Iterable[Case], total: int, digest: bytes) -> Work:
@@ -85,7 +86,7 @@ def estimate(settings: Settings) -> Estimate:
     """What a run under these settings will come to; nothing is started, and nothing is kept."""
     settings = check_settings(settings)
     total, digest = count_cases(settings)
-    return expect(settings, _work(settings, (), total, digest))
+    return lifecycle.estimate(settings, _work(settings, (), total, digest))
 
 
 def _find_done(store: Store, run: Run) -> Sequence[int]:

@@ -1,6 +1,6 @@
 """Runs on plans, where no others will do."""
 
-from misstep.core.purpose import UNITS
+from misstep.core.run_spec import UNITS
 from misstep.core.settings import store_flag
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store

@@ -9,7 +9,7 @@ from misstep.api.budgets import pricing
 from misstep.api.runs import is_live, summary_of
 from misstep.api.summaries import summarise_stored
 from misstep.core.pace import Pace
-from misstep.core.purpose import BENCHMARKS, ON_TOOLS, UNITS
+from misstep.core.run_spec import BENCHMARKS, ON_TOOLS, UNITS
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Cost
 from misstep.core.summary import Summary, Tally

@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 
 from msgspec import structs
 
+from misstep.api.agent_session import MARK, AgentSession, Over, UsageMeter, refuse_unreachable, unless
 from misstep.api.allowance import Allowance
-from misstep.api.company import MARK, Bill, Company, Over, refuse_unreachable, unless
+from misstep.api.late_models import LateTolerantModels
 from misstep.api.models import Tell
-from misstep.api.patient import Patient
 from misstep.api.targets import Target
 from misstep.api.workbenches import Workbenches
 from misstep.core.consistency import ConsistencyReport, Means, PromptSet, set_id
@@ -60,7 +60,7 @@ class Questioner:
         self._benches = benches
         self._settings = settings
         self._allowance = allowance
-        self._company = Company(settings, prompts, allowance, tell)
+        self._company = AgentSession(settings, prompts, allowance, tell)
         self._approach = approach_of(settings)
         self._lock = threading.Lock()
         self.lost = dict[str, str]()
@@ -68,7 +68,7 @@ class Questioner:
     def examine(self, target: Target, before: ConsistencyReport | None, tell: Callable[[News], None]) -> None:
         """Test a tool as far as it goes, from where it was stopped `before`."""
         report = _begun(target, before, self._settings)
-        progress = _Progress(report, Bill(self._allowance), self._company)
+        progress = _Progress(report, UsageMeter(self._allowance), self._company)
         if target.spec not in self.lost:
             try:
                 with self._benches.lend(target.spec) as bench:
@@ -91,7 +91,7 @@ class Questioner:
         try:
             async with (
                 self._company.gathered(bench, progress.bill) as (models, trier),
-                aclosing(self._sets(tool, Patient(models), trier, progress)) as sets,
+                aclosing(self._sets(tool, LateTolerantModels(models), trier, progress)) as sets,
             ):
                 progress.oddities = trier.notes
                 while found := await unless(self._company.is_over, anext(sets, None), until):
@@ -128,7 +128,7 @@ class Questioner:
 class _Progress:
     """How far the tests of one tool have got."""
 
-    def __init__(self, before: ConsistencyReport, bill: Bill, company: Company) -> None:
+    def __init__(self, before: ConsistencyReport, bill: UsageMeter, company: AgentSession) -> None:
         self.before = before
         self.bill = bill
         self.sets = list(before.sets)

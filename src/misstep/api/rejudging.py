@@ -2,8 +2,8 @@
 
 import msgspec
 
-from misstep.core.purpose import UNITS
 from misstep.core.rejudging import Difference, Rejudgement
+from misstep.core.run_spec import UNITS
 from misstep.core.settings import Settings
 from misstep.core.verdict import Verdict
 from misstep.errors import UsageError

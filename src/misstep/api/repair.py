@@ -6,8 +6,8 @@ from importlib.resources import files
 
 from misstep.adapters.toolset.spec import tools_from
 from misstep.api.budgets import FLAGS, left_of
-from misstep.api.conduct import refuse_running_loop
 from misstep.api.estimates import CHARACTERS
+from misstep.api.lifecycle import refuse_running_loop
 from misstep.api.models import Tell, open_model, price_agent, refuse_blind_budget
 from misstep.core.agent import Tool
 from misstep.core.model import LanguageModel, Late, Message, ModelError, Unusable
@@ -17,7 +17,7 @@ from misstep.core.spending import AGENT, Spent
 from misstep.core.template import Template, fenced
 from misstep.core.transcript import Usage, storable
 from misstep.core.words import cut, tidy
-from misstep.engine.desk import Desk
+from misstep.engine.structured_client import StructuredClient
 from misstep.errors import BudgetExceeded, UsageError
 from misstep.planning.repair.forms import MANNERS, Manner
 from misstep.planning.repair.outcome import Conflict, Repair, examine
@@ -73,7 +73,7 @@ class _Readers:
         self._settings = settings
         self._tools = tools
         self._request = request
-        self._desk = Desk(model, AGENT, settings.timeout, admit=self._keep_to_budget)
+        self._desk = StructuredClient(model, AGENT, settings.timeout, admit=self._keep_to_budget)
         self.model = model.name
 
     @property

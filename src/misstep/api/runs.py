@@ -13,7 +13,7 @@ from misstep.core.crosstalk import GroupReport
 from misstep.core.difficulty import Difficulty
 from misstep.core.fixing import FixReport
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import BENCHMARKS
+from misstep.core.run_spec import BENCHMARKS
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
 from misstep.errors import StoreError, UsageError

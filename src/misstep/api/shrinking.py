@@ -1,14 +1,14 @@
 """Shrinking: the smallest problem on which an agent still fails."""
 
-from misstep.api.conduct import Known, Work, begin, expect, go_on
 from misstep.api.failures import find_failure, find_subject, settings_for
+from misstep.api.lifecycle import Known, Work, estimate, resume, start
 from misstep.core.agent import Agent
 from misstep.core.campaign import Campaign, Inquiries
 from misstep.core.case import Case
 from misstep.core.estimate import Estimate
 from misstep.core.event import Listener
-from misstep.core.purpose import Purpose
 from misstep.core.reduction import Reduction
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.planning.shrinking.shrinker import shrink
 from misstep.store.runs import Run, Store
@@ -23,7 +23,7 @@ def shrink_case(
     settings = check_settings(settings)
     with Store(settings.store) as store:
         own, work = _prepare(store, settings, name, case, agent is not None)
-        summary = begin(own, work, listeners, agent)
+        summary = start(own, work, listeners, agent)
     return _result(settings, summary.run)
 
 
@@ -36,7 +36,7 @@ def resume_shrinking(
     def plan(store: Store, run: Run) -> Work:
         return _work(store, run.settings, run.purpose)
 
-    summary = go_on(settings, "shrink", plan, listeners, agent)
+    summary = resume(settings, "shrink", plan, listeners, agent)
     return _result(settings, summary.run)
 
 
@@ -45,7 +45,7 @@ def estimate_shrinking(settings: Settings, name: str, case: str) -> tuple[Settin
     settings = check_settings(settings)
     with Store(settings.store) as store:
         own, work = _prepare(store, settings, name, case)
-        return own, expect(own, work)
+        return own, estimate(own, work)
 
 
 def view_reduction(settings: Settings, name: str) -> Reduction | None:
@@ -67,10 +67,10 @@ def _prepare(
     run = find_subject(store, name)
     failure = find_failure(store, run, case)
     own = settings_for(settings, run, has_agent)
-    return own, _work(store, own, Purpose("shrink", run.id, (failure.case.id,)))
+    return own, _work(store, own, RunSpec("shrink", run.id, (failure.case.id,)))
 
 
-def _work(store: Store, settings: Settings, purpose: Purpose) -> Work:
+def _work(store: Store, settings: Settings, purpose: RunSpec) -> Work:
     most = settings.most_runs or MOST_RUNS
     failure = store.find_outcome(purpose.run, purpose.cases[0])
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from misstep.core.case import Case
 from misstep.core.transcript import Call
-from misstep.planning.world.stage import Scene, Stage
+from misstep.planning.world.simulator import Simulator, StepResult
 from misstep.report.web.detail import Move
 
 
 def moves_of(case: Case, calls: Sequence[Call]) -> list[Move]:
     """One for each call, as the judge sees them: in the order in which they were asked for."""
-    stage, moves = Stage(case), list[Move]()
+    stage, moves = Simulator(case), list[Move]()
     for call in calls:
         if call.ran >= 0:
             scene = stage.play(call.tool, call.arguments)
@@ -21,7 +21,7 @@ def moves_of(case: Case, calls: Sequence[Call]) -> list[Move]:
     return moves
 
 
-def _move(scene: Scene, attempt: int, timed: bool) -> Move:
+def _move(scene: StepResult, attempt: int, timed: bool) -> Move:
     deed = scene.deed
     if deed is None:
         return Move(scene.kind, attempt)

@@ -10,7 +10,7 @@ from misstep.core.consistency import ConsistencyReport
 from misstep.core.crosstalk import GroupReport
 from misstep.core.finding import ToolReport
 from misstep.core.fixing import FixReport
-from misstep.core.purpose import BENCHMARKS
+from misstep.core.run_spec import BENCHMARKS
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.statistics import wilson

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import structs
 
 from misstep.api.agents import PARADIGMS
-from misstep.core.purpose import Purpose
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.store.runs import Run
@@ -75,7 +75,7 @@ def refuse_other_spec(settings: Settings, run: Run, spec: str) -> None:
 
 
 def _risky(run: Run) -> dict[str, Any]:
-    named = named_by(run.settings, Purpose(tools=run.purpose.tools))
+    named = named_by(run.settings, RunSpec(tools=run.purpose.tools))
     agent = run.settings.agent
     if agent in PARADIGMS or agent.startswith("sim:"):
         named.pop("agent", None)

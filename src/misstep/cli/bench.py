@@ -8,7 +8,7 @@ from rich.console import Console
 
 from misstep.api.benchmarking import running as api
 from misstep.cli.closing import close_run
-from misstep.cli.gate import Ending, Gate
+from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.groups import (
     ABOUT_TRYING,
     AGENTS,
@@ -20,10 +20,10 @@ from misstep.cli.groups import (
     TRACING,
     USUALLY_TRYING,
 )
+from misstep.cli.listeners import followed, watched
 from misstep.cli.numbers import PORT
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, ours_alone, point_to_page, print_json_text, quoted, to_report
-from misstep.cli.watching import followed, watched
 from misstep.core.benchmark import Benchmark, BenchmarkReport
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
@@ -112,14 +112,14 @@ def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int
         raise UsageError(
             f"--tools {tools[0]} can't go with --resume", "the run to be resumed knows its tools"
         )
-    gate = Gate(settings, benchmark)
+    gate = ExitPolicy(settings, benchmark)
     report = followed(
         watched(settings),
         partial(api.resume_benchmark, benchmark, settings)
         if settings.resume
         else partial(api.run_benchmark, benchmark, settings, tools),
         partial(api.view_benchmark, settings),
-        partial(_finish, settings, Ending(1)),
+        partial(_finish, settings, CommandResult(1)),
     )
     ending = gate.close(report.run, report.rate.passed, len(report.tasks))
     close_run(settings, report.run, ending)
@@ -128,7 +128,7 @@ def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int
 
 
 def show_stored(settings: Settings, run: str, most: int) -> None:
-    _show(settings, api.view_benchmark(settings, run), Ending(0), most)
+    _show(settings, api.view_benchmark(settings, run), CommandResult(0), most)
 
 
 def show_task(settings: Settings, run: str, name: str) -> None:
@@ -158,12 +158,12 @@ def replay_stored(settings: Settings, run: str, name: str) -> int:
     return int(after.verdict != "passed")
 
 
-def _finish(settings: Settings, ending: Ending, report: BenchmarkReport) -> None:
+def _finish(settings: Settings, ending: CommandResult, report: BenchmarkReport) -> None:
     if not to_report(settings):
         _show(settings, report, ending)
 
 
-def _show(settings: Settings, report: BenchmarkReport, ending: Ending, most: int = 20) -> None:
+def _show(settings: Settings, report: BenchmarkReport, ending: CommandResult, most: int = 20) -> None:
     if settings.json:
         print_json_text(ending.added_to(benchmark_as_json(report)))
     else:

@@ -9,9 +9,9 @@ from misstep.cli.closing import close_run
 from misstep.cli.company import refuse_company_in_json
 from misstep.cli.curves import show_curves
 from misstep.cli.groups import AGENTS, COMPANY, CURVE, LIMITS, RUNNING, SYNTHESIS
+from misstep.cli.listeners import watched
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, point_to_page, print_json, to_report
-from misstep.cli.watching import watched
 from misstep.core.capability import Capability
 from misstep.core.settings import BUDGETS, Settings, Span
 from misstep.errors import UsageError

@@ -8,7 +8,7 @@ from rich.console import Console
 from misstep.api import consistency as api
 from misstep.api.questioning import SETS
 from misstep.cli.closing import close_run
-from misstep.cli.gate import Ending, Gate
+from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.groups import (
     ABOUT_TRYING,
     CALLING,
@@ -19,9 +19,9 @@ from misstep.cli.groups import (
     TRYING,
     USUALLY_TRYING,
 )
+from misstep.cli.listeners import followed, watched
 from misstep.cli.options import settings_options
 from misstep.cli.output import check_specs, hint, ours_alone, point_to_page, print_json_text, to_report
-from misstep.cli.watching import followed, watched
 from misstep.core.consistency import ConsistencyRun, PromptSet
 from misstep.core.settings import Settings
 from misstep.report.consistency import consistency_view, set_detail, set_view
@@ -61,14 +61,14 @@ def consistency(settings: Settings, specs: tuple[str, ...]) -> int:
     differs, what it gave back differs, and a judge finds an answer wrong.
     """
     check_specs(settings, specs)
-    gate = Gate(settings, "consistency")
+    gate = ExitPolicy(settings, "consistency")
     report = followed(
         watched(settings),
         partial(api.resume_consistency, settings)
         if settings.resume
         else partial(api.check_consistency, settings, specs),
         partial(api.view_consistency, settings),
-        partial(_finish, settings, Ending(1)),
+        partial(_finish, settings, CommandResult(1)),
     )
     # Of the sets that could be judged, so many have to pass.
     verdicts = [each.verdict for each in report.sets]
@@ -81,7 +81,7 @@ def consistency(settings: Settings, specs: tuple[str, ...]) -> int:
 
 
 def show_stored(settings: Settings, run: str, _: int) -> None:
-    _show(settings, api.view_consistency(settings, run), Ending(0))
+    _show(settings, api.view_consistency(settings, run), CommandResult(0))
 
 
 def show_set(settings: Settings, run: str, name: str) -> None:
@@ -116,12 +116,12 @@ def _compared(before: PromptSet, after: PromptSet) -> str:
     return f"{'as before' if same else 'before, it was'}: {before.verdict}"
 
 
-def _finish(settings: Settings, ending: Ending, report: ConsistencyRun) -> None:
+def _finish(settings: Settings, ending: CommandResult, report: ConsistencyRun) -> None:
     if not to_report(settings):
         _show(settings, report, ending)
 
 
-def _show(settings: Settings, report: ConsistencyRun, ending: Ending) -> None:
+def _show(settings: Settings, report: ConsistencyRun, ending: CommandResult) -> None:
     if settings.json:
         print_json_text(ending.added_to(consistency_as_json(report)))
     else:

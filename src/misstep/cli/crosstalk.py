@@ -8,11 +8,11 @@ from rich.console import Console
 from misstep.api import crosstalk as api
 from misstep.api.crossing import COUNT
 from misstep.cli.closing import close_run
-from misstep.cli.gate import Ending
+from misstep.cli.exit_policy import CommandResult
 from misstep.cli.groups import ABOUT_TRYING, CALLING, FUZZING, KEEPING, TRYING, USUALLY_TRYING
+from misstep.cli.listeners import followed, watched
 from misstep.cli.options import settings_options
 from misstep.cli.output import check_specs, point_to_page, print_json_text, to_report
-from misstep.cli.watching import followed, watched
 from misstep.core.crosstalk import CrosstalkReport
 from misstep.core.settings import Settings
 from misstep.report.crosstalk import MOST_REQUESTS, crosstalk_as_json, crosstalk_view
@@ -58,7 +58,7 @@ def crosstalk(settings: Settings, specs: tuple[str, ...]) -> int:
         partial(_finish, settings),
     )
     # So many of the requests that were judged have to lead nowhere.
-    ending = Ending.by_gate(settings, report.judged - report.activating, report.judged)
+    ending = CommandResult.by_gate(settings, report.judged - report.activating, report.judged)
     close_run(settings, report.run, ending)
     _finish(settings, report)
     return ending.leave()

@@ -6,10 +6,10 @@ from rich.console import Console
 from misstep.api import dissection as api
 from misstep.cli.closing import close_run
 from misstep.cli.groups import ABOUT_TYPED, INQUIRY, RUNNING, TYPED
+from misstep.cli.listeners import watched
 from misstep.cli.numbers import MOST
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, case_words, hint, print_json, subject, to_report
-from misstep.cli.watching import watched
 from misstep.core.diagnosis import Dissection
 from misstep.core.settings import BUDGETS, Settings
 from misstep.report.diagnosis import causes_table, diagnoses_table

@@ -11,11 +11,11 @@ from misstep.api.fixing import running as api
 from misstep.api.fixing.applying import apply_fixes
 from misstep.api.fixing.differences import changed_since, diffs_of, override_of
 from misstep.cli.closing import close_run
-from misstep.cli.gate import Ending
+from misstep.cli.exit_policy import CommandResult
 from misstep.cli.groups import ABOUT_TRYING, CALLING, FIXING, KEEPING, SHELTER, TRYING, USUALLY_TRYING
+from misstep.cli.listeners import followed, watched
 from misstep.cli.options import settings_options
 from misstep.cli.output import check_specs, print_json_text, to_report
-from misstep.cli.watching import followed, watched
 from misstep.core.fixing import FixRun
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
@@ -73,7 +73,7 @@ def fix(settings: Settings, specs: tuple[str, ...], write: bool) -> int:
         partial(api.view_fixing, settings),
         partial(_finish, settings),
     )
-    ending = Ending.by_gate(settings, len(run.better), len(run.tools))
+    ending = CommandResult.by_gate(settings, len(run.better), len(run.tools))
     close_run(settings, run.run, ending)
     _finish(settings, run)
     _put_in_place(settings, run, write)

@@ -8,14 +8,14 @@ import click
 from rich.console import Console
 
 from misstep.api import fuzzing as api
-from misstep.api.interview import REQUESTS
+from misstep.api.agent_reproducer import REQUESTS
 from misstep.api.runs import find_run
 from misstep.cli.closing import close_run
-from misstep.cli.gate import Ending, Gate
+from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.groups import ABOUT_TRYING, CALLING, FUZZING, GATE, KEEPING, TRYING, USUALLY_TRYING
+from misstep.cli.listeners import followed, watched
 from misstep.cli.options import settings_options
 from misstep.cli.output import check_specs, hint, point_to_page, print_json_text, to_report
-from misstep.cli.watching import followed, watched
 from misstep.core.finding import FuzzReport
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
@@ -61,14 +61,14 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     """
     check_specs(settings, specs)
     _check_place(settings, emit)
-    gate = Gate(settings, "fuzz")
+    gate = ExitPolicy(settings, "fuzz")
     report = followed(
         watched(settings),
         partial(api.resume_fuzzing, settings)
         if settings.resume
         else partial(api.fuzz_tools, settings, specs),
         partial(api.view_fuzzing, settings),
-        partial(_finish, settings, emit, Ending(1)),
+        partial(_finish, settings, emit, CommandResult(1)),
     )
     # So many of the tools that were tested have to be without findings.
     judged = [tool for tool in report.tools if tool.findings or tool.is_tested]
@@ -79,7 +79,7 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     return ending.leave()
 
 
-def _finish(settings: Settings, emit: str | None, ending: Ending, report: FuzzReport) -> None:
+def _finish(settings: Settings, emit: str | None, ending: CommandResult, report: FuzzReport) -> None:
     if emit:
         _write_tests(settings, report)
     if not to_report(settings):
@@ -87,7 +87,7 @@ def _finish(settings: Settings, emit: str | None, ending: Ending, report: FuzzRe
 
 
 def show_stored(settings: Settings, run: str, _: int) -> None:
-    _show(settings, api.view_fuzzing(settings, run), Ending(0))
+    _show(settings, api.view_fuzzing(settings, run), CommandResult(0))
 
 
 def show_finding(settings: Settings, run: str, name: str) -> None:
@@ -120,7 +120,7 @@ def _write_tests(settings: Settings, report: FuzzReport) -> None:
     print(f"regression tests are in {path}: run them with pytest {path}", file=sys.stderr)
 
 
-def _show(settings: Settings, report: FuzzReport, ending: Ending) -> None:
+def _show(settings: Settings, report: FuzzReport, ending: CommandResult) -> None:
     if settings.json:
         print_json_text(ending.added_to(as_json(report)))
     else:

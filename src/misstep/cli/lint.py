@@ -7,7 +7,7 @@ from rich.console import Console
 
 from misstep.api.linting import lint_tools
 from misstep.api.statements.stating import state_lint
-from misstep.cli.gate import Ending
+from misstep.cli.exit_policy import CommandResult
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json_text, quoted, to_report
 from misstep.cli.reports import add_step_summary, check_reports, write_reports
@@ -75,6 +75,6 @@ def _them(report: LintReport) -> str:
     return "it" if len(report.tools) == 1 else "them"
 
 
-def _ending(report: LintReport, settings: Settings) -> Ending:
+def _ending(report: LintReport, settings: Settings) -> CommandResult:
     """How the command ends: so many of all tools have to be without remarks."""
-    return Ending.by_gate(settings, sum(not tool.remarks for tool in report.tools), len(report.tools))
+    return CommandResult.by_gate(settings, sum(not tool.remarks for tool in report.tools), len(report.tools))

@@ -5,9 +5,9 @@ from rich.console import Console
 
 from misstep.api.methods import compare_methods
 from misstep.cli.groups import ABOUT_TRYING, CALLING, SHELTER, TRYING, USUALLY_TRYING
+from misstep.cli.listeners import displayed
 from misstep.cli.options import settings_options
 from misstep.cli.output import print_json_text
-from misstep.cli.watching import displayed
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.report.methods import methods_as_json, methods_view

@@ -7,9 +7,9 @@ from rich.console import Console
 
 from misstep.api import paper as api
 from misstep.cli.groups import AGENTS
+from misstep.cli.listeners import displayed
 from misstep.cli.options import settings_options
 from misstep.cli.output import print_json
-from misstep.cli.watching import displayed
 from misstep.core.replication import Question, Replication
 from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError

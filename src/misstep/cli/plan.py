@@ -6,8 +6,9 @@ from rich.console import Console
 
 from misstep.api import plan
 from misstep.cli.closing import close_run
-from misstep.cli.gate import Ending, Gate
+from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.groups import AGENTS, GATE, LIMITS, RUNNING, SYNTHESIS
+from misstep.cli.listeners import watched
 from misstep.cli.options import settings_options
 from misstep.cli.output import (
     announce,
@@ -20,7 +21,6 @@ from misstep.cli.output import (
     to_report,
     to_stdout,
 )
-from misstep.cli.watching import watched
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
 from misstep.core.settings import BUDGETS, Settings
@@ -55,7 +55,7 @@ def check(settings: Settings) -> int:
     write_lines(settings.out, list(verdicts) if to_stdout(settings) else verdicts)
     summary = tally.summary(run="", agent="", usd=0.0)
     sum_up(settings, summary, _check_lines(summary))
-    return Ending.by_gate(settings, summary.passed, summary.cases).leave()
+    return CommandResult.by_gate(settings, summary.passed, summary.cases).leave()
 
 
 @click.command("test")
@@ -72,7 +72,7 @@ def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
     if settings.dry_run:
         return announce(settings, lambda: (settings, plan.estimate(settings)))
-    gate = Gate(settings, "test")
+    gate = ExitPolicy(settings, "test")
     examples = _Examples()
     with watched(settings) as listeners:
         run = plan.resume_run if settings.resume else plan.run_agent

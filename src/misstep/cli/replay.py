@@ -12,14 +12,14 @@ from misstep.cli.groups import ABOUT_TYPED, TYPED
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, ours_alone, print_json
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import Verb
 from misstep.core.ruling import REFUSALS
+from misstep.core.run_spec import RunKind
 from misstep.core.settings import Settings
 from misstep.report.case import case_view
 from misstep.report.findings import finding_view, judged_view
 
 # Where runs that put something else to an agent have it done once more; loaded when it is wanted.
-_REPLAYED: dict[Verb | None, str] = {
+_REPLAYED: dict[RunKind | None, str] = {
     "consistency": "misstep.cli.consistency",
     "files": "misstep.cli.bench",
     "forge": "misstep.cli.bench",

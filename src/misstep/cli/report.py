@@ -6,7 +6,7 @@ from misstep.api.runs import find_run
 from misstep.api.statements.stating import state
 from misstep.cli.closing import summed
 from misstep.cli.company import refuse_company_of
-from misstep.cli.gate import Gate
+from misstep.cli.exit_policy import ExitPolicy
 from misstep.cli.groups import COMPANY
 from misstep.cli.options import settings_options
 from misstep.cli.reports import check_reports, write_report
@@ -36,7 +36,7 @@ def report(settings: Settings, run: str) -> int:
     if found.purpose.verb != "capability":
         refuse_company_of(f"a run of {found.purpose.command}")
     settings = settings.overlay({"fail_on": "none"})
-    ending = Gate(settings, found.purpose.verb, found.id).close(found.id, 0, 0)
+    ending = ExitPolicy(settings, found.purpose.verb, found.id).close(found.id, 0, 0)
     statement = state(settings, found.id, ending.held, not ending.code if ending.held else None)
     for kind in settings.report:
         path = write_report(settings, kind, statement, lambda: summed(settings, found.id, ending))

@@ -12,8 +12,8 @@ from typing import BinaryIO
 import msgspec
 
 from misstep.core.event import Event, Listener, RunStarted
+from misstep.core.run_report import RunReport
 from misstep.core.settings import Report, Settings
-from misstep.core.statement import Statement
 from misstep.errors import StoreError, UsageError
 from misstep.report.ndjson import NdjsonReport
 from misstep.report.text import plain
@@ -68,7 +68,7 @@ def _make_folder(path: str) -> None:
         raise StoreError("the report can't be written", reason, where=path) from error
 
 
-def write_reports(settings: Settings, statement: Statement, summed: Summed) -> None:
+def write_reports(settings: Settings, statement: RunReport, summed: Summed) -> None:
     """Write all reports but the one that is written as a run goes, and say where they are."""
     for kind in settings.report:
         if kind != "ndjson":
@@ -77,7 +77,7 @@ def write_reports(settings: Settings, statement: Statement, summed: Summed) -> N
                 print(f"report: {plain(path)}", file=sys.stderr)
 
 
-def write_report(settings: Settings, kind: Report, statement: Statement, summed: Summed) -> str:
+def write_report(settings: Settings, kind: Report, statement: RunReport, summed: Summed) -> str:
     """Write one report, whole or not at all; its path."""
     name = statement.run or statement.command.replace(" ", "-")
     path = report_path(settings, name, kind)
@@ -87,7 +87,7 @@ def write_report(settings: Settings, kind: Report, statement: Statement, summed:
     return path
 
 
-def _pieces(settings: Settings, kind: Report, statement: Statement, summed: Summed) -> Iterable[str]:
+def _pieces(settings: Settings, kind: Report, statement: RunReport, summed: Summed) -> Iterable[str]:
     """A report in pieces. What a report needs is loaded when it is wanted."""
     match kind:
         case "html":
@@ -110,7 +110,7 @@ def _pieces(settings: Settings, kind: Report, statement: Statement, summed: Summ
             return _events(settings, statement)
 
 
-def _page(settings: Settings, statement: Statement) -> str:
+def _page(settings: Settings, statement: RunReport) -> str:
     if not statement.run:
         from misstep.report.outline import outline
 
@@ -121,14 +121,14 @@ def _page(settings: Settings, statement: Statement) -> str:
     return run_page(msgspec.structs.replace(gather(settings, statement.run), held=statement.held))
 
 
-def _events(settings: Settings, statement: Statement) -> Iterator[str]:
+def _events(settings: Settings, statement: RunReport) -> Iterator[str]:
     from misstep.api.statements.events import retell
 
     for event in retell(settings, statement.run, statement.unit):
         yield msgspec.json.encode(event).decode() + "\n"
 
 
-def add_step_summary(settings: Settings, statement: Statement) -> None:
+def add_step_summary(settings: Settings, statement: RunReport) -> None:
     """Add Markdown to the summary of a job on GitHub. That it can't be is no reason for a run to fail."""
     path = os.environ.get(STEP_SUMMARY, "")
     if not path or not settings.step_summary:

@@ -16,7 +16,7 @@ from misstep.cli.options import settings_options
 from misstep.cli.output import case_words, hint, print_json, quoted
 from misstep.core.breakdown import FACETS, Facet
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import BENCHMARKS, ON_TOOLS, UNITS, Verb
+from misstep.core.run_spec import BENCHMARKS, ON_TOOLS, UNITS, RunKind
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
 from misstep.report.breakdown import breakdown_view
@@ -35,7 +35,7 @@ class RunLine(msgspec.Struct, frozen=True):
     done: int
     agent: str
     model: str | None
-    verb: Verb
+    verb: RunKind
     of: str
     live: bool
     summary: Summary | None
@@ -115,7 +115,7 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
 
 
 # What there is to see of runs that are no mere tests; loaded when it is wanted.
-_RESULTS: dict[Verb, str] = {
+_RESULTS: dict[RunKind, str] = {
     "capability": "misstep.cli.capability:show_stored",
     "consistency": "misstep.cli.consistency:show_stored",
     "crosstalk": "misstep.cli.crosstalk:show_stored",
@@ -129,7 +129,7 @@ _RESULTS: dict[Verb, str] = {
 
 
 # The same for a part of such a run.
-_PARTS: dict[Verb, str] = {
+_PARTS: dict[RunKind, str] = {
     "consistency": "misstep.cli.consistency:show_set",
     "files": "misstep.cli.bench:show_task",
     "forge": "misstep.cli.bench:show_task",

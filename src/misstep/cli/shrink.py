@@ -9,11 +9,11 @@ from rich.console import Console
 from misstep.api import shrinking as api
 from misstep.api.runs import view_run
 from misstep.cli.closing import close_run
-from misstep.cli.gate import Ending
+from misstep.cli.exit_policy import CommandResult
 from misstep.cli.groups import ABOUT_TYPED, RUNNING, TYPED
+from misstep.cli.listeners import watched
 from misstep.cli.options import settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
-from misstep.cli.watching import watched
 from misstep.core.reduction import Reduction
 from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
@@ -56,7 +56,7 @@ def shrink(settings: Settings, run: str | None, case: str | None, emit: str | No
             small, found = api.resume_shrinking(settings, *listeners)
         else:
             small, found = api.shrink_case(settings, run, case or "", *listeners)
-    close_run(settings, small, Ending(int(found.outcome is not None)))
+    close_run(settings, small, CommandResult(int(found.outcome is not None)))
     if emit and found.outcome:
         _write_test(settings, small, found)
     if not to_report(settings):

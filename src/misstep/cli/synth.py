@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 
 from misstep.api import plan
-from misstep.api.census import Census, SuiteSummary
+from misstep.api.suite_stats import SuiteStats, SuiteSummary
 from misstep.cli.examples import left_out_lines, one_shot_option
 from misstep.cli.groups import SYNTHESIS
 from misstep.cli.options import settings_options
@@ -33,7 +33,7 @@ def synth(settings: Settings, form: SynthFormat, one_shot: bool) -> int:
     if one_shot and form == "cases":
         raise UsageError("--one-shot is about conversations", "add --format sft, or leave --one-shot out")
     one_output(settings, "cases" if form == "cases" else "examples")
-    census = Census()
+    census = SuiteStats()
     cases = census.watch(plan.synthesise(settings))
     if form == "sft":
         return _write_examples(settings, census, cases, one_shot)
@@ -43,7 +43,7 @@ def synth(settings: Settings, form: SynthFormat, one_shot: bool) -> int:
     return 0
 
 
-def _write_examples(settings: Settings, census: Census, cases: Iterator[Case], one_shot: bool) -> int:
+def _write_examples(settings: Settings, census: SuiteStats, cases: Iterator[Case], one_shot: bool) -> int:
     from misstep.api.examples import CaseExamples
 
     made = CaseExamples(settings, one_shot)

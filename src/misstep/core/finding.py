@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from misstep.core.passage import Passage
 from misstep.core.plausibility import length_of, oddity_of
+from misstep.core.reach_attempt import ReachAttempt
 from misstep.core.ruling import Ruling
 from misstep.core.settings import ToolMethod
 from misstep.core.tool import Frame, Invocation
@@ -222,7 +222,7 @@ def errors_in(trials: Iterable[Trial]) -> set[tuple[str, str]]:
     return {(use.tool, use.judged.signature) for use in uses if use.judged.ruling in RUNTIME_ERRORS}
 
 
-class Journey(msgspec.Struct, frozen=True, omit_defaults=True):
+class AgentReach(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came of a tool's defects when they were put to an agent; `usage` is by the role of the model.
 
     `richness` is about the defects that natural requests can lead to. `fuzzed` is how fuzzing had ended, and
@@ -234,7 +234,7 @@ class Journey(msgspec.Struct, frozen=True, omit_defaults=True):
     method: ToolMethod = "toolfuzz"
     fuzzed: Fuzzed = "calls"
     left: int = 0
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[ReachAttempt, ...] = ()
     usage: dict[str, Usage] = {}
     richness: Richness | None = None
     seconds: float = 0.0
@@ -293,7 +293,7 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
     sandbox: str = ""  # in words
     place: int = 0  # among the tools of its run
-    journey: Journey | None = None  # where there was an agent
+    journey: AgentReach | None = None  # where there was an agent
     refusals: tuple[Refusal, ...] = ()  # of arguments that fit the schema, each sort once
     unconfirmed: tuple[Finding, ...] = ()
     compared: tuple[Comparisons, ...] = ()
@@ -364,7 +364,7 @@ class FuzzReport(msgspec.Struct, frozen=True):
         """The tools none of whose calls got past validation."""
         return [report for report in self.tools if not report.is_tested]
 
-    def passage_of(self, finding: Finding) -> Passage | None:
+    def passage_of(self, finding: Finding) -> ReachAttempt | None:
         """What became of a finding that was put to an agent."""
         journeys = [report.journey for report in self.tools if report.journey is not None]
         passages = [passage for journey in journeys for passage in journey.passages]

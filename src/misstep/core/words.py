@@ -91,7 +91,7 @@ def _decoded(data: bytes) -> str:
         return UNREADABLE + data.decode(errors="replace")
 
 
-class Keeper:
+class TextLimiter:
     """Makes what an agent says fit to be stored: encodable, without secrets, none of it too long.
 
     `text` bounds a text inside a value, `value` a whole one, and there is room for so much `in_all`. Secrets

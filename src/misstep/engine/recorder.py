@@ -12,7 +12,7 @@ from misstep.core.secrets import Redactor
 from misstep.core.spending import AGENT, UNCOUNTED, Account
 from misstep.core.surroundings import restore
 from misstep.core.transcript import Call, Metered, Transcript, Usage
-from misstep.core.words import ANSWER, MESSAGE, NAME, TEXT, Keeper, error_in_words
+from misstep.core.words import ANSWER, MESSAGE, NAME, TEXT, TextLimiter, error_in_words
 from misstep.engine.deadline import Deadline
 
 NOTHING_SECRET = Redactor()
@@ -71,8 +71,8 @@ class Recorder:
     ) -> None:
         self._world = world
         self._deadline = deadline
-        self._words = Keeper(redact)
-        self._raw_words = Keeper(redact, text=ANSWER, value=MESSAGE)
+        self._words = TextLimiter(redact)
+        self._raw_words = TextLimiter(redact, text=ANSWER, value=MESSAGE)
         self._keeps_messages = keep_messages
         self._account = account
         self._clock = clock

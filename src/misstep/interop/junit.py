@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from xml.sax.saxutils import escape, quoteattr
 
-from misstep.core.statement import Entry, Flaw, Statement
+from misstep.core.run_report import Issue, ReportItem, RunReport
 from misstep.core.words import cut
 from misstep.report.baseline import held_in_words
 from misstep.report.terminal import BASELINES
@@ -16,7 +16,7 @@ BODY = 20_000
 _NOT_XML = re.compile("[\ufffe\uffff]")
 
 
-def junit(statement: Statement) -> Iterator[str]:
+def junit(statement: RunReport) -> Iterator[str]:
     """The document in pieces, one entry after the other; it never holds more than one of them."""
     counts = dict(statement.counts)
     extra = int(bool(statement.unfinished))
@@ -51,7 +51,7 @@ def _case(group: str, name: str, seconds: float, inside: str) -> str:
     return f"{head}>{inside}</testcase>\n" if inside else f"{head}/>\n"
 
 
-def _ending(entry: Entry) -> str:
+def _ending(entry: ReportItem) -> str:
     match entry.verdict:
         case "passed":
             return ""
@@ -65,7 +65,7 @@ def _ending(entry: Entry) -> str:
             return _element("error", "errored", entry.reason or "it could not be run", entry.reason)
 
 
-def _told(flaw: Flaw) -> str:
+def _told(flaw: Issue) -> str:
     """All that there is to say, one thing to a line."""
     lines = [flaw.title, flaw.text]
     if flaw.misstep:
@@ -82,7 +82,7 @@ def _element(name: str, kind: str, message: str, body: str) -> str:
     return f"<{name}{_attributes(message=plain(message, MESSAGE), type=kind)}>{escape(_safe(body))}</{name}>"
 
 
-def _properties(statement: Statement) -> Iterator[str]:
+def _properties(statement: RunReport) -> Iterator[str]:
     summary = statement.summary
     told = {
         "run": statement.run,

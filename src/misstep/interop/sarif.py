@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from misstep.core.statement import Flaw, Spot, Statement
+from misstep.core.run_report import Issue, RunReport, SourceLocation
 from misstep.core.verdict import Judgement
 from misstep.core.words import cut
 from misstep.interop.rules import Rule, rules_of
@@ -28,7 +28,7 @@ MOST_NOTES = 100
 TEXT = 4_000  # characters
 
 
-def sarif(statement: Statement, root: Path) -> Iterator[str]:
+def sarif(statement: RunReport, root: Path) -> Iterator[str]:
     """The document in pieces; files below the root of the repository are named by their way from there.
 
     Flaws beyond what GitHub takes are left out, and counted in a notification.
@@ -54,7 +54,7 @@ def find_root(start: Path) -> Path:
     return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), start)
 
 
-def _flaws(statement: Statement) -> Iterator[Flaw]:
+def _flaws(statement: RunReport) -> Iterator[Issue]:
     return (flaw for entry in statement.entries("failed") for flaw in entry.flaws)
 
 
@@ -76,7 +76,7 @@ def _driver(rules: dict[str, Rule]) -> dict[str, Any]:
     }
 
 
-def _result(flaw: Flaw, numbers: dict[str, int], run: str, root: Path) -> dict[str, Any]:
+def _result(flaw: Issue, numbers: dict[str, int], run: str, root: Path) -> dict[str, Any]:
     return {
         "ruleId": flaw.rule,
         **({"ruleIndex": numbers[flaw.rule]} if flaw.rule in numbers else {}),
@@ -88,7 +88,7 @@ def _result(flaw: Flaw, numbers: dict[str, int], run: str, root: Path) -> dict[s
     }
 
 
-def _told(flaw: Flaw) -> str:
+def _told(flaw: Issue) -> str:
     parts = [f"{flaw.subject}: {flaw.title}.", flaw.text]
     parts += [f"Misstep: {flaw.misstep}"] if flaw.misstep else []
     parts += [f"Call: {call}" for call in flaw.calls[-1:]]
@@ -101,17 +101,17 @@ def _escaped(text: str) -> str:
     return re.sub(r"([\\\[\]])", r"\\\1", text).replace("{", "{{").replace("}", "}}")
 
 
-def _fingerprint(flaw: Flaw) -> str:
+def _fingerprint(flaw: Issue) -> str:
     return sha256(f"{flaw.rule}\0{flaw.identity}".encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _location(flaw: Flaw, root: Path) -> dict[str, Any]:
+def _location(flaw: Issue, root: Path) -> dict[str, Any]:
     logical = {"name": flaw.subject or "agent", "kind": "function" if flaw.spot else "object"}
     place = {"physicalLocation": _physical(flaw.spot, root)} if flaw.spot else {}
     return {**place, "logicalLocations": [logical]}
 
 
-def _physical(spot: Spot, root: Path) -> dict[str, Any]:
+def _physical(spot: SourceLocation, root: Path) -> dict[str, Any]:
     path = Path(os.path.realpath(spot.file))
     try:
         inside = path.relative_to(os.path.realpath(root)).as_posix()
@@ -121,7 +121,7 @@ def _physical(spot: Spot, root: Path) -> dict[str, Any]:
     return {"artifactLocation": artifact, "region": {"startLine": spot.line}}
 
 
-def _closing(statement: Statement, left: int) -> str:
+def _closing(statement: RunReport, left: int) -> str:
     notes = [*_notifications(statement, left)]
     invocation = {
         "executionSuccessful": not statement.unfinished,
@@ -137,7 +137,7 @@ def _closing(statement: Statement, left: int) -> str:
     return json.dumps(rest)[1:-1]
 
 
-def _notifications(statement: Statement, left: int) -> Iterator[dict[str, Any]]:
+def _notifications(statement: RunReport, left: int) -> Iterator[dict[str, Any]]:
     """What could not be judged, and what there was no room for: none of it is a finding."""
     if statement.unfinished:
         yield _note(statement.unfinished, "error")

@@ -3,7 +3,6 @@
 import json
 
 from misstep.core.agent import Meter
-from misstep.core.gate import Gates
 from misstep.core.model import (
     Assistant,
     Chat,
@@ -15,9 +14,10 @@ from misstep.core.model import (
     ToolResult,
     User,
 )
+from misstep.core.rate_limiter import RateLimiters
 from misstep.core.transcript import Usage, storable
 from misstep.errors import UsageError
-from misstep.models.line import DEFAULTS, Json, Line, Options, Sdk, count, written
+from misstep.models.model_client import DEFAULTS, Json, ModelClient, Options, Sdk, count, written
 from misstep.models.providers import Endpoint, ModelName
 
 MOST_TOKENS = 8192  # the interface wants a number
@@ -36,12 +36,12 @@ class AnthropicModel:
         model: ModelName,
         endpoint: Endpoint,
         options: Options = DEFAULTS,
-        gates: Gates | None = None,
+        gates: RateLimiters | None = None,
     ) -> None:
         self.name = str(model)
         self._model = model.model
         self._temperature = options.temperature
-        self._line = Line(model, endpoint, options, SDK, gates)
+        self._line = ModelClient(model, endpoint, options, SDK, gates)
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
         parameters: Json = {

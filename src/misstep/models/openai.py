@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from misstep.core.agent import Meter, Tool
-from misstep.core.gate import Gates
 from misstep.core.model import (
     Assistant,
     Chat,
@@ -19,9 +18,10 @@ from misstep.core.model import (
     ToolResult,
     User,
 )
+from misstep.core.rate_limiter import RateLimiters
 from misstep.core.strict import is_strict, without_lengths
 from misstep.core.transcript import Usage, storable
-from misstep.models.line import DEFAULTS, Json, Line, Options, Sdk, count, written
+from misstep.models.model_client import DEFAULTS, Json, ModelClient, Options, Sdk, count, written
 from misstep.models.providers import Endpoint, ModelName
 from misstep.models.threads import AssistantThread
 
@@ -37,13 +37,13 @@ class OpenAIModel:
         model: ModelName,
         endpoint: Endpoint,
         options: Options = DEFAULTS,
-        gates: Gates | None = None,
+        gates: RateLimiters | None = None,
     ) -> None:
         self.name = str(model)
         self._model = model.model
         self._temperature = options.temperature
         self._keeps_lengths = not _is_openai(endpoint)
-        self._line = Line(model, endpoint, options, SDK, gates)
+        self._line = ModelClient(model, endpoint, options, SDK, gates)
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
         parameters: Json = {"messages": [_chat_message(message) for message in request.messages]}

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from misstep.core.agent import Meter
-from misstep.core.gate import Gate, wait
 from misstep.core.model import Unavailable
+from misstep.core.rate_limiter import RateLimiter, wait
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ class Trouble(Exception):
 class Patience:
     """How often to try, and within which limits on the whole model."""
 
-    def __init__(self, retries: int, gate: Gate) -> None:
+    def __init__(self, retries: int, gate: RateLimiter) -> None:
         self._retries = retries
         self._gate = gate
 

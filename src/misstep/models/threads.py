@@ -13,7 +13,7 @@ from typing import Any
 from misstep.core.agent import Meter
 from misstep.core.model import Chat, ModelError, Reply, System, ToolCall, ToolResult, User
 from misstep.core.transcript import Usage, storable
-from misstep.models.line import count, written
+from misstep.models.model_client import count, written
 
 Persist = Callable[[Callable[[], Awaitable[Any]], Meter], Awaitable[Any]]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from misstep.core.agent import Meter
-from misstep.core.gate import TURN, Gate
+from misstep.core.rate_limiter import TURN, RateLimiter
 from misstep.models.turns import Turn, Turns
 
 STEP = 0.5  # seconds after which a case looks again whether it may start sooner
@@ -191,7 +191,7 @@ class Throttles:
         self._clock = clock
         self._throttles = dict[str, Throttle]()
 
-    def __call__(self, model: str, in_flight: int, per_minute: float | None) -> Gate:
+    def __call__(self, model: str, in_flight: int, per_minute: float | None) -> RateLimiter:
         known = self._throttles.get(model)
         # At once, or two threads would each have their own.
         return known or self._throttles.setdefault(model, Throttle(in_flight, per_minute, self._clock))

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from itertools import islice
 
 from misstep.core.agent import Meter
-from misstep.core.gate import wait
+from misstep.core.rate_limiter import wait
 
 
 class Turn:

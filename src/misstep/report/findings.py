@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.finding import BY_REQUEST, Cause, Finding, FuzzReport, Refusal, ToolReport, ranked
-from misstep.core.passage import Passage
+from misstep.core.reach_attempt import ReachAttempt
 from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
 from misstep.report.call import written
@@ -182,7 +182,7 @@ def judged_view(judged: Judged) -> RenderableType:
     )
 
 
-def finding_detail(finding: Finding, passage: Passage | None) -> RenderableType:
+def finding_detail(finding: Finding, passage: ReachAttempt | None) -> RenderableType:
     """The same with the calls that showed it first, the way through the code, and that through the agent."""
     parts: list[RenderableType] = [finding_view(finding)]
     if finding.original != finding.calls:

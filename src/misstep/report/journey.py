@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.finding import Journey, Richness, ToolReport
-from misstep.core.passage import FATES, Passage
+from misstep.core.finding import AgentReach, Richness, ToolReport
+from misstep.core.reach_attempt import FATES, ReachAttempt
 from misstep.core.spending import tokens_of
 from misstep.core.statistics import wilson
 from misstep.report.layout import bare_table, hanging, section
@@ -21,8 +21,8 @@ from misstep.report.trial import trial_as_json, trial_in_words
 
 MOST_WHY = 300  # characters of a reason
 
-Cells: TypeAlias = Callable[[Journey], list[str]]
-Past: TypeAlias = Callable[[Passage], bool | None]  # whether a stage is past; None where nobody knows
+Cells: TypeAlias = Callable[[AgentReach], list[str]]
+Past: TypeAlias = Callable[[ReachAttempt], bool | None]  # whether a stage is past; None where nobody knows
 
 STAGES = ("documented", "asked for", "reached")
 EFFORT = ("errors", "calls", "calls each", "est. in all", "tokens")
@@ -62,7 +62,7 @@ class Survival(msgspec.Struct, frozen=True):
         return f"{self.count}{known} {self.stage} ({percent(self.share)}, {interval(self.interval)})"
 
 
-def survivals(journeys: Iterable[Journey]) -> list[Survival]:
+def survivals(journeys: Iterable[AgentReach]) -> list[Survival]:
     """For each stage, how many defects got past it; those of which nobody knows count for nothing."""
     told = list(journeys)
     defects = [each for journey in told for each in journey.passages if each.matter == "defect"]
@@ -75,18 +75,18 @@ def survivals(journeys: Iterable[Journey]) -> list[Survival]:
     ]
 
 
-def _survival(stage: str, past: Past, defects: Sequence[Passage], asked: bool = True) -> Survival:
+def _survival(stage: str, past: Past, defects: Sequence[ReachAttempt], asked: bool = True) -> Survival:
     known = [is_past for each in defects if (is_past := past(each)) is not None]
     count = sum(known) if known or (asked and not defects) else None
     return Survival(stage, count, len(known), len(defects), asked)
 
 
-def _was_asked_for(passage: Passage) -> bool | None:
+def _was_asked_for(passage: ReachAttempt) -> bool | None:
     """Whether there were requests; nobody knows where a model or the agent gave nothing of use before."""
     return True if passage.requests else None if passage.fate == "inconclusive" else False
 
 
-def _was_reached(passage: Passage) -> bool | None:
+def _was_reached(passage: ReachAttempt) -> bool | None:
     return None if passage.fate == "inconclusive" else passage.fate == "reached"
 
 
@@ -97,7 +97,7 @@ def survival_in_words(tools: Sequence[ToolReport]) -> str:
     return f"of {put} put to the agent: {', '.join(each.words for each in found)}" if put else ""
 
 
-def journeys_of(tools: Iterable[ToolReport]) -> list[Journey]:
+def journeys_of(tools: Iterable[ToolReport]) -> list[AgentReach]:
     return [tool.journey for tool in tools if tool.journey is not None]
 
 
@@ -122,7 +122,7 @@ def not_reached(tools: Iterable[ToolReport]) -> list[str]:
     ]
 
 
-def effort_cells(journey: Journey) -> list[str]:
+def effort_cells(journey: AgentReach) -> list[str]:
     """What the headings of `EFFORT` stand for."""
     each = journey.calls_per_error
     return [
@@ -134,7 +134,7 @@ def effort_cells(journey: Journey) -> list[str]:
     ]
 
 
-def stage_cells(journey: Journey) -> list[str]:
+def stage_cells(journey: AgentReach) -> list[str]:
     """How many defects were put to the agent, how many got past each stage, and how many stay unclear."""
     found = survivals([journey])
     unclear = sum(each.fate == "inconclusive" for each in journey.passages if each.matter == "defect")
@@ -146,7 +146,7 @@ def estimate(richness: Richness | None) -> str:
     return f"{richness.estimate:.1f} ({richness.low:.0f}–{richness.high:.0f})" if richness else NOTHING
 
 
-def fate_in_words(passage: Passage) -> str:
+def fate_in_words(passage: ReachAttempt) -> str:
     """What was put to the agent, and what came of it; requests stand for themselves."""
     what = passage.finding or "; ".join(passage.requests)
     why = f": {plain(passage.why, MOST_WHY)}" if passage.why else ""
@@ -154,7 +154,7 @@ def fate_in_words(passage: Passage) -> str:
     return f"{refusal}{plain(what, MOST_WHY) or 'requests'} {passage.fate}{why}"
 
 
-def journey_as_json(journey: Journey) -> dict[str, object]:
+def journey_as_json(journey: AgentReach) -> dict[str, object]:
     found = survivals([journey])
     refusals = [each for each in journey.passages if each.matter == "refusal"]
     return {
@@ -179,7 +179,7 @@ def _survival_as_json(one: Survival) -> dict[str, object]:
     return {"count": one.count, "of": one.total, "share": one.share, "low": low, "high": high}
 
 
-def passage_as_json(passage: Passage) -> dict[str, object]:
+def passage_as_json(passage: ReachAttempt) -> dict[str, object]:
     return {
         "matter": passage.matter,
         "finding": passage.finding,
@@ -192,7 +192,7 @@ def passage_as_json(passage: Passage) -> dict[str, object]:
     }
 
 
-def passage_view(passage: Passage) -> RenderableType:
+def passage_view(passage: ReachAttempt) -> RenderableType:
     """What came of one defect, and what the agent did when it was told to make the very calls."""
     lines = [Text(fate_in_words(passage))]
     if passage.rehearsal is not None:

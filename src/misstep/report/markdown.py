@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from misstep.core.statement import Entry, Flaw, Statement
+from misstep.core.run_report import Issue, ReportItem, RunReport
 from misstep.core.verdict import Judgement
 from misstep.report.baseline import held_in_words
 from misstep.report.statistics import listed
@@ -22,7 +22,7 @@ _LINKS = re.compile(r"\S*(?:://|www\.|@|#\d|mailto:)\S*", re.IGNORECASE)
 _TICKS = re.compile(r"`+")
 
 
-def markdown(statement: Statement) -> str:
+def markdown(statement: RunReport) -> str:
     """Verdict, numbers, the first that failed with what replays them, and regressions."""
     parts = [_heading(statement), _numbers(statement)]
     if statement.held:
@@ -69,7 +69,7 @@ def _escaped(text: str) -> str:
     return _MARKS.sub(r"\\\1", safe)
 
 
-def _heading(statement: Statement) -> str:
+def _heading(statement: RunReport) -> str:
     failed = f"{statement.counts['failed']:,} of {counted(statement.total, statement.unit)} failed"
     word = {True: "passed", False: "failed", None: failed}[statement.passed]
     mark = {True: "✅ ", False: "❌ ", None: ""}[statement.passed]
@@ -78,7 +78,7 @@ def _heading(statement: Statement) -> str:
     return f"### {mark}misstep {statement.command}: {word}\n\n{subject}{run}"
 
 
-def _numbers(statement: Statement) -> str:
+def _numbers(statement: RunReport) -> str:
     summary, counts = statement.summary, statement.counts
     cells: dict[str, str] = {
         f"{statement.unit}s": str(statement.total),
@@ -95,7 +95,7 @@ def _numbers(statement: Statement) -> str:
     return "\n".join(_row(line) for line in (cells.keys(), ["---:"] * len(cells), cells.values()))
 
 
-def _failures(statement: Statement) -> Iterator[str]:
+def _failures(statement: RunReport) -> Iterator[str]:
     yield _row([statement.unit, "what", "why", "again"])
     yield _row(["---"] * 4)
     shown = 0
@@ -110,13 +110,13 @@ def _failures(statement: Statement) -> Iterator[str]:
         yield f"\n… and {statement.counts['failed'] - shown:,} more{hint}"
 
 
-def _cells(entry: Entry, flaw: Flaw) -> list[str]:
+def _cells(entry: ReportItem, flaw: Issue) -> list[str]:
     way = flaw.misstep or (flaw.calls[-1] if flaw.calls else "")
     shown = "<br>".join([*(prose(line) for line in flaw.text.split("\n")), *([code(way)] if way else [])])
     return [code(entry.name), prose(flaw.title, 120), shown, code(flaw.replay, 300)]
 
 
-def _unjudged(statement: Statement, verdict: Judgement) -> str:
+def _unjudged(statement: RunReport, verdict: Judgement) -> str:
     """How many could not be judged, and why the first of them could not."""
     first = next(iter(statement.entries(verdict)), None)
     why = f", the first: {prose(first.reason)}" if first and first.reason else ""

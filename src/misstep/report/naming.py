@@ -9,7 +9,7 @@ import msgspec
 
 from misstep.core.capability import Capability
 from misstep.core.consistency import CHECKS
-from misstep.core.purpose import BENCHMARKS, Purpose
+from misstep.core.run_spec import BENCHMARKS, RunSpec
 from misstep.core.settings import Settings
 from misstep.report.text import plain
 
@@ -32,7 +32,7 @@ def agent_name(one: Named, most: int = IN_A_COLUMN) -> str:
     return plain(f"{one.agent}, {one.model}" if one.model else one.agent, most)
 
 
-def subject_name(settings: Settings, purpose: Purpose) -> str:
+def subject_name(settings: Settings, purpose: RunSpec) -> str:
     """Whom or what two runs differ in that are held against each other, on one line."""
     tools = f" with {', '.join(purpose.tools)}" if purpose.verb in BENCHMARKS else ""
     words = f", described by {os.path.basename(settings.descriptions)}" if settings.descriptions else ""
@@ -59,7 +59,7 @@ def _in_short(spec: str) -> str:
     return os.path.basename(spec) if os.path.isabs(spec) else spec
 
 
-def method_in_words(settings: Settings, purpose: Purpose) -> str:
+def method_in_words(settings: Settings, purpose: RunSpec) -> str:
     """What tells runs on the same tools apart, to be put behind the command; empty where nothing does."""
     if purpose.verb not in ("fuzz", "consistency") or not settings.agent:
         return ""

@@ -13,15 +13,15 @@ from misstep.core.crosstalk import CrosstalkReport
 from misstep.core.diagnosis import Dissection
 from misstep.core.finding import FuzzReport
 from misstep.core.fixing import FixRun
-from misstep.core.purpose import BENCHMARKS, ON_TOOLS
 from misstep.core.reduction import Reduction
+from misstep.core.run_spec import BENCHMARKS, ON_TOOLS
 from misstep.core.summary import Summary
 from misstep.report.naming import specs_in_short
 from misstep.report.published import Level
 from misstep.report.terminal import RunRow
 from misstep.report.web import frontend, sections
 from misstep.report.web.about import about, in_one_line
-from misstep.report.web.book import Book
+from misstep.report.web.case_bundle import CaseBundle
 from misstep.report.web.defects import defects
 from misstep.report.web.faulty_sets import faulty_sets
 from misstep.report.web.markup import Markup, element, text, together, verbatim
@@ -38,7 +38,7 @@ class Findings(msgspec.Struct, frozen=True):
     baseline, `levels` what others have published on how far agents get."""
 
     summary: Summary
-    cases: Book | None = None
+    cases: CaseBundle | None = None
     capabilities: Sequence[Capability] = ()
     dissections: Sequence[Dissection] = ()
     breakdowns: Sequence[Breakdown] = ()
@@ -73,7 +73,7 @@ def title_of(findings: Findings) -> str:
     return f"{subject} · run {summary.run}"
 
 
-def page(title: str, parts: Sequence[Markup], cases: Book | None = None) -> str:
+def page(title: str, parts: Sequence[Markup], cases: CaseBundle | None = None) -> str:
     """A page with these parts below its title, and the cases that its scripts show; it needs no network."""
     scripts = [*([frontend.asset(frontend.LIBRARY)] if cases else []), frontend.script()]
     head = element(

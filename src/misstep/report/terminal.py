@@ -10,7 +10,7 @@ from rich.text import Text
 
 from misstep.core.difficulty import Baselines
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import BENCHMARKS, ON_TOOLS, TESTING, UNITS, Purpose
+from misstep.core.run_spec import BENCHMARKS, ON_TOOLS, TESTING, UNITS, RunSpec
 from misstep.core.settings import Settings
 from misstep.core.summary import Summary
 from misstep.report.layout import Trimmed, bare_table
@@ -99,7 +99,7 @@ class RunRow(msgspec.Struct, frozen=True):
     settings: Settings
     live: bool
     summary: Summary | None
-    purpose: Purpose = TESTING
+    purpose: RunSpec = TESTING
 
 
 def runs_table(rows: Iterable[RunRow]) -> RenderableType:
@@ -154,7 +154,7 @@ def _subject(row: RunRow) -> Text:
     return Text(name).append("".join(f"\n{line}" for line in more), style="dim")
 
 
-def subject_lines(settings: Settings, purpose: Purpose) -> list[str]:
+def subject_lines(settings: Settings, purpose: RunSpec) -> list[str]:
     """What is tested, below it with which model, and by which command if it was no mere test."""
     on_tools = purpose.verb in ON_TOOLS
     told = [specs_in_short(purpose.tools) if on_tools else plain(settings.agent)]

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from misstep.core.consistency import ConsistencyReport, PromptSet
 from misstep.core.finding import Finding, ToolReport
-from misstep.core.purpose import ON_TOOLS, TESTING, Purpose
+from misstep.core.run_spec import ON_TOOLS, TESTING, RunSpec
 from misstep.core.settings import Settings, decode_settings
 from misstep.core.summary import Summary
 from misstep.store import queries
@@ -40,7 +40,7 @@ class Run(msgspec.Struct, frozen=True):
     settings: Settings
     summary: Summary | None
     digest: bytes = b""  # of all cases, where they were known beforehand
-    purpose: Purpose = TESTING
+    purpose: RunSpec = TESTING
 
 
 class DamagedRun(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ def _run_from(row: sa.Row[Any], connection: sa.Connection) -> Run:
     run, started = _said(row, "id", check_text), _said(row, "started", check_real)
     if not RUN_ID.fullmatch(run):
         raise odd(run, f"an id that matches {RUN_ID.pattern}")
-    purpose = _document(row, "purpose", Purpose) or TESTING
+    purpose = _document(row, "purpose", RunSpec) or TESTING
     if purpose.run and not RUN_ID.fullmatch(purpose.run):
         raise odd(purpose.run, f"an id that matches {RUN_ID.pattern}")
     summary = _document(row, "summary", Summary)

@@ -12,7 +12,7 @@ from misstep.core.case import Case
 from misstep.core.finding import ToolReport
 from misstep.core.label import Label
 from misstep.core.outcome import Outcome
-from misstep.core.purpose import TESTING, Purpose
+from misstep.core.run_spec import TESTING, RunSpec
 from misstep.core.settings import Settings, encode_settings
 from misstep.core.spending import Spent
 from misstep.core.summary import Summary, Tally
@@ -25,13 +25,13 @@ from misstep.store.location import find_database, shown
 from misstep.store.queries import Dearest
 from misstep.store.reading import DamagedRun, Run, check_parts, read_run
 from misstep.store.rows import Digest, decode_outcome, decode_spent, encode, fingerprint, key_of
+from misstep.store.run_writer import RunWriter
 from misstep.store.schema import outcomes, runs, sittings, tool_reports
-from misstep.store.seat import Seat
 from misstep.store.transactions import Transactions
 from misstep.store.trust import sign
 from misstep.store.versions import ensure_tables
 
-__all__ = ["DamagedRun", "Digest", "Run", "Seat", "Store", "fingerprint"]
+__all__ = ["DamagedRun", "Digest", "Run", "RunWriter", "Store", "fingerprint"]
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class Store:
         total: int,
         started: float,
         digest: bytes = b"",
-        purpose: Purpose = TESTING,
+        purpose: RunSpec = TESTING,
     ) -> Run:
         """A new run with these settings, less the password of the store."""
         settings = msgspec.structs.replace(settings, store=shown(settings.store), trust_store=False)
@@ -130,7 +130,7 @@ class Store:
         raise self._no_run(name)
 
     @contextmanager
-    def sit(self, run: str, started: float) -> Iterator[Seat]:
+    def sit(self, run: str, started: float) -> Iterator[RunWriter]:
         """Work on a run that nobody else works on; a `UsageError` if somebody does.
 
         The end of the sitting is written down however it comes; only a killed process leaves it open.
@@ -269,12 +269,12 @@ class Store:
         with self._about(run) as (connection, number):
             return labels.select(connection, number)
 
-    def _take_seat(self, hold: Hold, run: str, started: float) -> Seat:
+    def _take_seat(self, hold: Hold, run: str, started: float) -> RunWriter:
         with self._transactions.writing() as connection:
             number = self._number(connection, run)
             row = {"run": number, "started": started, "spent": encode(Spent())}
             sitting = connection.scalar(sittings.insert().returning(sittings.c.number), row)
-        return Seat(self._transactions, hold, number, sitting)
+        return RunWriter(self._transactions, hold, number, sitting)
 
     def _select_runs(self, condition: sa.ColumnElement[bool]) -> list[Run | DamagedRun]:
         with self._transactions.reading() as connection:

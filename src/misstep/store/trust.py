@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.core.purpose import Purpose
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings
 from misstep.store.reading import Run
 
@@ -48,7 +48,7 @@ _SIZE = 32  # bytes
 _USUAL = Settings()
 
 
-def named_by(settings: Settings, purpose: Purpose) -> dict[str, Any]:
+def named_by(settings: Settings, purpose: RunSpec) -> dict[str, Any]:
     """What a run names, by setting; `specs` are the tools that it calls. Defaults are left out, so that
     settings that are added later leave old signatures valid."""
     found = {name: getattr(settings, name) for name in NAMING}
@@ -56,13 +56,13 @@ def named_by(settings: Settings, purpose: Purpose) -> dict[str, Any]:
     return {**named, "specs": purpose.tools} if purpose.tools else named
 
 
-def sign(run: str, settings: Settings, purpose: Purpose) -> str:
+def sign(run: str, settings: Settings, purpose: RunSpec) -> str:
     """The signature of a run that is started here; empty where there is no key."""
     key = _find_key(key_path())
     return _signature(key, run, settings, purpose) if key else ""
 
 
-def is_ours(run: str, settings: Settings, purpose: Purpose) -> bool:
+def is_ours(run: str, settings: Settings, purpose: RunSpec) -> bool:
     """Whether this user started the run on this machine, and nobody has changed what it names."""
     signature = sign(run, settings, purpose)
     return bool(signature) and hmac.compare_digest(signature, purpose.signature)
@@ -89,7 +89,7 @@ def key_path() -> Path:
     return Path(os.devnull)
 
 
-def _signature(key: bytes, run: str, settings: Settings, purpose: Purpose) -> str:
+def _signature(key: bytes, run: str, settings: Settings, purpose: RunSpec) -> str:
     named = {**named_by(settings, purpose), "run": run, "verb": purpose.verb}
     return hmac.new(key, msgspec.json.encode(named, order="deterministic"), "sha256").hexdigest()
 

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 
-from misstep.adapters.family import end_family
+from misstep.adapters.process_tree import kill_process_tree
 from misstep.adapters.subprocess.process import ENTRY
 from misstep.errors import UsageError
 from misstep.tool_host.channel import Channel, Lost
@@ -29,9 +29,9 @@ from misstep.tool_host.protocol import (
 from misstep.tool_host.sandbox.bubblewrap import opened
 from misstep.tool_host.sandbox.places import is_server
 from misstep.tool_host.sandbox.sandbox import Sandbox
-from misstep.tool_host.serving.census import namespace
+from misstep.tool_host.serving.process_tree import namespace
 
-SERVING = "misstep.tool_host.serving.warden"
+SERVING = "misstep.tool_host.serving.supervisor"
 GRACE = 3.0  # seconds for what should be a matter of milliseconds
 SOON = 1.0  # seconds for what has happened already
 LOAD_LIMIT = {"code": 30.0, "server": 120.0}  # seconds; a server may have to be downloaded first
@@ -161,7 +161,7 @@ class SandboxProcess:
         """End everything in the sandbox, and the sandbox."""
         if self._process.returncode is not None:
             return  # its number may be another's by now
-        end_family(self._process.pid)
+        kill_process_tree(self._process.pid)
         self._line.close()
         self.control.close()
         self._zygotes.close()

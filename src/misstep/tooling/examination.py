@@ -23,7 +23,7 @@ from misstep.tooling.judging.ruling import judge
 from misstep.tooling.judging.signatures import finding_id
 from misstep.tooling.metered import Grants, Metered
 from misstep.tooling.stretch import PORTION, PORTIONS, Stretch
-from misstep.tooling.triage.book import Book, Entry
+from misstep.tooling.triage.defect_index import Defect, DefectIndex
 from misstep.tooling.triage.documented import documented_values
 from misstep.tooling.triage.refusals import Refusals
 from misstep.tooling.triage.richness import chao1
@@ -65,7 +65,7 @@ class Examination:
         self._before = before
         self._titles = titles
         self._fuzzer = Fuzzer(tools, seed, corpus=(*kept, *before.corpus), files=bench.files)
-        self._book = Book()
+        self._book = DefectIndex()
         for finding in (*self._before.findings, *self._before.unconfirmed):
             self._book.recall(finding)
         self._settled = {
@@ -189,7 +189,7 @@ class Examination:
         gone = judged.ruling == "environment" and judged.why.startswith(UNREACHABLE)
         self.unreachable = judged.why.removeprefix(f"{UNREACHABLE}: ") if gone else ""
 
-    def _is_trouble(self, entry: Entry) -> bool:
+    def _is_trouble(self, entry: Defect) -> bool:
         """Whether the very same was to be heard whatever the arguments: they only happened to name it."""
         return (entry.tool, entry.judged.error, entry.judged.message) in self._trouble
 
@@ -197,7 +197,7 @@ class Examination:
         if len(self._notes) < MOST_NOTES:
             self._notes[words] = None
 
-    def _is_done(self, entry: Entry, elsewhere: Collection[tuple[str, str]]) -> bool:
+    def _is_done(self, entry: Defect, elsewhere: Collection[tuple[str, str]]) -> bool:
         """Whether a defect needs no settling: it is settled, known from elsewhere, or none of the tool's."""
         if (known := self._settled.get(_key(entry))) is not None:
             return known.minimised
@@ -205,7 +205,7 @@ class Examination:
             self._dismissed.add(_key(entry))
         return _key(entry) in self._dismissed
 
-    def _confirm(self, entry: Entry, bench: Metered, ended: Callable[[], bool], until: float) -> bool:
+    def _confirm(self, entry: Defect, bench: Metered, ended: Callable[[], bool], until: float) -> bool:
         """Replay one defect; whether there was enough left to do so."""
         if _key(entry) in self._settled:
             return True
@@ -215,7 +215,7 @@ class Examination:
         self._settle(entry, settled, minimised=False)
         return True
 
-    def _make_small(self, entry: Entry, bench: Metered, ended: Callable[[], bool], until: float) -> bool:
+    def _make_small(self, entry: Defect, bench: Metered, ended: Callable[[], bool], until: float) -> bool:
         found = self._settled.get(_key(entry))
         if found is None:
             return True
@@ -231,7 +231,7 @@ class Examination:
         self._look_for(judged)
         return judged
 
-    def _settle(self, entry: Entry, settled: Settled, minimised: bool) -> None:
+    def _settle(self, entry: Defect, settled: Settled, minimised: bool) -> None:
         """Keep a finding if it can be replayed; if nobody had the time to find out, it stays what it was."""
         if settled.reproduced:
             found = entry.finding(settled.calls, settled.replayed, settled.reproduced, settled.judged)
@@ -253,7 +253,7 @@ class Examination:
     def _fits(self, call: Invocation) -> bool:
         return fits(self._tools[call.tool].tool.parameters, json.loads(call.arguments)) is None
 
-    def _unconfirmed(self, entry: Entry) -> Finding:
+    def _unconfirmed(self, entry: Defect) -> Finding:
         return self._located(entry.finding(entry.calls, 0, 0))
 
     def _findings(self) -> Iterator[Finding]:
@@ -272,5 +272,5 @@ class Examination:
         return self._bench.reach(next(iter(self._tools))) if len(self._tools) == 1 else None
 
 
-def _key(entry: Entry) -> _Key:
+def _key(entry: Defect) -> _Key:
     return entry.tool, entry.kind, entry.judged.signature

@@ -10,18 +10,18 @@ from markupsafe import Markup as Safe
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from misstep.api.casebook import case_detail, case_index, place_case
+from misstep.api.case_bundles import case_detail, case_index, place_case
 from misstep.api.findings import gather
 from misstep.api.labelling import can_be_labelled
 from misstep.api.runs import Overview, find_run, look_over, view_run
-from misstep.core.purpose import BENCHMARKS, INQUIRIES, ON_TOOLS, UNITS
+from misstep.core.run_spec import BENCHMARKS, INQUIRIES, ON_TOOLS, UNITS
 from misstep.core.settings import Settings
 from misstep.core.verdict import JUDGEMENTS
 from misstep.errors import NoStoreYet, UsageError
 from misstep.report.page import run_parts, title_of
 from misstep.report.terminal import baseline_rates, percent, subject_lines
 from misstep.report.text import plain
-from misstep.report.web.book import served_at
+from misstep.report.web.case_bundle import served_at
 from misstep.store.location import shown, way_to
 from misstep.store.runs import DamagedRun, Run
 from misstep.web.complaints import complain

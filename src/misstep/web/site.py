@@ -11,10 +11,10 @@ from misstep.core.settings import Settings
 from misstep.web.comparing import ComparisonPages
 from misstep.web.complaints import complaints
 from misstep.web.labels import LabelPages
+from misstep.web.live import RunEvents
 from misstep.web.pages import Apart, Link, Navigated
 from misstep.web.runs import RunPages, StopButtons, no_button
 from misstep.web.shipped import shipped
-from misstep.web.watching import RunEvents
 
 
 class Part(msgspec.Struct, frozen=True):

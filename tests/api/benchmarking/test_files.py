@@ -8,10 +8,10 @@ import pytest
 from misstep.api.allowance import Allowance
 from misstep.api.benchmarking.agents import contestant
 from misstep.api.benchmarking.attempting import Attempts
+from misstep.api.benchmarking.env_pool import EnvPool
 from misstep.api.benchmarking.files import TOOLS, Files
 from misstep.api.benchmarking.replay import replay_task
 from misstep.api.benchmarking.running import find_task, run_benchmark, view_benchmark
-from misstep.api.benchmarking.stands import Stands
 from misstep.api.runs import list_runs
 from misstep.benchmarks.files.suite import FreshTasks, public_tasks
 from misstep.benchmarks.files.worlds import build, judge, world_of
@@ -66,7 +66,7 @@ def test_tasks_that_are_asked_for_in_the_same_words_are_told_apart(tmp_path: Pat
     alike = Files([task for task in tasks if requests.count(task.request) > 1])
     assert len(alike.tasks) > 1
     settings, made = settings_in(tmp_path), list[TaskReport]()
-    with Stands(alike, [TOOLS["plain"]], settings) as stands:
+    with EnvPool(alike, [TOOLS["plain"]], settings) as stands:
         Attempts(
             stands,
             settings,

@@ -12,7 +12,7 @@ from misstep.api.benchmarking.forge import OnForge
 with OnForge([]).open():
     os.kill(os.getpid(), signal.SIGKILL)
 """
-SWEEPING = "from misstep.tool_host.sandbox.ground import sweep; sweep()"
+SWEEPING = "from misstep.tool_host.sandbox.scratch_dir import sweep; sweep()"
 
 
 def test_whoever_is_killed_leaves_nothing_that_the_next_one_does_not_remove(tmp_path: Path) -> None:

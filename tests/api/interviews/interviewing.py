@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from misstep.api.fuzzing import fuzz_tools
-from misstep.core.finding import Journey, ToolReport
+from misstep.core.finding import AgentReach, ToolReport
 from misstep.core.settings import Settings
 from misstep.tooling.asking.prompts import Stage
 from tests.asking.scripted_roles import settings_for, stage_of
@@ -29,7 +29,7 @@ class Told:
         return self.tools[0]
 
     @property
-    def journey(self) -> Journey:
+    def journey(self) -> AgentReach:
         assert self.tool.journey is not None
         return self.tool.journey
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from misstep.api.fuzzing import view_fuzzing
-from misstep.core.passage import Passage
+from misstep.core.reach_attempt import ReachAttempt
 from misstep.core.settings import Settings
 from misstep.report.tool_regression import regression_tests
 from misstep.tooling.asking.prompts import Stage
@@ -25,7 +25,7 @@ def foreseen(yes: bool) -> Any:
 
 def booked(
     place: Path, judge: Any, after: tuple[Call, ...] = (), second: Any = None, **given: Any
-) -> tuple[Told, Passage]:
+) -> tuple[Told, ReachAttempt]:
     plan = agent({"A room for 3 weeks": [calling("book_room", nights=21), *after]})
     answers: dict[Stage, Any] = {
         "request": always({"requests": ["A room for 3 weeks"]}),

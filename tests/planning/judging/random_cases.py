@@ -23,7 +23,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.core.transcript import Call, Transcript
-from misstep.planning.world.stage import Stage
+from misstep.planning.world.simulator import Simulator
 
 OWN_SCHEMA = {
     "type": "object",
@@ -178,7 +178,7 @@ def _add_numbers(draft: _Draft) -> None:
 
 def random_transcript(case: Case, random: Random) -> Transcript:
     """Calls that are mostly right: everything once, in any order, with a fault here and there."""
-    stage = Stage(case)  # only to know what an agent would have been told
+    stage = Simulator(case)  # only to know what an agent would have been told
     calls = list[Call]()
     faults = random.choice([0.0, 0.0, 0.02, 0.15])
     tells_turns = random.random() < 0.8

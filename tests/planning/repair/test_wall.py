@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from misstep.core.answer_schema import FormatError
 from misstep.core.constraint import Adjacent, Before, Choice, Limit, Place, Repeat
-from misstep.core.forms import Complaint
 from misstep.planning.repair.forms import MANNERS, Manner
 from misstep.planning.repair.reading import Need, Reading
 from misstep.planning.repair.wall import checked_form, is_quoted
@@ -64,14 +64,14 @@ def by_tools(**changed: Any) -> dict[str, Any]:
 GOOD = {"relations": relations, "tools": by_tools}
 
 
-def read(manner: Manner, answer: object, request: str = REQUEST) -> Reading | Complaint:
+def read(manner: Manner, answer: object, request: str = REQUEST) -> Reading | FormatError:
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     return checked_form(manner, TOOLS, request).read(text)
 
 
 def complaint(manner: Manner, answer: object, request: str = REQUEST) -> str:
     found = read(manner, answer, request)
-    assert isinstance(found, Complaint), found
+    assert isinstance(found, FormatError), found
     return found.text
 
 
@@ -203,19 +203,19 @@ def test_too_much_to_plan() -> None:
     found = checked_form("relations", tools, "twice").read(
         json.dumps({"needed": needed, "constraints": often})
     )
-    assert found == Complaint("With repetitions there are 180 calls; at most 60 can be planned.")
+    assert found == FormatError("With repetitions there are 180 calls; at most 60 can be planned.")
     pairs = [{"kind": "choice", "tools": tools[i : i + 2], "quote": "twice"} for i in range(0, 20, 2)]
     found = checked_form("relations", tools, "twice").read(
         json.dumps({"needed": needed, "constraints": pairs})
     )
-    assert found == Complaint("There are more than 64 ways to choose.")
+    assert found == FormatError("There are more than 64 ways to choose.")
 
 
 def test_a_complaint_about_a_huge_name_is_short() -> None:
     tools = [f"tool_{number}" for number in range(5_000)]
     answer = json.dumps({"needed": [{"tool": "x" * 64, "quote": "twice"}], "constraints": []})
     found = checked_form("relations", tools, "twice").read(answer)
-    assert isinstance(found, Complaint)
+    assert isinstance(found, FormatError)
     assert "and 4900 more" in found.text
     assert len(found.text) < 2_000
 
@@ -261,7 +261,7 @@ def test_spoilt_answers_never_break_anything(manner: Manner) -> None:
         )
         spoilt += text[random.choice([begin, end, begin + 1]) :]
         kinds.add(type(read(manner, spoilt)))
-    assert kinds == {Reading, Complaint}
+    assert kinds == {Reading, FormatError}
 
 
 def test_what_was_read_can_be_written_and_read_again() -> None:

@@ -12,7 +12,7 @@ from misstep.core.case import Case
 from misstep.core.constraint import Choice, Condition, Constraint, Family, Limit, Repeat, Spend, Window
 from misstep.core.dice import Dice
 from misstep.core.transcript import Call, Transcript
-from misstep.planning.admission.wall import admit
+from misstep.planning.admission.validation import validate_case
 from misstep.planning.judging.check import judge
 from misstep.planning.language.reader import read
 from misstep.planning.shrinking.measure import measure
@@ -120,7 +120,7 @@ def demanded(case: Case) -> Counter[tuple[object, ...]]:
 def test_what_is_left_is_sound(families: tuple[Family, ...]) -> None:
     """It would be let in from outside, its solution is right, and nobody who does everything right is trapped."""
     for _, made in made_from(families):
-        assert admit(made) == made
+        assert validate_case(made) == made
         plan = [Call(call.tool, call.arguments) for call in made.solution]
         tools = {action.id: action.tool for action in made.actions}
         calls = plan or [Call(tools[action]) for action in made.witness]

@@ -12,7 +12,7 @@ from misstep.core.case import Case
 from misstep.core.constraint import FAMILIES, Before, Constraint, Family, family_of
 from misstep.core.transcript import Call, Transcript
 from misstep.errors import UsageError
-from misstep.planning.admission.wall import admit
+from misstep.planning.admission.validation import validate_case
 from misstep.planning.judging.check import judge
 from misstep.planning.language.hearing import read_rules
 from misstep.planning.language.reader import read
@@ -105,7 +105,7 @@ def test_the_solution_is_right_and_the_wall_lets_the_case_in(families: tuple[Fam
     for case in mixed(families):
         calls = tuple(Call(call.tool, call.arguments) for call in case.solution)
         assert judge(case, Transcript(case.id, calls)).verdict == "passed"
-        assert admit(case) == case
+        assert validate_case(case) == case
         assert 0 < (case.chance or 0) <= 1
 
 

@@ -14,7 +14,7 @@ from misstep.core.constraint import FAMILIES, Adjacent, Before, Choice, Given, R
 from misstep.core.outcome import Outcome
 from misstep.core.transcript import Call, Transcript
 from misstep.errors import InternalError, UsageError
-from misstep.planning.admission.wall import admit
+from misstep.planning.admission.validation import validate_case
 from misstep.planning.judging.check import judge
 from misstep.planning.judging.explanation import check
 from misstep.planning.judging.verification import verify
@@ -108,7 +108,7 @@ def test_what_has_to_be_found_out_is_not_guessed() -> None:
     """The broken tool is tried before the one that stands in for it, though the nearest plan knows better."""
     actions = tuple(Action(name, name, name) for name in ("a1", "a2", "a3"))
     constraints = (StandIn("a1", "a3"), Before("a1", "a2"))
-    case = admit(
+    case = validate_case(
         Case(CASE_VERSION, "x", 0, "", "", actions, constraints, world=World(broken=("a1",), retries=1))
     )
     outcome = outcome_of(case, Call("a2"), Call("a3"))
@@ -120,7 +120,7 @@ def test_cases_of_others_that_bring_no_solution() -> None:
     random, solved = Random(11), Counter[bool]()
     while solved.total() < 90:
         try:
-            case = admit(random_case(random))
+            case = validate_case(random_case(random))
         except UsageError:
             continue
         transcript = random_transcript(case, random)
@@ -142,7 +142,7 @@ def test_arguments_that_the_request_gives_are_in_the_calls() -> None:
         Adjacent("a1", "a2"),
         Repeat("a3", 2),
     )
-    case = admit(Case(CASE_VERSION, "x", 0, "", "", actions, constraints))
+    case = validate_case(Case(CASE_VERSION, "x", 0, "", "", actions, constraints))
     calls = solve(outcome_of(case, Call("two"), Call("weather", OWN_ARGUMENTS))) or ()
     assert [call.arguments for call in calls if call.tool == "weather"] == [OWN_ARGUMENTS]
     assert Counter(call.tool for call in calls) == {"weather": 1, "two": 1, "three": 2}
@@ -151,7 +151,7 @@ def test_arguments_that_the_request_gives_are_in_the_calls() -> None:
 def test_a_passed_case_keeps_the_agent_s_own_calls() -> None:
     """Its choice and its order, not those of the witness; what was never carried out is not among them."""
     actions = tuple(Action(name, name, name) for name in ("a1", "a2", "a3"))
-    case = admit(Case(CASE_VERSION, "x", 0, "", "", actions, (Choice(("a1", "a2")),)))
+    case = validate_case(Case(CASE_VERSION, "x", 0, "", "", actions, (Choice(("a1", "a2")),)))
     outcome = outcome_of(case, Call("a3", turn=1), Call("a2", turn=1), Call("a3", turn=1, ran=-1))
     assert outcome.verdict.verdict == "passed"
     example = written(demonstrate(outcome, solve(outcome) or (), INSTRUCTIONS))

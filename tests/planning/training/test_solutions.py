@@ -18,7 +18,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.core.transcript import Call, Transcript
-from misstep.planning.admission.wall import admit
+from misstep.planning.admission.validation import validate_case
 from misstep.planning.judging.check import judge
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.training.examples import demonstrate_case
@@ -75,7 +75,7 @@ def _is_correct(case: Case, order: tuple[str, ...]) -> bool:
 def test_a_witness_of_somebody_else_is_not_what_is_shown() -> None:
     case = make_case(Suite(0, 4, 4), 0)
     bare = Case(case.version, "x", 0, "", case.query, case.actions, case.constraints)
-    assert solve_case(admit(bare)) == solve_case(case)
+    assert solve_case(validate_case(bare)) == solve_case(case)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -91,7 +91,7 @@ def test_the_plan_is_that_of_the_case_itself(family: Family) -> None:
 
 def test_what_can_be_planned_before_the_first_call() -> None:
     actions = tuple(Action(name, name, name) for name in ("a1", "a2", "a3"))
-    plain = admit(Case(CASE_VERSION, "x", 0, "", "", actions, (Before("a1", "a2"), Repeat("a3", 2))))
+    plain = validate_case(Case(CASE_VERSION, "x", 0, "", "", actions, (Before("a1", "a2"), Repeat("a3", 2))))
     assert is_foreseeable(plain)
     for constraint, world in (
         (StandIn("a1", "a3"), World()),  # whether it is out of service shows only in its result
@@ -103,7 +103,7 @@ def test_what_can_be_planned_before_the_first_call() -> None:
         (Before("a1", "a2"), World(retries=3)),  # it might fail
         (Before("a1", "a2"), World(day=(480, 1200), durations={"a1": 10, "a2": 10, "a3": 10})),
     ):
-        case = admit(Case(CASE_VERSION, "x", 0, "", "", actions, (constraint,), world=world))
+        case = validate_case(Case(CASE_VERSION, "x", 0, "", "", actions, (constraint,), world=world))
         assert not is_foreseeable(case), constraint
         assert demonstrate_case(case, "", one_shot=True) is None
         assert demonstrate_case(case, "") is not None
@@ -114,6 +114,6 @@ def test_a_case_that_takes_luck_has_no_example() -> None:
     actions = tuple(Action(name, name, name) for name in ("a1", "a2"))
     windows = tuple(Window(action.id, "start", "before", 600) for action in actions)
     world = World(day=(540, 1080), durations={"a1": 90, "a2": 30})
-    case = admit(Case(CASE_VERSION, "x", 0, "", "", actions, windows, world=world))
+    case = validate_case(Case(CASE_VERSION, "x", 0, "", "", actions, windows, world=world))
     assert solve_case(case) is None
     assert demonstrate_case(case, "") is None

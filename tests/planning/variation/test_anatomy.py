@@ -6,7 +6,7 @@ import pytest
 from misstep.core.case import Case, World, plain_order
 from misstep.core.constraint import Family, Repeat, Window
 from misstep.core.dice import Dice
-from misstep.planning.admission.wall import admit
+from misstep.planning.admission.validation import validate_case
 from misstep.planning.language.remarks import Duty, Giving
 from misstep.planning.language.syntax import Clause, Free, Group, Sentence
 from misstep.planning.language.topics import load_topics
@@ -163,7 +163,7 @@ def test_the_world_keeps_to_what_is_still_said() -> None:
         assert bare is not None
         failing = World(failures=case.world.failures, retries=case.world.retries)
         assert (bare.constraints, bare.world) == ((), failing)
-        assert admit(bare) == bare
+        assert validate_case(bare) == bare
         assert rebuilt(bare) == bare
 
 
@@ -178,7 +178,7 @@ def test_a_case_with_less_is_sound() -> None:
             less = assemble(saying(anatomy, *rest, everybody))
             if less is not None:
                 kept += 1
-                assert admit(less) == less
+                assert validate_case(less) == less
                 assert rebuilt(less) == less
                 kinds = {type(c) for c in less.constraints}
                 assert (less.world.day is not None) == (Window in kinds)

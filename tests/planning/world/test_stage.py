@@ -20,7 +20,7 @@ from misstep.core.constraint import (
 )
 from misstep.planning.judging.check import replay
 from misstep.planning.world.history import ActSlip, Deed, ParameterSlip
-from misstep.planning.world.stage import Scene, Stage, minutes_of
+from misstep.planning.world.simulator import Simulator, StepResult, minutes_of
 from tests.planning.judging.random_cases import random_case, random_transcript
 from tests.planning.world.retelling import Retelling
 
@@ -39,16 +39,16 @@ def case(*constraints: Constraint, names: str = "abcd", distractors: str = "", *
     )
 
 
-def play(stage: Stage, *calls: str | tuple[str, Any]) -> list[Scene]:
+def play(stage: Simulator, *calls: str | tuple[str, Any]) -> list[StepResult]:
     return [stage.play(call, {}) if isinstance(call, str) else stage.play(*call) for call in calls]
 
 
-def faults(stage: Stage) -> list[tuple[int, str]]:
+def faults(stage: Simulator) -> list[tuple[int, str]]:
     history = stage.history
     return sorted((slip.step, slip.fault) for slip in (*history.acts, *history.parameters))
 
 
-def roles(stage: Stage) -> list[str]:
+def roles(stage: Simulator) -> list[str]:
     return [deed.action for deed in stage.history.deeds]
 
 
@@ -75,7 +75,7 @@ def test_cases_of_all_kinds_are_played_as_they_are_retold(part: int) -> None:
 
 
 def test_plain_calls() -> None:
-    stage = Stage(case())
+    stage = Simulator(case())
     scenes = play(stage, "a", "b", "a", "nonsense", ("c", {"x": 1}), ("d", None))
     assert [scene.kind for scene in scenes] == ["done", "done", "done", "refused", "refused", "refused"]
     assert stage.history.deeds == (Deed("a", 1), Deed("b", 2))
@@ -96,7 +96,7 @@ def at(tool: str, time: Any) -> tuple[str, dict[str, Any]]:
 
 
 def test_time_passes() -> None:
-    stage = Stage(case(**DAY))
+    stage = Simulator(case(**DAY))
     first, second = play(stage, at("a", "08:00"), at("b", "9:30"))
     assert (first.deed, first.minutes) == (Deed("a", 1, 480, 540), 60)
     assert second.deed == Deed("b", 2, 570, 660)
@@ -125,9 +125,9 @@ def test_time_passes() -> None:
     ],
 )
 def test_a_time_that_can_not_be(time: str, fault: str) -> None:
-    stage = Stage(case(**DAY))
+    stage = Simulator(case(**DAY))
     scene = play(stage, at("a", "08:00"), at("c", time))[1]
-    assert scene == Scene("refused", ParameterSlip(2, fault, "c", "start_time"))  # type: ignore[arg-type]
+    assert scene == StepResult("refused", ParameterSlip(2, fault, "c", "start_time"))  # type: ignore[arg-type]
     assert play(stage, at("c", "11:30"))[0].kind == "done"
 
 
@@ -135,7 +135,7 @@ def test_a_time_that_can_not_be(time: str, fault: str) -> None:
     "arguments", [{}, {"start_time": 9}, {"start_time": None}, {"start_time": "09:00", "x": 1}, []]
 )
 def test_the_start_is_a_text_and_alone(arguments: Any) -> None:
-    stage = Stage(case(**DAY))
+    stage = Simulator(case(**DAY))
     play(stage, ("a", arguments))
     assert faults(stage) == [(1, "arguments")]
 
@@ -146,14 +146,14 @@ def test_a_whole_day_has_its_minutes() -> None:
 
 
 def test_what_was_refused_or_superfluous_takes_no_time() -> None:
-    stage = Stage(case(**DAY))
+    stage = Simulator(case(**DAY))
     play(stage, at("a", "08:00"), at("a", "09:00"), at("b", "11:00"), at("c", "09:00"))
     assert stage.history.deeds[-1] == Deed("c", 4, 540, 570)
     assert faults(stage) == [(2, "repeated"), (3, "outside")]
 
 
 def test_starting_over() -> None:
-    stage = Stage(case(Repeat("b", 2), attempts=2, failures={"c": 1}, broken=("d",)))
+    stage = Simulator(case(Repeat("b", 2), attempts=2, failures={"c": 1}, broken=("d",)))
     play(stage, "a", "a", "nonsense", "b", "c", "d")
     assert (stage.history.attempt, stage.history.began) == (1, 1)
     scene = play(stage, "start_over")[0]
@@ -172,13 +172,13 @@ def test_starting_over() -> None:
 
 
 def test_one_attempt_leaves_nothing_to_start_over() -> None:
-    stage = Stage(case())
+    stage = Simulator(case())
     play(stage, "start_over")
     assert faults(stage) == [(1, "unknown")]
 
 
 def test_starting_over_and_prices_take_fitting_arguments() -> None:
-    stage = Stage(case(attempts=3, costs={"a": 5, "c": 7}))
+    stage = Simulator(case(attempts=3, costs={"a": 5, "c": 7}))
     scenes = play(
         stage,
         ("start_over", {"x": 1}),
@@ -197,7 +197,7 @@ HANDED = (Handover("a", "b", "code"), Handover("c", "d", "size"))
 
 
 def test_values_are_handed_over() -> None:
-    stage = Stage(case(*HANDED, values=VALUES))
+    stage = Simulator(case(*HANDED, values=VALUES))
     scenes = play(stage, "a", ("b", {"code": "K1"}), "c", ("d", {"size": 3}))
     assert [scene.values for scene in scenes] == [{"code": "K1"}, {}, {"size": 3}, {}]
     assert faults(stage) == []
@@ -215,7 +215,7 @@ def test_values_are_handed_over() -> None:
     ],
 )
 def test_a_wrong_value(passed: Any, fault: str) -> None:
-    stage = Stage(case(*HANDED, values=VALUES))
+    stage = Simulator(case(*HANDED, values=VALUES))
     play(stage, "a", ("b", {"code": passed}))
     assert faults(stage) == [(2, fault)]
     assert roles(stage) == ["a"]
@@ -223,19 +223,19 @@ def test_a_wrong_value(passed: Any, fault: str) -> None:
 
 @pytest.mark.parametrize("passed", [True, 3.0, "3"])
 def test_a_number_is_a_whole_number(passed: Any) -> None:
-    stage = Stage(case(*HANDED, values=VALUES))
+    stage = Simulator(case(*HANDED, values=VALUES))
     play(stage, "c", ("d", {"size": passed}))
     assert faults(stage) == [(2, "arguments")]
 
 
 def test_a_value_that_nobody_has_returned_yet() -> None:
-    stage = Stage(case(*HANDED, values=VALUES))
+    stage = Simulator(case(*HANDED, values=VALUES))
     play(stage, ("b", {"code": "K1"}))
     assert stage.history.parameters == (ParameterSlip(1, "value", "b", "code"),)
 
 
 def test_stale_values() -> None:
-    stage = Stage(case(*HANDED, Repeat("a", 2), values=VALUES, attempts=2))
+    stage = Simulator(case(*HANDED, Repeat("a", 2), values=VALUES, attempts=2))
     play(stage, "a", "a", ("b", {"code": "K1"}))
     assert faults(stage) == [(3, "stale")]
     play(stage, "start_over", ("b", {"code": "K2"}), "a", ("b", {"code": "K2"}))
@@ -245,7 +245,7 @@ def test_stale_values() -> None:
 
 def test_swapped_values() -> None:
     values = {"a": {"code": ("K1", "K2")}, "c": {"key": ("P1",)}}
-    stage = Stage(case(Handover("a", "b", "code"), Handover("c", "b", "key"), values=values))
+    stage = Simulator(case(Handover("a", "b", "code"), Handover("c", "b", "key"), values=values))
     play(stage, ("b", {"code": "P1", "key": "K1"}), "a", "c", ("b", {"code": "P1", "key": "K1"}))
     assert stage.history.parameters == (
         ParameterSlip(1, "value", "b", "code"),
@@ -257,19 +257,19 @@ def test_swapped_values() -> None:
 
 def test_another_value_of_the_same_giver_is_simply_wrong() -> None:
     values = {"a": {"code": ("K1",), "key": ("P1",)}}
-    stage = Stage(case(Handover("a", "b", "code"), Handover("a", "c", "key"), values=values))
+    stage = Simulator(case(Handover("a", "b", "code"), Handover("a", "c", "key"), values=values))
     play(stage, "a", ("b", {"code": "P1"}))
     assert faults(stage) == [(2, "value")]
 
 
 def test_values_come_before_time() -> None:
-    stage = Stage(case(*HANDED, values=VALUES, **DAY))
+    stage = Simulator(case(*HANDED, values=VALUES, **DAY))
     play(stage, ("b", {"code": "K1", "start_time": "never"}))
     assert faults(stage) == [(1, "value")]
 
 
 def test_a_tool_that_is_unavailable_at_first() -> None:
-    stage = Stage(case(failures={"a": 2}, retries=2))
+    stage = Simulator(case(failures={"a": 2}, retries=2))
     assert [scene.kind for scene in play(stage, "a", "a", "a")] == ["unavailable", "unavailable", "done"]
     assert stage.history.calls_of == {"a": 1}
     assert faults(stage) == []
@@ -277,38 +277,38 @@ def test_a_tool_that_is_unavailable_at_first() -> None:
 
 def test_a_stand_in_takes_the_place_of_what_has_been_tried() -> None:
     stand_in = StandIn("a", "b")
-    stage = Stage(
+    stage = Simulator(
         case(stand_in, *HANDED, values=VALUES, findings={"a": True}, broken=("a",), costs={"a": 1, "b": 2})
     )
     scenes = play(stage, "a", "b")
     assert [scene.kind for scene in scenes] == ["broken", "done"]
-    assert scenes[1] == Scene("done", None, Deed("a", 2, by="b"), 0, {"code": "K1"}, True, 2)
+    assert scenes[1] == StepResult("done", None, Deed("a", 2, by="b"), 0, {"code": "K1"}, True, 2)
 
 
 def test_a_stand_in_for_nothing_stands_for_itself() -> None:
-    untried = Stage(case(StandIn("a", "b"), broken=("a",)))
+    untried = Simulator(case(StandIn("a", "b"), broken=("a",)))
     play(untried, "b")
     assert roles(untried) == ["b"]
-    whole = Stage(case(StandIn("a", "b")))
+    whole = Simulator(case(StandIn("a", "b")))
     play(whole, "a", "b")
     assert roles(whole) == ["a", "b"]
 
 
 def test_what_is_out_of_service_is_known_in_the_next_attempt() -> None:
-    stage = Stage(case(StandIn("a", "b"), broken=("a",), attempts=2))
+    stage = Simulator(case(StandIn("a", "b"), broken=("a",), attempts=2))
     play(stage, "a", "start_over", "b")
     assert roles(stage) == ["a"]
 
 
 def test_a_stand_in_does_it_as_often_as_the_other_is_due() -> None:
-    stage = Stage(case(StandIn("a", "b"), Repeat("a", 2), broken=("a",)))
+    stage = Simulator(case(StandIn("a", "b"), Repeat("a", 2), broken=("a",)))
     play(stage, "a", "b", "b", "b")
     assert roles(stage) == ["a", "a"]
     assert faults(stage) == [(4, "repeated")]
 
 
 def test_a_stand_in_is_handed_what_the_other_is() -> None:
-    stage = Stage(case(StandIn("b", "d"), *HANDED[:1], values=VALUES, broken=("b",)))
+    stage = Simulator(case(StandIn("b", "d"), *HANDED[:1], values=VALUES, broken=("b",)))
     play(stage, "a", ("b", {"code": "K1"}), ("d", {}), ("d", {"code": "K9"}), ("d", {"code": "K1"}))
     assert stage.history.acts == (ActSlip(3, "arguments"),)
     assert stage.history.parameters == (ParameterSlip(4, "value", "d", "code"),)
@@ -316,7 +316,7 @@ def test_a_stand_in_is_handed_what_the_other_is() -> None:
 
 
 def test_distractors() -> None:
-    stage = Stage(case(distractors="x", **DAY))
+    stage = Simulator(case(distractors="x", **DAY))
     scenes = play(stage, at("x", "08:00"), ("x", {}), at("a", "08:00"))
     assert [scene.kind for scene in scenes] == ["done", "refused", "done"]
     assert stage.history.acts == (ActSlip(1, "distractor"), ActSlip(2, "arguments"))
@@ -332,7 +332,7 @@ def test_what_results_tell() -> None:
         announcements={"a": "First the task c."},
         costs={"a": 30},
     )
-    first, second, other = play(Stage(told), "a", "a", "c")
+    first, second, other = play(Simulator(told), "a", "a", "c")
     assert (first.finding, first.announcement, first.cost) == (False, "First the task c.", 30)
     assert (second.finding, second.announcement, second.cost) == (False, "", 30)
     assert (other.finding, other.announcement, other.cost) == (None, "", None)
@@ -364,7 +364,7 @@ OWN = {
 def test_arguments_that_are_told(arguments: Any, fault: str | None) -> None:
     told = Given("own", {"city": "Paris", "days": 3, "deep": [{"x": None}]})
     own = Case(CASE_VERSION, "x", 0, "t", "q", (Action("own", "own", "own", parameters=OWN),), (told,))
-    stage = Stage(own)
+    stage = Simulator(own)
     stage.play("own", arguments)
     assert faults(stage) == ([] if fault is None else [(1, fault)])
 
@@ -373,7 +373,7 @@ def test_arguments_that_are_told(arguments: Any, fault: str | None) -> None:
 @pytest.mark.parametrize("schema", [{}, {"type": "array"}, OWN])
 def test_arguments_of_an_own_tool_are_an_object_too(schema: dict[str, Any], arguments: Any) -> None:
     own = Case(CASE_VERSION, "x", 0, "t", "q", (Action("own", "own", "own", parameters=schema),), ())
-    stage = Stage(own)
+    stage = Simulator(own)
     assert stage.play("own", arguments).reason == "they have to be a JSON object"
     assert stage.skip("own", arguments)
     assert faults(stage) == [(1, "arguments"), (2, "arguments")]
@@ -404,7 +404,9 @@ def nested(depth: int) -> Any:
     ids=range(11),
 )
 def test_hostile_arguments_are_refused(arguments: Any) -> None:
-    stage = Stage(case(*HANDED, Choice(("c", "d")), Window("a", "start", "after", 500), values=VALUES, **DAY))
+    stage = Simulator(
+        case(*HANDED, Choice(("c", "d")), Window("a", "start", "after", 500), values=VALUES, **DAY)
+    )
     for tool in ("a", "b", "c", "start_over", "\x00", ""):
         scene = stage.play(tool, arguments)
         assert scene.kind == "refused"

@@ -7,7 +7,7 @@ from misstep.core.constraint import FAMILIES
 from misstep.core.summary import Tally
 from misstep.report.page import Findings, run_page
 from misstep.report.web.archive import BLOCK, Archive
-from misstep.report.web.book import Book, bind
+from misstep.report.web.case_bundle import CaseBundle, bind
 from misstep.report.web.detail import Origin, detail_of
 from misstep.report.web.index import digest_of
 from tests.report.test_page import held
@@ -16,7 +16,7 @@ from tests.report.web.outcomes import played
 MANY = 20_000
 
 
-def large_book() -> Book:
+def large_book() -> CaseBundle:
     """So many cases of all families, which are a few of them under other names."""
     few = played("sim:greedy", 25, FAMILIES, 8)
     made = [

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from misstep.core.finding import BY_REQUEST, Finding, Journey, Refusal, ToolReport
-from misstep.core.forms import Complaint
-from misstep.core.passage import Passage
+from misstep.core.answer_schema import FormatError
+from misstep.core.finding import BY_REQUEST, AgentReach, Finding, Refusal, ToolReport
+from misstep.core.reach_attempt import ReachAttempt
 from misstep.core.ruling import Judged, Ruling
 from misstep.core.tool import Invocation
 from misstep.core.trial import Trial, Use
@@ -20,8 +20,8 @@ def use(ruling: Ruling, signature: str = "", tool: str = "t", **arguments: Any) 
     return Use(tool, json.dumps(arguments), "said", Judged(ruling, "why", signature, "Error"))
 
 
-def reached(request: str, *uses: Use) -> Passage:
-    return Passage("x", "reached", trials=(Trial(request, uses, "answer"),))
+def reached(request: str, *uses: Use) -> ReachAttempt:
+    return ReachAttempt("x", "reached", trials=(Trial(request, uses, "answer"),))
 
 
 def finding(signature: str) -> Finding:
@@ -31,7 +31,7 @@ def finding(signature: str) -> Finding:
 
 def test_findings_get_their_requests_and_new_ones_are_added() -> None:
     report = ToolReport("t", 1, (finding("a"), finding("b")))
-    journey = Journey(
+    journey = AgentReach(
         passages=(
             reached("one", use("fine"), use("crash", "a")),
             reached("two", use("crash", "c", number=1)),
@@ -64,8 +64,8 @@ def test_only_refusals_that_surprise_are_findings() -> None:
     trial = Trial("four", (use("fine", number=1), use("refused", number=4)), "no")
 
     def harvested(fate: Any) -> list[Finding]:
-        passage = Passage(candidate.id, fate, "nobody says so", "refusal", trials=(trial,))
-        return harvest(report, Journey(passages=(passage,)), "spec", {})
+        passage = ReachAttempt(candidate.id, fate, "nobody says so", "refusal", trials=(trial,))
+        return harvest(report, AgentReach(passages=(passage,)), "spec", {})
 
     assert harvested("expected") == harvested("unmet") == harvested("inconclusive") == []
     (found,) = harvested("reached")
@@ -104,6 +104,6 @@ def test_requests_are_read_each_once() -> None:
     read = requests_form(2).read
     assert read('{"requests": [" a ", "a", "b\\u0000", "c"]}') == ("a", "b\ufffd")
     assert read(json.dumps({"requests": ["", "x" * (MOST_REQUEST + 1), "b"]})) == ("b",)
-    assert isinstance(read('{"requests": [" "]}'), Complaint)
-    assert isinstance(read('{"requests": []}'), Complaint)
-    assert isinstance(read("none"), Complaint)
+    assert isinstance(read('{"requests": [" "]}'), FormatError)
+    assert isinstance(read('{"requests": []}'), FormatError)
+    assert isinstance(read("none"), FormatError)

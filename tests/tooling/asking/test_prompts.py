@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.core.forms import Complaint
+from misstep.core.answer_schema import FormatError
 from misstep.core.template import fenced
 from misstep.errors import UsageError
 from misstep.tooling.asking.consistency.forms import SCORE, infills_form
@@ -43,7 +43,7 @@ def test_a_worked_example_has_the_form_that_is_asked_for(stage: Stage) -> None:
     examples = [line for line in lines[:-2] if line.startswith("{")]
     form = SCORE if stage == "judge" else infills_form("How many people live in [city] in [year]?", 5)
     assert examples
-    assert not [each for each in examples if isinstance(form.read(each), Complaint)]
+    assert not [each for each in examples if isinstance(form.read(each), FormatError)]
 
 
 def test_the_cause_comes_before_the_proposal() -> None:

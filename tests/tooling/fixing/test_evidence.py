@@ -2,8 +2,8 @@
 
 import pytest
 
-from misstep.core.finding import Finding, Journey, ToolReport
-from misstep.core.passage import Passage
+from misstep.core.finding import AgentReach, Finding, ToolReport
+from misstep.core.reach_attempt import ReachAttempt
 from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
 from misstep.core.trial import Trial, Use
@@ -20,8 +20,8 @@ MADE = Use(
 def evidence(*requests: str) -> Evidence:
     """A run in which the first request led to the defect, and the others were not put any more."""
     found = Finding("f", "track_order", "crash", "IndexError", "", "", "", "s", (SMALLEST,), (SMALLEST,), 1)
-    passage = Passage("f", "reached", requests=requests, trials=(Trial(requests[0], (MADE,), "no"),))
-    report = ToolReport("track_order", 1, (found,), journey=Journey(passages=(passage,)))
+    passage = ReachAttempt("f", "reached", requests=requests, trials=(Trial(requests[0], (MADE,), "no"),))
+    report = ToolReport("track_order", 1, (found,), journey=AgentReach(passages=(passage,)))
     return evidence_of_fuzzing([report], "track_order", "track_order")
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from misstep.core.dice import Dice
 from misstep.core.tool import Observation
-from misstep.tooling.gates import Opening, opened, openings
+from misstep.tooling.branch_solver import Opening, opened
+from misstep.tooling.branch_solver import solve as openings
 
 
 def proposed(

@@ -3,8 +3,8 @@
 from typing import Any
 
 from misstep.core.tool import Invocation, Probe
-from misstep.tooling.triage.book import Book, Entry
 from misstep.tooling.triage.confirmation import confirm
+from misstep.tooling.triage.defect_index import Defect, DefectIndex
 from tests.tooling.triage.bench import Bench, Planted, invoke, schema
 
 
@@ -29,9 +29,9 @@ TOOLS = [
 ]
 
 
-def entry_of(bench: Bench, calls: list[Invocation]) -> Entry:
+def entry_of(bench: Bench, calls: list[Invocation]) -> Defect:
     """The defect that the last of so many separate calls shows."""
-    book = Book()
+    book = DefectIndex()
     for number, call in enumerate(calls, 1):
         (reaction,) = bench.run([Probe(call)])
         book.add([call], bench.judge(call, reaction), number)
@@ -60,7 +60,7 @@ def test_where_the_smallest_calls_fail_the_first_are_tried() -> None:
     bench = Bench(*TOOLS)
     original = (invoke("put", key="kkk"), invoke("get", key="kkk"))
     judged = bench.last_of(original)
-    book = Book()
+    book = DefectIndex()
     book.add(original, judged, 2)
     book.begin_anew()
     book.add((invoke("get", key="k"),), judged, 3)  # the state that this needed is forgotten
@@ -106,7 +106,7 @@ def sometimes(fail_at: set[int]) -> Planted:
 
 
 def test_where_too_much_is_forgotten_the_history_of_the_first_is_tried() -> None:
-    bench, book = Bench(*TOOLS), Book(history=4)
+    bench, book = Bench(*TOOLS), DefectIndex(history=4)
     calls = [invoke("put", key="kk"), invoke("put", key="k"), invoke("get", key="kk"), *[invoke("look")] * 6]
     for number, call in enumerate([*calls, invoke("get", key="k")], 1):
         (reaction,) = bench.run([Probe(call)])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from misstep.core.tool import Invocation, Probe
-from misstep.tooling.triage.book import Book, Entry
+from misstep.tooling.triage.defect_index import Defect, DefectIndex
 from misstep.tooling.triage.settlement import Settled, make_small, settle
 from tests.tooling.triage.bench import Bench, invoke, schema
 from tests.tooling.triage.test_shrinking import BOXES, eleven_calls
@@ -31,8 +31,8 @@ def leaves_traces(state: dict[str, Any], text: str) -> str:
     return str([][0]) if state.get("broken") else "fine"
 
 
-def entry_of(bench: Bench, call: Invocation) -> Entry:
-    book = Book()
+def entry_of(bench: Bench, call: Invocation) -> Defect:
+    book = DefectIndex()
     (reaction,) = bench.run([Probe(call)])
     book.add([call], bench.judge(call, reaction), 1)
     bench.reset()
@@ -45,7 +45,7 @@ def never() -> bool:
 
 
 def settled_small(
-    entry: Entry, bench: Bench, stopped: Callable[[], bool] = never, until: float = math.inf
+    entry: Defect, bench: Bench, stopped: Callable[[], bool] = never, until: float = math.inf
 ) -> Settled:
     confirmed = settle(entry, bench, bench.judge, stopped, until)
     return make_small(entry, confirmed, bench, bench.judge, stopped, until)
@@ -88,7 +88,7 @@ def test_a_stop_is_heeded_between_two_replays() -> None:
 def test_a_server_shows_the_small_calls_with_the_ids_of_a_fresh_start() -> None:
     bench = Slow(*BOXES)
     calls = eleven_calls()
-    book = Book()
+    book = DefectIndex()
     for number, (call, reaction) in enumerate(
         zip(calls, bench.run([Probe(each) for each in calls]), strict=True)
     ):

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.aside import Aside
 from misstep.adapters.frameworks.plain import agent_from_function, agent_from_maker
 from misstep.adapters.loading.registry import FRAMEWORKS, Framework, framework_of
 from misstep.adapters.loading.source import blaming, load_object
+from misstep.adapters.threaded_agent import ThreadedAgent
 from misstep.core.agent import Agent
 from misstep.errors import UsageError
 
@@ -32,7 +32,7 @@ class Loaded(msgspec.Struct, frozen=True):
 def load(spec: str, name: str) -> Loaded:
     """What the spec means, made ready to run beside whatever else this process does."""
     found = _find(spec, name)
-    return Loaded(Aside(found.agent), found.framework)
+    return Loaded(ThreadedAgent(found.agent), found.framework)
 
 
 def recognise(value: Any, name: str, spec: str = "") -> Loaded:
@@ -40,7 +40,7 @@ def recognise(value: Any, name: str, spec: str = "") -> Loaded:
     known = spec or name
     with blaming(known):
         found = _recognise(value, known, known)
-    return Loaded(Aside(found.agent, spec), found.framework)
+    return Loaded(ThreadedAgent(found.agent, spec), found.framework)
 
 
 def load_agent(spec: str, name: str) -> Agent:

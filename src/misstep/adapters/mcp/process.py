@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from misstep.adapters.family import end_family
+from misstep.adapters.process_tree import kill_process_tree
 
 KEPT = 1 << 18  # bytes of what a client prints; only the end of it is of interest
 GRACE = 5.0  # seconds for the system to bury what is dead
@@ -82,7 +82,7 @@ async def _start(
 
 async def _end(transport: asyncio.SubprocessTransport, output: Output) -> None:
     """Kill what is left, and read to the end what it has printed."""
-    end_family(transport.get_pid())
+    kill_process_tree(transport.get_pid())
     try:
         await asyncio.wait([output.closed], timeout=GRACE)
     finally:

@@ -10,8 +10,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from misstep.adapters.family import end_family
 from misstep.adapters.patience import LOOK, Patience
+from misstep.adapters.process_tree import kill_process_tree
 from misstep.adapters.processes import family_seconds
 from misstep.adapters.subprocess import protocol as say
 from misstep.adapters.subprocess.worker import OLDEST
@@ -124,7 +124,7 @@ class Worker:
             if self._dead:
                 return
             self._dead = True
-            end_family(self._process.pid)
+            kill_process_tree(self._process.pid)
             self._link.hang_up()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE)

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.family import end_family, keep_orphans
 from misstep.adapters.loading.recognition import load_agent
+from misstep.adapters.process_tree import keep_orphans, kill_process_tree
 from misstep.adapters.subprocess import protocol as say
 from misstep.core.agent import Agent, Answer, StepsExhausted, Tool
 from misstep.core.transcript import Usage, storable
@@ -75,7 +75,7 @@ class Exchange:
                 else:
                     self.orders.put(message)
         finally:
-            end_family(os.getpid())
+            kill_process_tree(os.getpid())
 
 
 def load(exchange: Exchange, order: say.Load) -> Agent | None:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from misstep.adapters.toolset.calling.doorway import Doorway
+from misstep.adapters.toolset.calling.call_interceptor import CallInterceptor
 from misstep.adapters.toolset.calling.function import PlainCall
 from misstep.adapters.toolset.calling.loops import Loop
 from misstep.adapters.toolset.calling.returned import Returned, structure, told
@@ -113,7 +113,7 @@ def _bound(tool: Described, found: Found, loop: Loop) -> Bound:
     slot = slot_of(tool.kind, found.value)
     module = import_module(f"misstep.adapters.toolset.calling.{tool.kind.replace('-', '_')}")
     # The framework may look at the function that it is to call, hence after the door is in place.
-    door = Doorway(slot) if slot else None
+    door = CallInterceptor(slot) if slot else None
     return FrameworkTool(tool, door, module.invoker(found.value, tool.is_async, loop))
 
 
@@ -144,7 +144,7 @@ class FrameworkTool:
     """A tool of a framework, which is called through all that the framework does around it."""
 
     def __init__(
-        self, tool: Described, door: Doorway | None, invoke: Callable[[dict[str, Any]], Any]
+        self, tool: Described, door: CallInterceptor | None, invoke: Callable[[dict[str, Any]], Any]
     ) -> None:
         self.described = tool
         self.entry: Entry | None = door

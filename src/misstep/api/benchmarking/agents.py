@@ -1,20 +1,20 @@
 """Agents that take part in a benchmark."""
 
+from misstep.api.agent_session import agent_settings
 from misstep.api.agents import PARADIGMS, check_agent, find_agent
 from misstep.api.benchmarking.arena import Discipline
-from misstep.api.company import agent_settings
 from misstep.api.models import Tell
 from misstep.benchmarks.simulated import MANNERS, Simulated
 from misstep.core.agent import Agent
 from misstep.core.benchmark import Task
-from misstep.core.gate import Gates
+from misstep.core.rate_limiter import RateLimiters
 from misstep.core.settings import Settings
 from misstep.errors import UsageError, did_you_mean
 
 SHOWING = 300  # tasks; a kind of task comes up often enough among them to show what it takes
 
 
-def contestant(settings: Settings, tell: Tell = lambda _: None, gates: Gates | None = None) -> Agent:
+def contestant(settings: Settings, tell: Tell = lambda _: None, gates: RateLimiters | None = None) -> Agent:
     """The agent that the settings name."""
     _refuse_unknown(settings.agent)
     for manner in MANNERS:

@@ -18,7 +18,7 @@ class Surroundings(msgspec.Struct, frozen=True):
     allow_network: bool = False
 
 
-class Arena(Protocol):
+class TaskEnv(Protocol):
     """A place in which one task at a time is put to an agent, and nothing else happens."""
 
     @property
@@ -44,7 +44,7 @@ class Discipline(Protocol):
         """Specs of tools for the tasks by the words that mean them, the usual ones first."""
         ...
 
-    def open(self) -> AbstractContextManager[Arena]:
+    def open(self) -> AbstractContextManager[TaskEnv]:
         """A place of one's own."""
         ...
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from msgspec import structs
 
+from misstep.api.agent_session import Over, UsageMeter, refuse_unreachable, unless
 from misstep.api.allowance import Allowance
 from misstep.api.benchmarking.agents import informed
-from misstep.api.benchmarking.arena import Arena
+from misstep.api.benchmarking.arena import TaskEnv
+from misstep.api.benchmarking.env_pool import EnvPool, Stand
 from misstep.api.benchmarking.room import OVERFULL, Room, is_overfull
-from misstep.api.benchmarking.stands import Stand, Stands
-from misstep.api.company import Bill, Over, refuse_unreachable, unless
 from misstep.api.execution import at_work
 from misstep.api.outage import Outage
 from misstep.api.trying import Trier
@@ -39,7 +39,7 @@ class Attempts:
 
     def __init__(
         self,
-        stands: Stands,
+        stands: EnvPool,
         settings: Settings,
         allowance: Allowance,
         find: Callable[[], Agent],
@@ -64,7 +64,7 @@ class Attempts:
         async with at_work(agent):
             while not self._is_over() and (taken := self._take()):
                 place, task = taken
-                attempt = _Attempt(task, stand, self._settings, Bill(self._allowance), self._outage)
+                attempt = _Attempt(task, stand, self._settings, UsageMeter(self._allowance), self._outage)
                 whoever = informed(agent, task, self._stands.discipline)
                 try:
                     tell(structs.replace(await attempt.made_by(whoever, self._is_over), place=place))
@@ -85,9 +85,11 @@ class Attempts:
 class _Attempt:
     """One task, from a laid place to its verdict."""
 
-    def __init__(self, task: Task, stand: Stand, settings: Settings, bill: Bill, outage: Outage) -> None:
+    def __init__(
+        self, task: Task, stand: Stand, settings: Settings, bill: UsageMeter, outage: Outage
+    ) -> None:
         self._task = task
-        self._arena: Arena = stand.arena
+        self._arena: TaskEnv = stand.arena
         self._benches = stand.benches
         self._settings = settings
         self._bill = bill

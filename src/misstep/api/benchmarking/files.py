@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from misstep.api.benchmarking.arena import Arena, Surroundings
+from misstep.api.benchmarking.arena import Surroundings, TaskEnv
 from misstep.api.benchmarking.room import GONE, Room, claimed_room
 from misstep.benchmarks.files.worlds import World, judge, world_of
 from misstep.benchmarks.tree import File, lay, survey
@@ -28,7 +28,7 @@ class Files:
         self.tasks = tasks
 
     @contextmanager
-    def open(self) -> Iterator[Arena]:
+    def open(self) -> Iterator[TaskEnv]:
         with claimed_room() as room:
             yield _Place(room)
 
@@ -49,7 +49,7 @@ def _damage(world: World, task: Task) -> Step:
 
 
 class _Place:
-    """A room in which the trees of tasks are laid; it is an `Arena`."""
+    """A room in which the trees of tasks are laid; it is an `TaskEnv`."""
 
     def __init__(self, room: Room) -> None:
         self._room = room

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from misstep.api.benchmarking.arena import Arena, Surroundings
+from misstep.api.benchmarking.arena import Surroundings, TaskEnv
 from misstep.api.benchmarking.room import claimed_room
 from misstep.benchmarks.forge.forge import Forge
 from misstep.benchmarks.forge.judging import judge
@@ -26,7 +26,7 @@ class OnForge:
         self.tasks = tasks
 
     @contextmanager
-    def open(self) -> Iterator[Arena]:
+    def open(self) -> Iterator[TaskEnv]:
         with claimed_room() as room, Forge(room.folder) as forge:
             yield _House(forge)
 

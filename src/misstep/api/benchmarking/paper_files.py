@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from misstep.api.benchmarking.arena import Arena, Surroundings
+from misstep.api.benchmarking.arena import Surroundings, TaskEnv
 from misstep.api.benchmarking.files import TOOLS
 from misstep.api.benchmarking.room import GONE, Room, claimed_room
 from misstep.benchmarks.files.paper.entries import read_text
@@ -35,7 +35,7 @@ class PaperFiles:
         self._settings = settings
 
     @contextmanager
-    def open(self) -> Iterator[Arena]:
+    def open(self) -> Iterator[TaskEnv]:
         with claimed_room() as room:
             limits = Limits(timeout=PATIENCE, memory=self._settings.memory << 20)
             conditions = Conditions(self._settings.sandbox, limits, folder=str(room.folder))
@@ -48,7 +48,7 @@ class PaperFiles:
 
 
 class _Place:
-    """A room that is set up for one task after the other; it is an `Arena`."""
+    """A room that is set up for one task after the other; it is an `TaskEnv`."""
 
     def __init__(self, room: Room, bench: Process, known: dict[str, PaperTask]) -> None:
         self._room = room

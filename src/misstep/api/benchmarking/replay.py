@@ -6,8 +6,8 @@ from misstep.api.allowance import Allowance
 from misstep.api.benchmarking.agents import contestant
 from misstep.api.benchmarking.attempting import Attempts
 from misstep.api.benchmarking.disciplines import find_discipline
+from misstep.api.benchmarking.env_pool import EnvPool
 from misstep.api.benchmarking.running import benchmark_of, find_task
-from misstep.api.benchmarking.stands import Stands
 from misstep.api.masking import masked
 from misstep.api.models import Tell
 from misstep.api.trust import with_agent
@@ -29,7 +29,7 @@ def replay_task(
     if task is None:
         raise UsageError(f"there is no task '{before.name}' now", f"run {stored.id} is of another version")
     allowance, made = Allowance(Budget(), Spent()), list[TaskReport]()
-    with Stands(discipline, stored.purpose.tools, own) as stands:
+    with EnvPool(discipline, stored.purpose.tools, own) as stands:
         attempts = Attempts(stands, own, allowance, lambda: contestant(own, tell), [(before.place, task)])
         attempts.work(made.append)
     for where, why in attempts.lost.items():

@@ -6,8 +6,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from misstep.errors import UsageError
-from misstep.tool_host.sandbox.ground import Ground, sweep
 from misstep.tool_host.sandbox.removal import empty
+from misstep.tool_host.sandbox.scratch_dir import ScratchDir, sweep
 
 GONE = "the folder of the task is gone"
 BLOCK = 512  # bytes, as the system counts them
@@ -43,7 +43,7 @@ class Room:
 def claimed_room() -> Iterator[Room]:
     """A room of one's own, of which nothing is left behind; those of the dead are removed."""
     sweep()
-    ground = Ground()
+    ground = ScratchDir()
     ground.claim()
     try:
         room = Room(Path(ground.path, "work"))

@@ -11,19 +11,19 @@ from misstep.api.benchmarking.agents import check_contestant, contestant
 from misstep.api.benchmarking.arena import Discipline
 from misstep.api.benchmarking.attempting import Attempts
 from misstep.api.benchmarking.disciplines import find_discipline, kinds_of
-from misstep.api.benchmarking.stands import Stands
+from misstep.api.benchmarking.env_pool import EnvPool
 from misstep.api.costs import cost_of_run
 from misstep.api.models import refuse_blind_budget, refuse_secrets
 from misstep.api.places import lasting_places
 from misstep.api.resumption import take_up
 from misstep.api.summaries import summarise_tasks
-from misstep.api.tool_sitting import ToolSitting
+from misstep.api.tool_run_session import ToolRunSession
 from misstep.api.workers import Workers, stopping
 from misstep.core.agent import Agent
 from misstep.core.benchmark import Benchmark, BenchmarkReport, TaskReport
 from misstep.core.descriptions import read_text
 from misstep.core.event import Event, Listener, Notice, TaskJudged
-from misstep.core.purpose import BENCHMARKS, Purpose
+from misstep.core.run_spec import BENCHMARKS, RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError, did_you_mean
 from misstep.store.runs import Run, Store
@@ -38,10 +38,10 @@ def run_benchmark(
     discipline = find_discipline(benchmark, settings)
     specs = _specs(tools, discipline)
     _refuse_early(settings)
-    with Stands(discipline, specs, settings) as stands:
+    with EnvPool(discipline, specs, settings) as stands:
         stands.look()
         with Store(settings.store, create=True) as store:
-            purpose = Purpose(benchmark, tools=specs, descriptions=read_text(settings.descriptions))
+            purpose = RunSpec(benchmark, tools=specs, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(discipline.tasks), time.time(), purpose=purpose)
             return _hold(store, run, stands, discipline, listeners)
 
@@ -55,7 +55,7 @@ def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Liste
             return _view(store, run)
         discipline = find_discipline(benchmark, run.settings)
         _refuse_early(run.settings)
-        with Stands(discipline, run.purpose.tools, run.settings) as stands:
+        with EnvPool(discipline, run.purpose.tools, run.settings) as stands:
             stands.look()
             return _hold(store, run, stands, discipline, listeners)
 
@@ -119,9 +119,9 @@ def _view(store: Store, run: Run) -> BenchmarkReport:
 
 
 def _hold(
-    store: Store, run: Run, stands: Stands, discipline: Discipline, listeners: Sequence[Listener]
+    store: Store, run: Run, stands: EnvPool, discipline: Discipline, listeners: Sequence[Listener]
 ) -> BenchmarkReport:
-    sitting = ToolSitting(store, run, listeners, TaskReport, summarise_tasks)
+    sitting = ToolRunSession(store, run, listeners, TaskReport, summarise_tasks)
     sitting.hold(
         lambda: _work(sitting, stands, discipline), lambda report: TaskJudged(run.id, report), unit="task"
     )
@@ -129,7 +129,7 @@ def _hold(
 
 
 def _work(
-    sitting: ToolSitting[TaskReport], stands: Stands, discipline: Discipline
+    sitting: ToolRunSession[TaskReport], stands: EnvPool, discipline: Discipline
 ) -> Generator[TaskReport | Event]:
     """Put the tasks to the agent that have not been."""
     settings, allowance = sitting.run.settings, sitting.allowance

@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 from msgspec import structs
 
+from misstep.api.agent_session import MARK, AgentSession, Over, UsageMeter, unless
 from misstep.api.allowance import Allowance
-from misstep.api.company import MARK, Bill, Company, Over, unless
 from misstep.api.fixing.scoring import Scorer
+from misstep.api.late_models import LateTolerantModels
 from misstep.api.masking import masked
-from misstep.api.patient import Patient
 from misstep.api.workbenches import Workbenches
 from misstep.api.workers import Workers
 from misstep.core.event import Event, Notice
@@ -28,7 +28,7 @@ from misstep.tooling.fixing.proposing import Call, Proposer
 Work: TypeAlias = Generator[FixReport | Event, None, None]
 
 
-class Mender:
+class DescriptionSearch:
     """Looks for better words about a tool; `report` is how far it has got."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Mender:
         spec: str,
         settings: Settings,
         benches: Workbenches,
-        company: Company,
+        company: AgentSession,
         allowance: Allowance,
         scorer: Scorer,
     ) -> None:
@@ -48,7 +48,7 @@ class Mender:
         self._company = company
         self._allowance = allowance
         self._scorer = scorer
-        self._bill = Bill(allowance)
+        self._bill = UsageMeter(allowance)
         self._began = time.monotonic()
 
     def mend(self) -> Work:
@@ -98,7 +98,9 @@ class Mender:
         try:
             async with self._company.advised(self._bill) as counsel:
                 call = self._caller(bench)
-                proposer = Proposer(tool, Patient(counsel), report.examples, self._settings.seed, call)
+                proposer = Proposer(
+                    tool, LateTolerantModels(counsel), report.examples, self._settings.seed, call
+                )
                 for number in range(len(made) + 1, self._settings.candidates + 1):
                     strategy = strategies[(number - 1) % len(strategies)]
                     work = proposer.propose(number, strategy, made)

@@ -7,11 +7,11 @@ from contextlib import closing
 
 from msgspec import structs
 
+from misstep.api.agent_session import AgentSession, refuse_missing
 from misstep.api.benchmarking.agents import check_contestant
 from misstep.api.benchmarking.arena import Discipline
-from misstep.api.company import Company, refuse_missing
 from misstep.api.costs import cost_of_run
-from misstep.api.fixing.mending import Mender, without_secrets
+from misstep.api.fixing.mending import DescriptionSearch, without_secrets
 from misstep.api.fixing.preparing import Knowledge, discipline_of, prepared
 from misstep.api.fixing.scoring import OnRequests, OnTasks, Scorer
 from misstep.api.fixing.sources import refuse_changed, refuse_overridden, refuse_unwritable
@@ -20,14 +20,14 @@ from misstep.api.places import lasting_places, lasting_specs
 from misstep.api.resumption import take_up
 from misstep.api.summaries import summarise_sets
 from misstep.api.targets import find_targets
-from misstep.api.tool_sitting import ToolSitting
+from misstep.api.tool_run_session import ToolRunSession
 from misstep.api.trust import refuse_foreign_calls
 from misstep.api.workbenches import Workbenches
 from misstep.api.workers import stopping
 from misstep.core.descriptions import parse_descriptions, read_text
 from misstep.core.event import Event, Listener, Notice, ToolMended
 from misstep.core.fixing import FixReport, FixRun
-from misstep.core.purpose import Purpose
+from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
@@ -54,7 +54,7 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
         settings = settings.overlay({"from_run": knowledge.run.id if knowledge.run else ""})
         reports = _prepared(benches, own, knowledge, settings)
         refuse_unwritable([report for report, _ in reports] if write else ())
-        purpose = Purpose("fix", settings.from_run, tools=own, descriptions=read_text(settings.descriptions))
+        purpose = RunSpec("fix", settings.from_run, tools=own, descriptions=read_text(settings.descriptions))
         run = store.add_run(settings, len(reports), time.time(), purpose=purpose)
         return _Sitting(store, run, listeners, reports).hold(benches, prompts, discipline)
 
@@ -164,7 +164,7 @@ class _Sitting:
         self._store = store
         self._run = run
         self._reports = reports
-        self._sitting = ToolSitting(store, run, listeners, FixReport, summarise_sets)
+        self._sitting = ToolRunSession(store, run, listeners, FixReport, summarise_sets)
 
     def hold(self, benches: Workbenches, prompts: Prompts, discipline: Discipline | None) -> FixRun:
         run = self._run.id
@@ -178,7 +178,7 @@ class _Sitting:
     ) -> Generator[FixReport | Event]:
         """One tool after the other; what had begun before goes on with the requests that it began with."""
         sitting, settings, allowance = self._sitting, self._run.settings, self._sitting.allowance
-        company = Company(settings, prompts, allowance, self._notice)
+        company = AgentSession(settings, prompts, allowance, self._notice)
         done = {report.name for report in sitting.done}
         with stopping(allowance):
             for blank, spec in self._reports:
@@ -186,12 +186,12 @@ class _Sitting:
                     continue
                 report = sitting.kept.get(blank.name, blank)
                 scorer = self._scorer(benches, spec, company, discipline)
-                mender = Mender(report, spec, settings, benches, company, allowance, scorer)
+                mender = DescriptionSearch(report, spec, settings, benches, company, allowance, scorer)
                 with closing(mender.mend()) as work:
                     yield from work
 
     def _scorer(
-        self, benches: Workbenches, spec: str, company: Company, discipline: Discipline | None
+        self, benches: Workbenches, spec: str, company: AgentSession, discipline: Discipline | None
     ) -> Scorer:
         settings, allowance = self._run.settings, self._sitting.allowance
         if discipline is not None:

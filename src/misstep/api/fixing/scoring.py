@@ -9,14 +9,14 @@ from contextlib import closing
 from math import inf
 from typing import Protocol, TypeAlias
 
+from misstep.api.agent_session import AgentSession, Over, UsageMeter, refuse_unreachable, unless
 from misstep.api.allowance import Allowance
 from misstep.api.benchmarking.agents import contestant
 from misstep.api.benchmarking.arena import Discipline
 from misstep.api.benchmarking.attempting import Attempts
-from misstep.api.benchmarking.stands import Stands
-from misstep.api.company import Bill, Company, Over, refuse_unreachable, unless
+from misstep.api.benchmarking.env_pool import EnvPool
+from misstep.api.late_models import LateTolerantModels
 from misstep.api.models import Tell
-from misstep.api.patient import Patient
 from misstep.api.workbenches import Workbenches, conditions_of
 from misstep.api.workers import Workers
 from misstep.core.agent import Agent
@@ -37,14 +37,14 @@ Unit: TypeAlias = tuple[int, Trying]  # the number of a candidate, and what it i
 class Scorer(Protocol):
     """Tries candidates, and gives what comes of it as it comes; not all of it where there is no time left."""
 
-    def score(self, report: FixReport, units: Sequence[Unit], bill: Bill) -> Generator[Attempt]: ...
+    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[Attempt]: ...
 
 
 class OnRequests:
     """Puts requests to an agent that is told about its tool in other words; it is a `Scorer`."""
 
     def __init__(
-        self, benches: Workbenches, spec: str, settings: Settings, company: Company, allowance: Allowance
+        self, benches: Workbenches, spec: str, settings: Settings, company: AgentSession, allowance: Allowance
     ) -> None:
         self._benches = benches
         self._spec = spec
@@ -52,7 +52,7 @@ class OnRequests:
         self._company = company
         self._allowance = allowance
 
-    def score(self, report: FixReport, units: Sequence[Unit], bill: Bill) -> Generator[Attempt]:
+    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[Attempt]:
         left = deque(units)
 
         def work(_: int, tell: Callable[[Attempt], None]) -> None:
@@ -68,13 +68,13 @@ class OnRequests:
         process: Process,
         report: FixReport,
         left: deque[Unit],
-        bill: Bill,
+        bill: UsageMeter,
         tell: Callable[[Attempt], None],
     ) -> None:
         process.heed(self._company.is_over)
         bench = Reworded([process])
         async with self._company.gathered(bench, bill) as (counsel, trier):
-            models = Patient(counsel)
+            models = LateTolerantModels(counsel)
             while left and not self._company.is_over():
                 unit = left.popleft()
                 number, trying = unit
@@ -119,7 +119,7 @@ class OnTasks:
         self._allowance = allowance
         self._tell = tell
 
-    def score(self, report: FixReport, units: Sequence[Unit], bill: Bill) -> Generator[Attempt]:
+    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[Attempt]:
         with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
             for number in dict.fromkeys(number for number, _ in units):
                 path = os.path.join(folder, "descriptions.toml")
@@ -134,7 +134,7 @@ class OnTasks:
         return conditions_of(self._settings).wordings
 
     def _tried(
-        self, number: int, trying: Sequence[Trying], settings: Settings, bill: Bill
+        self, number: int, trying: Sequence[Trying], settings: Settings, bill: UsageMeter
     ) -> Generator[Attempt]:
         tasks = [(place, self._tasks[each.id]) for place, each in enumerate(trying)]
         jobs, allowance = min(settings.jobs, len(trying)), self._allowance
@@ -142,7 +142,7 @@ class OnTasks:
         def find() -> Agent:
             return contestant(settings, self._tell, allowance.gates)
 
-        with Stands(self._discipline, self._specs, settings) as stands:
+        with EnvPool(self._discipline, self._specs, settings) as stands:
             attempts = Attempts(stands, settings, allowance, find, tasks)
             workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), allowance, jobs)
             with closing(workers.work(range(jobs))) as work:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from misstep.api.statements.spots import Home, replay
 from misstep.core.diagnosis import Diagnosis
 from misstep.core.outcome import Outcome
+from misstep.core.run_report import Issue, ReportItem, SourceLocation
 from misstep.core.settings import Settings
-from misstep.core.statement import Entry, Flaw, Spot
 from misstep.core.verdict import Judgement
 from misstep.report.call import written
 from misstep.report.terminal import counted
@@ -17,7 +17,7 @@ REQUEST = 4_000  # characters
 TEXT = 2_000
 
 
-def cases(settings: Settings, home: Home, verdict: Judgement | None) -> Iterator[Entry]:
+def cases(settings: Settings, home: Home, verdict: Judgement | None) -> Iterator[ReportItem]:
     """The cases of a run, a few in memory at a time."""
     spot = spot_of_agent(home)
     with Store(settings.store) as store:
@@ -25,15 +25,15 @@ def cases(settings: Settings, home: Home, verdict: Judgement | None) -> Iterator
             yield entry_of(outcome, home, spot)
 
 
-def spot_of_agent(home: Home) -> Spot | None:
+def spot_of_agent(home: Home) -> SourceLocation | None:
     """Where the agent of a run is defined."""
     return home.spot_of_name([home.run.settings.agent], "")
 
 
-def entry_of(outcome: Outcome, home: Home, spot: Spot | None) -> Entry:
+def entry_of(outcome: Outcome, home: Home, spot: SourceLocation | None) -> ReportItem:
     case, verdict = outcome.case, outcome.verdict
     failed = verdict.verdict == "failed"
-    return Entry(
+    return ReportItem(
         id=case.id,
         name=f"{plain(case.id, 100)} ({counted(len(case.actions), 'action')})",
         group=plain(case.topic, 100),
@@ -44,11 +44,11 @@ def entry_of(outcome: Outcome, home: Home, spot: Spot | None) -> Entry:
     )
 
 
-def _flaw(outcome: Outcome, home: Home, spot: Spot | None) -> Flaw:
+def _flaw(outcome: Outcome, home: Home, spot: SourceLocation | None) -> Issue:
     case, verdict = outcome.case, outcome.verdict
     kind = verdict.error or "failed"
     step = f" at step {verdict.step}" if verdict.step else ""
-    return Flaw(
+    return Issue(
         id=case.id,
         rule=f"plan/{kind}",
         title=f"{kind}{step}",
@@ -77,11 +77,11 @@ def _details(outcome: Outcome) -> dict[str, str]:
     return {name: text for name, text in told.items() if text}
 
 
-def diagnosed(diagnosis: Diagnosis, of: str, home: Home) -> Entry:
+def diagnosed(diagnosis: Diagnosis, of: str, home: Home) -> ReportItem:
     """A failure of another run, with its cause."""
     sure = f", {diagnosis.sure} sure" if diagnosis.sure else ""
     guilty = f": {plain(diagnosis.guilty, 200)}" if diagnosis.guilty else ""
-    flaw = Flaw(
+    flaw = Issue(
         id=diagnosis.case,
         rule=f"cause/{diagnosis.cause}",
         title=f"{diagnosis.cause}{guilty}{sure}",
@@ -91,4 +91,4 @@ def diagnosed(diagnosis: Diagnosis, of: str, home: Home) -> Entry:
         replay=replay(of, diagnosis.case, home.place),
         spot=spot_of_agent(home),
     )
-    return Entry(diagnosis.case, plain(diagnosis.case, 100), diagnosis.cause, "failed", flaws=(flaw,))
+    return ReportItem(diagnosis.case, plain(diagnosis.case, 100), diagnosis.cause, "failed", flaws=(flaw,))

@@ -8,7 +8,7 @@ from functools import lru_cache
 import msgspec
 
 from misstep.core.finding import Finding
-from misstep.core.statement import Spot
+from misstep.core.run_report import SourceLocation
 from misstep.report.text import plain
 from misstep.store.runs import Run
 from misstep.store.trust import is_trusted
@@ -31,7 +31,7 @@ class Home(msgspec.Struct, frozen=True):
         """The command that shows the run."""
         return f"misstep show {self.run.id}{self.place}"
 
-    def spot_of_finding(self, finding: Finding) -> Spot | None:
+    def spot_of_finding(self, finding: Finding) -> SourceLocation | None:
         """The innermost place of the tool's own code on the way to the error; else where the tool is
         defined."""
         may_read = is_trusted(self.run)
@@ -41,10 +41,10 @@ class Home(msgspec.Struct, frozen=True):
         told = [frame for frame in own if frame.line == line]
         if own:
             place = (told or own)[-1]
-            return Spot(os.path.abspath(place.file), max(1, place.line))
+            return SourceLocation(os.path.abspath(place.file), max(1, place.line))
         return self.spot_of_name([finding.spec], finding.tool)
 
-    def spot_of_name(self, specs: list[str], name: str) -> Spot | None:
+    def spot_of_name(self, specs: list[str], name: str) -> SourceLocation | None:
         """Where something is defined that one of the specs brings, `file.py:name` or `package.module:name`.
 
         Not known for a run from elsewhere, whose files are not read.
@@ -52,11 +52,11 @@ class Home(msgspec.Struct, frozen=True):
         found = [(path, own) for path, own in map(_file_of, specs) if path] if is_trusted(self.run) else []
         for path, _ in found:
             if line := _definitions(path).get(name):
-                return Spot(path, line)
+                return SourceLocation(path, line)
         if len(found) != 1:
             return None
         path, own = found[0]
-        return Spot(path, _definitions(path).get(own, 1))
+        return SourceLocation(path, _definitions(path).get(own, 1))
 
 
 def replay(run: str, part: str, place: str) -> str:

@@ -21,10 +21,10 @@ from misstep.core.crosstalk import GroupReport
 from misstep.core.event import Unit
 from misstep.core.finding import ToolReport, causes_of
 from misstep.core.fixing import FixReport
-from misstep.core.purpose import BENCHMARKS, INQUIRIES, ON_TOOLS, UNITS, Verb
 from misstep.core.remark import LintReport
+from misstep.core.run_report import ReportItem, ReportItems, RunReport
+from misstep.core.run_spec import BENCHMARKS, INQUIRIES, ON_TOOLS, UNITS, RunKind
 from misstep.core.settings import Settings
-from misstep.core.statement import Entries, Entry, Statement
 from misstep.core.verdict import JUDGEMENTS, Judgement
 from misstep.report.naming import specs_in_short
 from misstep.report.terminal import counted
@@ -36,13 +36,13 @@ T = TypeVar("T", ToolReport, ConsistencyReport, GroupReport, FixReport, TaskRepo
 _UNITS: dict[str, Unit] = {"tools": "tool", "groups": "group", "tasks": "task"}
 
 
-def state(settings: Settings, name: str, held: Held | None = None, passed: bool | None = None) -> Statement:
+def state(settings: Settings, name: str, held: Held | None = None, passed: bool | None = None) -> RunReport:
     """A stored run, as far as it has come."""
     view = view_run(settings, name, 0)
     run, place = view.run, way_to(settings.store)
     entries, counts = _entries(settings, view, Home(run, place))
     on_tools = run.purpose.verb in ON_TOOLS
-    return Statement(
+    return RunReport(
         run=run.id,
         command=run.purpose.command,
         subject=specs_in_short(run.purpose.tools) if on_tools else plain(run.settings.agent, 300),
@@ -61,10 +61,10 @@ def state(settings: Settings, name: str, held: Held | None = None, passed: bool 
     )
 
 
-def state_lint(report: LintReport, specs: Sequence[str], passed: bool, seconds: float) -> Statement:
+def state_lint(report: LintReport, specs: Sequence[str], passed: bool, seconds: float) -> RunReport:
     """What was said about the documentation of tools, of which nothing is stored."""
     entries = [masked(linted(tool)) for tool in report.tools]
-    return Statement(
+    return RunReport(
         run="",
         command="tool lint",
         subject=specs_in_short(specs),
@@ -79,19 +79,19 @@ def state_lint(report: LintReport, specs: Sequence[str], passed: bool, seconds: 
     )
 
 
-def _entries(settings: Settings, view: RunView, home: Home) -> tuple[Entries, dict[Judgement, int]]:
+def _entries(settings: Settings, view: RunView, home: Home) -> tuple[ReportItems, dict[Judgement, int]]:
     run = view.run
     if run.purpose.verb in (*ON_TOOLS, *BENCHMARKS, *INQUIRIES):
         known = [masked(entry) for entry in _few(settings, home)]
         return _of(known), _count(known)
 
-    def read(verdict: Judgement | None) -> Iterator[Entry]:
+    def read(verdict: Judgement | None) -> Iterator[ReportItem]:
         return map(masked, cases(settings, home, verdict))
 
     return read, {verdict: getattr(view.summary, verdict) for verdict in JUDGEMENTS}
 
 
-def _few(settings: Settings, home: Home) -> Iterator[Entry]:
+def _few(settings: Settings, home: Home) -> Iterator[ReportItem]:
     """The entries of runs that have no more of them than fit into memory."""
     run = home.run
     if run.purpose.verb == "dissect":
@@ -104,16 +104,16 @@ def _few(settings: Settings, home: Home) -> Iterator[Entry]:
             yield from _tested(store, home)
 
 
-def _shrunk(settings: Settings, home: Home) -> Iterator[Entry]:
+def _shrunk(settings: Settings, home: Home) -> Iterator[ReportItem]:
     found = view_reduction(settings, home.run.id)
     if found and found.outcome:
         yield entry_of(found.outcome, home, spot_of_agent(home))
     elif found:
         verdict: Judgement = "passed" if found.tried else "inconclusive"
-        yield Entry(found.case.id, found.case.id, found.case.topic, verdict, reason=found.complaint)
+        yield ReportItem(found.case.id, found.case.id, found.case.topic, verdict, reason=found.complaint)
 
 
-def _tested(store: Store, home: Home) -> Iterable[Entry]:
+def _tested(store: Store, home: Home) -> Iterable[ReportItem]:
     run = home.run
     specs = list(run.purpose.tools)
     match run.purpose.verb:
@@ -147,16 +147,16 @@ def _weightiest_first(reports: list[ToolReport]) -> list[ToolReport]:
     return [*broken, *(report for report in reports if not report.findings)]
 
 
-def _of(entries: Sequence[Entry]) -> Entries:
+def _of(entries: Sequence[ReportItem]) -> ReportItems:
     return lambda verdict: [entry for entry in entries if verdict in (None, entry.verdict)]
 
 
-def _count(entries: Sequence[Entry]) -> dict[Judgement, int]:
+def _count(entries: Sequence[ReportItem]) -> dict[Judgement, int]:
     counts = Counter(entry.verdict for entry in entries)
     return {verdict: counts[verdict] for verdict in JUDGEMENTS}
 
 
-def _families(verb: Verb) -> tuple[str, ...]:
+def _families(verb: RunKind) -> tuple[str, ...]:
     """The families of rules that a run of this kind may have broken."""
     if verb in ON_TOOLS:
         return ("tool",)

@@ -3,7 +3,7 @@
 from misstep.api.statements.planning import spot_of_agent
 from misstep.api.statements.spots import Home
 from misstep.core.benchmark import TaskReport
-from misstep.core.statement import Entry, Flaw
+from misstep.core.run_report import Issue, ReportItem
 from misstep.report.findings import written_call
 from misstep.report.text import plain
 
@@ -11,10 +11,10 @@ TEXT = 2_000  # characters
 MOST_CALLS = 20
 
 
-def task_entry(task: TaskReport, home: Home) -> Entry:
+def task_entry(task: TaskReport, home: Home) -> ReportItem:
     failed = task.verdict == "failed"
     why = "\n".join(plain(line, TEXT) for line in task.why)
-    return Entry(
+    return ReportItem(
         id=task.name,
         name=f"{plain(task.name, 100)} ({plain(task.kind, 100)})",
         group=plain(task.domain or task.kind, 100),
@@ -25,9 +25,9 @@ def task_entry(task: TaskReport, home: Home) -> Entry:
     )
 
 
-def _flaw(task: TaskReport, home: Home, why: str) -> Flaw:
+def _flaw(task: TaskReport, home: Home, why: str) -> Issue:
     uses = task.trial.uses if task.trial else ()
-    return Flaw(
+    return Issue(
         id=task.name,
         rule="bench/task",
         title=f"{plain(task.kind, 100)} was not done",

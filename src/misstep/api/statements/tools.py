@@ -9,7 +9,7 @@ from misstep.core.crosstalk import GroupReport
 from misstep.core.finding import Cause, Finding, ToolReport, ranked
 from misstep.core.fixing import FixReport
 from misstep.core.remark import LintedTool, Remark
-from misstep.core.statement import Entry, Flaw, Spot
+from misstep.core.run_report import Issue, ReportItem, SourceLocation
 from misstep.core.trial import Trial
 from misstep.core.verdict import Judgement
 from misstep.report.findings import history, not_tested, written_call
@@ -21,10 +21,10 @@ TEXT = 2_000  # characters
 NAME = 200
 
 
-def fuzzed(report: ToolReport, verdict: Judgement, home: Home, causes: Mapping[str, Cause]) -> Entry:
+def fuzzed(report: ToolReport, verdict: Judgement, home: Home, causes: Mapping[str, Cause]) -> ReportItem:
     """A tool with its defects, the weightiest first; `causes` are those of the whole run by their ids."""
     seen = Counter[str]()
-    flaws = list[Flaw]()
+    flaws = list[Issue]()
     for finding in ranked(report.findings):
         flaws.append(_defect(finding, seen[finding.identity], home, causes[finding.cause]))
         seen[finding.identity] += 1
@@ -33,13 +33,13 @@ def fuzzed(report: ToolReport, verdict: Judgement, home: Home, causes: Mapping[s
     return _entry(report.name, verdict, report.seconds, flaws, reason)
 
 
-def _defect(finding: Finding, number: int, home: Home, cause: Cause) -> Flaw:
+def _defect(finding: Finding, number: int, home: Home, cause: Cause) -> Issue:
     told = {
         "asked for with": plain(finding.request, TEXT),
         "seen": history(finding),
         "cause": f"{cause.id}, at {counted(len(cause.findings), 'place')}",
     }
-    return Flaw(
+    return Issue(
         id=finding.id,
         rule=f"tool/{finding.kind}",
         title=f"{finding.kind} {plain(finding.error, NAME)} {plain(finding.where, NAME)}".strip(),
@@ -53,16 +53,16 @@ def _defect(finding: Finding, number: int, home: Home, cause: Cause) -> Flaw:
     )
 
 
-def linted(tool: LintedTool) -> Entry:
-    spot = Spot(tool.file, tool.line) if tool.file else None
+def linted(tool: LintedTool) -> ReportItem:
+    spot = SourceLocation(tool.file, tool.line) if tool.file else None
     flaws = [_remark(remark, tool.name, spot) for remark in tool.remarks]
     return _entry(tool.name, "failed" if flaws else "passed", 0.0, flaws)
 
 
-def _remark(remark: Remark, tool: str, spot: Spot | None) -> Flaw:
+def _remark(remark: Remark, tool: str, spot: SourceLocation | None) -> Issue:
     told = {"evidence": plain(remark.evidence, TEXT), "what to do": plain(remark.advice, TEXT)}
     identity = "\0".join((tool, remark.rule, remark.where, remark.message))
-    return Flaw(
+    return Issue(
         id=remark.where,
         rule=f"lint/{remark.rule}",
         title=f"{CLASSES[remark.fault]} {plain(remark.where, NAME)}",
@@ -74,21 +74,21 @@ def _remark(remark: Remark, tool: str, spot: Spot | None) -> Flaw:
     )
 
 
-def questioned(report: ConsistencyReport, specs: list[str], home: Home) -> Entry:
+def questioned(report: ConsistencyReport, specs: list[str], home: Home) -> ReportItem:
     spot = home.spot_of_name(specs, report.name)
     flaws = [_faulty(each, report.name, spot, home) for each in report.faulty]
     reason = "; ".join(report.notes) or "no set of requests could be judged"
     return _entry(report.name, report.verdict, report.seconds, flaws, reason)
 
 
-def _faulty(one: PromptSet, tool: str, spot: Spot | None, home: Home) -> Flaw:
+def _faulty(one: PromptSet, tool: str, spot: SourceLocation | None, home: Home) -> Issue:
     sides = (("wrong", one.evidence.wrong), ("right", one.evidence.right)) if one.evidence else ()
     told = {
         f"{which} way of asking": plain(f"{side.request} → {side.inputs} → {side.answer}", TEXT)
         for which, side in sides
         if side is not None
     }
-    return Flaw(
+    return Issue(
         id=one.id,
         rule="tool/consistency",
         title=f"set {one.id}: requests that mean the same are served differently",
@@ -101,15 +101,15 @@ def _faulty(one: PromptSet, tool: str, spot: Spot | None, home: Home) -> Flaw:
     )
 
 
-def crossed(report: GroupReport, specs: list[str], home: Home) -> Entry:
+def crossed(report: GroupReport, specs: list[str], home: Home) -> ReportItem:
     flaws = [_activation(trial, report, specs, home) for trial in report.activating]
     reason = report.why or "; ".join(report.notes) or "no request could be judged"
     return _entry(report.name, report.verdict, report.seconds, flaws, reason)
 
 
-def _activation(trial: Trial, report: GroupReport, specs: list[str], home: Home) -> Flaw:
+def _activation(trial: Trial, report: GroupReport, specs: list[str], home: Home) -> Issue:
     tools = list(dict.fromkeys(plain(use.tool, NAME) for use in trial.uses))
-    return Flaw(
+    return Issue(
         id=report.name,
         rule="tool/crosstalk",
         title=f"{', '.join(tools)} called for what {plain(report.name, NAME)} is for",
@@ -122,8 +122,8 @@ def _activation(trial: Trial, report: GroupReport, specs: list[str], home: Home)
     )
 
 
-def mended(report: FixReport, home: Home) -> Entry:
-    flaw = Flaw(
+def mended(report: FixReport, home: Home) -> ReportItem:
+    flaw = Issue(
         id=report.name,
         rule="tool/fix",
         title="no better description was found",
@@ -131,16 +131,16 @@ def mended(report: FixReport, home: Home) -> Entry:
         identity=report.name,
         subject=plain(report.tool, NAME),
         replay=home.show,
-        spot=Spot(report.file, max(1, report.line)) if report.file else None,
+        spot=SourceLocation(report.file, max(1, report.line)) if report.file else None,
     )
     flaws = [flaw] if report.verdict == "failed" else []
     reason = "; ".join(report.notes) or "nothing could be judged with the tool's own description"
     return _entry(report.name, report.verdict, report.seconds, flaws, reason)
 
 
-def _entry(name: str, verdict: Judgement, seconds: float, flaws: list[Flaw], reason: str = "") -> Entry:
+def _entry(name: str, verdict: Judgement, seconds: float, flaws: list[Issue], reason: str = "") -> ReportItem:
     unclear = verdict in ("inconclusive", "errored")
-    return Entry(
+    return ReportItem(
         id=name,
         name=plain(name, NAME),
         group="tools",

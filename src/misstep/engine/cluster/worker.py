@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 
 from misstep.core.campaign import Execute
 from misstep.core.case import Case
-from misstep.core.gate import Gates
 from misstep.core.outcome import Outcome
-from misstep.engine.cluster.desk import DeskGates
-from misstep.engine.cluster.tabs import Tab
+from misstep.core.rate_limiter import RateLimiters
+from misstep.engine.cluster.rate_limit_actor import ActorRateLimiters
+from misstep.engine.cluster.usage_tally import UsageTally
 from misstep.engine.cluster.wire import Ended, decode, encode, failure_of
 
-MakeWorker: TypeAlias = Callable[[Gates], AbstractAsyncContextManager[Execute]]
+MakeWorker: TypeAlias = Callable[[RateLimiters], AbstractAsyncContextManager[Execute]]
 
 NEEDS = "every node needs misstep, the files and packages of the agent, and its keys in the environment"
 
@@ -25,8 +25,8 @@ class Worker:
 
     def __init__(self, make: bytes, desk: Any, name: str, home: str) -> None:
         self._make = make
-        self._gates = DeskGates(desk, name)
-        self._tabs = dict[int, Tab]()
+        self._gates = ActorRateLimiters(desk, name)
+        self._tabs = dict[int, UsageTally]()
         self._work = dict[int, asyncio.Future[Outcome]]()
         self._stopped = set[int]()
         with suppress(OSError):  # files are named as the driver sees them, where there is such a folder
@@ -52,7 +52,7 @@ class Worker:
 
     async def execute(self, ticket: int, case: bytes) -> bytes:
         """How a case `Ended`."""
-        tab = self._tabs[ticket] = Tab()
+        tab = self._tabs[ticket] = UsageTally()
         work = asyncio.ensure_future(self._execute(decode(case, Case), tab))
         self._work[ticket] = work
         if ticket in self._stopped:

@@ -22,7 +22,7 @@ from misstep.core.constraint import (
 )
 from misstep.errors import UsageError
 from misstep.planning.language.figures import clock
-from misstep.planning.world.cast import START_TIME
+from misstep.planning.world.tool_table import START_TIME
 from misstep.schemas.schema import fits
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what can be offered to a model as the name of a tool or parameter

@@ -9,7 +9,7 @@ from misstep.core.verdict import ErrorKind, Verdict
 from misstep.planning.judging.breaches import View
 from misstep.planning.judging.plain import judge_plain, retrace
 from misstep.planning.world.history import History
-from misstep.planning.world.stage import Stage
+from misstep.planning.world.simulator import Simulator
 
 Parallel = Literal["ordered", "forbid"]
 
@@ -27,7 +27,7 @@ def judge(case: Case, transcript: Transcript, parallel: Parallel = "ordered") ->
 
 def replay(case: Case, calls: Sequence[Call], parallel: Parallel = "ordered") -> History:
     """What came of the calls in the last attempt; special tools may share a turn with anything."""
-    stage = Stage(case)
+    stage = Simulator(case)
     turn: int | None = None
     for call in calls:
         if call.ran >= 0:

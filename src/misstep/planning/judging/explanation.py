@@ -13,8 +13,8 @@ from misstep.planning.judging.reasons import Reasons
 from misstep.planning.language.figures import how_often
 from misstep.planning.plans import nearest
 from misstep.planning.plans.order import nearest_order, order_of
-from misstep.planning.world.cast import START_OVER, Cast
 from misstep.planning.world.history import ActSlip, History
+from misstep.planning.world.tool_table import START_OVER, ToolTable
 
 
 def check(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
@@ -105,17 +105,17 @@ def _act(case: Case, slip: ActSlip, call: Call) -> str:
 
 
 def _misfit(case: Case, call: Call) -> str:
-    part = Cast(case).parts.get(call.tool)
+    part = ToolTable(case).parts.get(call.tool)
     if call.tool == START_OVER if part is None else part.takes_nothing:
         return "it does not take"
-    return storable(f"do not fit: {Cast(case).unfit(call.tool, call.arguments)}")
+    return storable(f"do not fit: {ToolTable(case).unfit(call.tool, call.arguments)}")
 
 
 def _allowed(case: Case, tool: str) -> str:
     """How often the tool may be called."""
     if plain_order(case) is not None:
         return "each tool is to be called exactly once"
-    if Cast(case).parts[tool].replaces:
+    if ToolTable(case).parts[tool].replaces:
         return "it had been called often enough"
     repeat = _repeat(case, tool)
     return f"it may be called no more than {how_often(repeat.times if repeat else 1)}"
@@ -123,7 +123,7 @@ def _allowed(case: Case, tool: str) -> str:
 
 def _repeat(case: Case, tool: str) -> Repeat | None:
     """What is said about how often the tool is to be called."""
-    action = Cast(case).parts[tool].action.id
+    action = ToolTable(case).parts[tool].action.id
     return next((c for c in case.constraints if isinstance(c, Repeat) and c.action == action), None)
 
 

@@ -25,7 +25,7 @@ from misstep.planning.language.figures import clock, euros, how_often, listed
 from misstep.planning.plans.survey import least_cost
 from misstep.planning.world.findings import reported
 from misstep.planning.world.history import Deed, ParameterSlip
-from misstep.planning.world.stage import minutes_of
+from misstep.planning.world.simulator import minutes_of
 
 LONGEST_SHOWN = 80  # characters of what an agent has said
 

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from misstep.core.answer_schema import AnswerSchema, FormatError, form_of
 from misstep.core.case import MOST_ACTIONS
 from misstep.core.constraint import Adjacent, Before, Choice, Limit, Place, Repeat
-from misstep.core.forms import Complaint, Form, form_of
 from misstep.planning.admission.constraints import MOST_TIMES
 from misstep.planning.repair.reading import Need, Reading, Rule
 
@@ -115,7 +115,7 @@ class _Tools(_Strict, frozen=True):
     beyond: Beyond = ()
 
 
-def reading_form(manner: Manner) -> Form[Reading]:
+def reading_form(manner: Manner) -> AnswerSchema[Reading]:
     """Readings that are not yet held against the request."""
     if manner == "relations":
         return form_of(_Relations).then(_from_relations)
@@ -143,12 +143,12 @@ def _rule(relation: _Any) -> Rule:
             return Rule(Limit(tool, most), quote)
 
 
-def _from_tools(filled: _Tools) -> Reading | Complaint:
+def _from_tools(filled: _Tools) -> Reading | FormatError:
     needs = [Need(each.tool, each.quote) for each in filled.tools]
     rules = [rule for each in filled.tools for rule in _rules_of(each)]
     rules += [Rule(Choice(each.tools), each.quote) for each in filled.choices]
     if len(rules) > MOST_RULES:
-        return Complaint(f"There are {len(rules)} constraints, at most {MOST_RULES} are read.")
+        return FormatError(f"There are {len(rules)} constraints, at most {MOST_RULES} are read.")
     return Reading(tuple(needs), tuple(rules), filled.beyond)
 
 

@@ -7,8 +7,8 @@ from math import prod
 
 import msgspec
 
+from misstep.core.answer_schema import AnswerSchema, FormatError
 from misstep.core.constraint import Choice, Constraint, Repeat
-from misstep.core.forms import Complaint, Form
 from misstep.errors import UsageError
 from misstep.planning.admission.constraints import actions_of, check_constraints
 from misstep.planning.admission.size import MOST_WAYS
@@ -24,15 +24,15 @@ SHOWN_TEXT = 200  # characters of it
 _MARKS = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "\u2011": "-"})
 
 
-def checked_form(manner: Manner, tools: Sequence[str], request: str) -> Form[Reading]:
+def checked_form(manner: Manner, tools: Sequence[str], request: str) -> AnswerSchema[Reading]:
     """Readings that are held against the request; the complaint is the first thing that is wrong with one."""
 
-    def check(reading: Reading) -> Reading | Complaint:
+    def check(reading: Reading) -> Reading | FormatError:
         for complaint in _complaints(reading, tools, request):
-            return Complaint(complaint)
+            return FormatError(complaint)
         reading = _tidied(reading)
         complaint = why_senseless(reading.tools, reading.constraints)
-        return Complaint(complaint) if complaint else reading
+        return FormatError(complaint) if complaint else reading
 
     return reading_form(manner).then(check)
 

@@ -8,7 +8,7 @@ from misstep.planning.language.figures import clock
 from misstep.planning.language.hearing import read_result
 from misstep.planning.plans.strategy import Move, News
 from misstep.planning.simulated.understanding import Understanding, announced_by
-from misstep.planning.world.cast import ASK_PRICE, START_OVER, START_TIME, TASK
+from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK
 
 MOST_CALLS = 500  # nothing that misstep asks for takes as many
 

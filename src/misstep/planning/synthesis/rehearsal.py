@@ -9,8 +9,8 @@ from misstep.core.transcript import Call, Transcript
 from misstep.planning.judging.check import judge
 from misstep.planning.language.figures import clock
 from misstep.planning.plans.strategy import Brief, Move, News, Strategist
-from misstep.planning.world.cast import ASK_PRICE, START_OVER, START_TIME, TASK
-from misstep.planning.world.stage import Scene, Stage
+from misstep.planning.world.simulator import Simulator, StepResult
+from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK
 
 MOST_CALLS = 300
 MANY_ATTEMPTS = 3
@@ -60,7 +60,7 @@ def _play(case: Case) -> list[Planned]:
     known = tuple([constraint for constraint in case.constraints if constraint not in announced])
     attempts = case.world.attempts - (case.world.attempts >= MANY_ATTEMPTS)
     brief = Brief(tuple([action.id for action in case.actions]), known, case.world.day, attempts)
-    strategist, stage = Strategist(brief), Stage(case)
+    strategist, stage = Strategist(brief), Simulator(case)
     calls = list[Planned]()
     while len(calls) < MOST_CALLS and (move := strategist.next()):
         call = call_for(move, case.world, {})
@@ -81,7 +81,7 @@ def call_for(move: Move, world: World, tools: Mapping[str, str]) -> Planned:
             return Planned(tools.get(move.action, move.action), time | move.values)
 
 
-def news_from(scene: Scene, announced: Sequence[Before]) -> News:
+def news_from(scene: StepResult, announced: Sequence[Before]) -> News:
     """What is heard in a scene, with those of the constraints that it announces."""
     heard = [c for c in announced if scene.deed and scene.announcement and c.announced == scene.deed.action]
     return News(scene.kind, scene.minutes, scene.values, scene.finding, scene.cost or 0, tuple(heard))

@@ -27,7 +27,7 @@ from misstep.planning.synthesis.paragraphs import (
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.synthesis.posets import MOST_ELEMENTS, Closure, relabelled, unlabelled_orders
 from misstep.planning.synthesis.problems import draft_problem, least_actions
-from misstep.planning.world.cast import ASK_PRICE, START_OVER
+from misstep.planning.world.tool_table import ASK_PRICE, START_OVER
 from misstep.schemas.examples import make_up
 
 MOST_MIXED = 10  # with more than order to heed: every order has to be looked at

@@ -18,8 +18,8 @@ from misstep.planning.judging.check import judge
 from misstep.planning.plans.order import first_available, order_of
 from misstep.planning.plans.search import TooManyPlans
 from misstep.planning.synthesis.rehearsal import name_tools, rehearse
-from misstep.planning.world.cast import Cast
 from misstep.planning.world.mock import MockWorld
+from misstep.planning.world.tool_table import ToolTable
 
 _NOTHING_HIDDEN = World()
 
@@ -84,7 +84,7 @@ def _canonical(case: Case) -> Sequence[Planned] | None:
 def _rehearsed(case: Case) -> Sequence[Planned] | None:
     """What a strategist does that sees the tools as they are listed."""
     free = [constraint for constraint in case.constraints if not isinstance(constraint, Given)]
-    listed = [part.action.id for part in Cast(case).listed() if part.is_needed]
+    listed = [part.action.id for part in ToolTable(case).listed() if part.is_needed]
     with suppress(TooManyPlans):
         calls = rehearse(listed, free, case.world)
         return name_tools(calls, case.constraints, case.actions) if calls else None

@@ -9,7 +9,7 @@ from misstep.core.case import Action, Case, World
 from misstep.core.constraint import Before, Constraint, Given
 from misstep.core.dice import derive_seed
 from misstep.errors import UsageError
-from misstep.planning.admission.wall import admit
+from misstep.planning.admission.validation import validate_case
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.remarks import Giving, Passing
 from misstep.planning.language.requests import load_requests, write_request, write_rules
@@ -72,7 +72,7 @@ def take_apart(case: Case) -> Anatomy:
     A `UsageError` where the case is not in misstep's own words, or says other than its constraints.
     """
     try:
-        anatomy = _dissect(admit(case))
+        anatomy = _dissect(validate_case(case))
         whole = assemble(anatomy.announcing(anatomy.announcements))
     except UsageError as error:
         raise _refusal(case, error.message, *error.hints) from error

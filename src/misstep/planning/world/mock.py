@@ -10,10 +10,10 @@ from misstep.core.constraint import Condition
 from misstep.planning.language.figures import clock, euros, in_hours, literal
 from misstep.planning.language.requests import describe_parameter, describe_with, load_requests
 from misstep.planning.language.results import say
-from misstep.planning.world.cast import ASK_PRICE, START_OVER, START_TIME, TASK, Part
 from misstep.planning.world.findings import reported
 from misstep.planning.world.history import ActSlip, Deed, ParameterSlip
-from misstep.planning.world.stage import Scene, Stage
+from misstep.planning.world.simulator import Simulator, StepResult
+from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, Part
 
 
 class MockWorld:
@@ -21,7 +21,7 @@ class MockWorld:
 
     def __init__(self, case: Case) -> None:
         self._case = case
-        self._stage = Stage(case)
+        self._stage = Simulator(case)
 
     def renewed(self) -> "MockWorld":
         """The same world as it was at the beginning."""
@@ -58,7 +58,7 @@ class MockWorld:
                     return self._refusal(scene.slip, arguments)
                 return _no_call(name, arguments, scene, part)
 
-    def _facts(self, scene: Scene, deed: Deed) -> Iterator[str]:
+    def _facts(self, scene: StepResult, deed: Deed) -> Iterator[str]:
         """What the result tells beside success."""
         if self._case.world.day:
             yield say("duration", duration=in_hours(scene.minutes))
@@ -86,7 +86,7 @@ class MockWorld:
                 return say("error_value", parameter=slip.parameter)
 
 
-def _no_call(name: str, arguments: Any, scene: Scene, part: Part | None) -> str:
+def _no_call(name: str, arguments: Any, scene: StepResult, part: Part | None) -> str:
     """What is said to a call that should not have been made."""
     assert isinstance(scene.slip, ActSlip)
     if scene.slip.fault == "attempts":

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from misstep.core.purpose import ON_TOOLS
+from misstep.core.run_spec import ON_TOOLS
 from misstep.core.spending import AGENT
 from misstep.core.summary import Summary
 from misstep.report.naming import method_in_words

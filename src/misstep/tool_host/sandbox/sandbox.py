@@ -12,8 +12,8 @@ from misstep.tool_host.protocol import MEGABYTE
 from misstep.tool_host.sandbox.bubblewrap import Word, find_bubblewrap, walls
 from misstep.tool_host.sandbox.cgroup import Scope, cgroup_for
 from misstep.tool_host.sandbox.environment import environment_for
-from misstep.tool_host.sandbox.ground import Ground, sweep
 from misstep.tool_host.sandbox.places import is_remote, places_for
+from misstep.tool_host.sandbox.scratch_dir import ScratchDir, sweep
 
 ROOT = "/tmp"
 SHARED_MEMORY = "/dev/shm"
@@ -37,7 +37,7 @@ class Sandbox(msgspec.Struct, frozen=True):
     folder: str
     roots: tuple[str, ...]
     command: tuple[Word, ...] = ()
-    ground: Ground | None = None
+    ground: ScratchDir | None = None
 
     def prepare(self) -> None:
         """Make what there is of it on the disk, with nothing in it, and clear away what others left there."""
@@ -94,7 +94,7 @@ def _bubblewrap(spec: str, conditions: Conditions, flags: tuple[Word, ...]) -> S
 
 
 def _plain(spec: str, conditions: Conditions) -> Sandbox:
-    ground = Ground()
+    ground = ScratchDir()
     root = ground.path
     return Sandbox(
         words=f"no sandbox: a process of its own, {_memory(conditions)}",

@@ -4,7 +4,7 @@ import os
 import time
 
 from misstep.adapters.processes import held_up
-from misstep.tool_host.serving.census import Census
+from misstep.tool_host.serving.process_tree import ProcessTree
 
 MUCH = 0.3  # of the time that the system let them have; the last delay of a thread is not known yet
 
@@ -16,7 +16,7 @@ class Gauge:
     not counted as if it had waited.
     """
 
-    def __init__(self, census: Census) -> None:
+    def __init__(self, census: ProcessTree) -> None:
         self._census = census
         self._began = time.monotonic()
         self._seconds, self._delays = self._look()

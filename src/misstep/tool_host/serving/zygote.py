@@ -8,14 +8,14 @@ import socket
 import sys
 import warnings
 
-from misstep.adapters.family import end_with_parent, open_to_family
+from misstep.adapters.process_tree import end_with_parent, open_to_family
 from misstep.tool_host.channel import Channel, Lost
 from misstep.tool_host.protocol import Load, Measure, Start, Stopped, to_zygote
-from misstep.tool_host.serving.census import Census
 from misstep.tool_host.serving.gauge import Gauge
 from misstep.tool_host.serving.limits import limit
+from misstep.tool_host.serving.process_tree import ProcessTree
 from misstep.tool_host.serving.scratch import Scratch
-from misstep.tool_host.serving.shop import Shop, open_shop
+from misstep.tool_host.serving.tool_server import ToolServer, make_tool_server
 from misstep.tool_host.serving.traces import Traces
 
 UNIT = 1024 if sys.platform == "linux" else 1  # bytes in which peaks of memory are told
@@ -25,7 +25,7 @@ PAUSE = 20  # milliseconds between two looks at a copy, where the system does no
 class Zygote:
     """Serves one line of orders; `loading` is a pipe that is closed when the tools are there."""
 
-    def __init__(self, line: Channel, census: Census, loading: int) -> None:
+    def __init__(self, line: Channel, census: ProcessTree, loading: int) -> None:
         self._line = line
         self._census = census
         self._loading = loading
@@ -38,7 +38,7 @@ class Zygote:
         order = self._line.receive(to_zygote)
         assert isinstance(order, Load)
         try:
-            message, shop = open_shop(order)
+            message, shop = make_tool_server(order)
             self._line.send(message)
             if shop is not None:
                 os.close(self._loading)
@@ -46,7 +46,7 @@ class Zygote:
         except Lost:
             return
 
-    def _attend(self, order: Load, shop: Shop) -> None:
+    def _attend(self, order: Load, shop: ToolServer) -> None:
         scratch = Scratch(order.roots)
         traces = Traces()
         while True:
@@ -60,7 +60,7 @@ class Zygote:
             computed = usage.ru_utime + usage.ru_stime if status == -signal.SIGXCPU else self._computed
             self._line.send(Stopped(status, frames, usage.ru_maxrss * UNIT, restored, computed))
 
-    def _copy(self, order: Load, shop: Shop, traces: Traces) -> int:
+    def _copy(self, order: Load, shop: ToolServer, traces: Traces) -> int:
         """A copy of this process, which takes over the line that came last."""
         end = self._line.files.pop()
         with warnings.catch_warnings():

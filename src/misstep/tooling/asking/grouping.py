@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
+from misstep.core.answer_schema import AnswerSchema, FormatError, form_of
 from misstep.core.crosstalk import Group, offered_beside
-from misstep.core.forms import Complaint, Form, form_of
 from misstep.core.template import fenced
 from misstep.core.tool import Described
 from misstep.core.words import cut, quoted, tidy
@@ -28,15 +28,15 @@ async def propose_groups(tools: Sequence[Described], models: Models) -> tuple[Gr
     return await models.ask("generator", "groups", groups_form([tool.name for tool in tools]), tools=told)
 
 
-def groups_form(known: Collection[str]) -> Form[tuple[Group, ...]]:
+def groups_form(known: Collection[str]) -> AnswerSchema[tuple[Group, ...]]:
     """Groups that all known tools are in, and no others."""
 
-    def make(form: _Groups) -> tuple[Group, ...] | Complaint:
+    def make(form: _Groups) -> tuple[Group, ...] | FormatError:
         groups = tuple(Group(tidy(each.name), tuple(dict.fromkeys(each.tools))) for each in form.groups)
         wrong = wrong_with_groups(groups, known)
         named = {tool for group in groups for tool in group.tools}
         wrong += [f"{quoted(tool)} is in no group" for tool in known if tool not in named]
-        return Complaint(". ".join(wrong) + ".") if wrong else groups
+        return FormatError(". ".join(wrong) + ".") if wrong else groups
 
     return form_of(_Groups).then(make)
 

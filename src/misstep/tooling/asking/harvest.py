@@ -6,8 +6,8 @@ from typing import cast
 
 from msgspec import structs
 
-from misstep.core.finding import BY_REQUEST, Finding, FindingKind, Journey, Richness, ToolReport
-from misstep.core.passage import Passage
+from misstep.core.finding import BY_REQUEST, AgentReach, Finding, FindingKind, Richness, ToolReport
+from misstep.core.reach_attempt import ReachAttempt
 from misstep.core.tool import Invocation
 from misstep.core.trial import Trial, Use
 from misstep.tooling.asking.confirming import shows_defect
@@ -16,7 +16,7 @@ from misstep.tooling.judging.signatures import finding_id
 from misstep.tooling.triage.richness import chao1
 
 
-def harvest(report: ToolReport, journey: Journey, spec: str, titles: Mapping[str, str]) -> list[Finding]:
+def harvest(report: ToolReport, journey: AgentReach, spec: str, titles: Mapping[str, str]) -> list[Finding]:
     """The fuzzer's findings, those with a request to which one led, then those that only requests have shown.
 
     The last of these are refusals that nobody would have expected.
@@ -82,7 +82,7 @@ def _finding(
     )
 
 
-def _refusals(passages: Sequence[Passage], candidates: Mapping[str, Finding]) -> Iterator[Finding]:
+def _refusals(passages: Sequence[ReachAttempt], candidates: Mapping[str, Finding]) -> Iterator[Finding]:
     """Those that a judge was surprised by, with the calls that the agent made."""
     for passage in passages:
         candidate = candidates.get(passage.finding)

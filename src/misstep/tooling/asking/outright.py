@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 
 from misstep.core.model import Unusable
-from misstep.core.passage import Fate, Passage
+from misstep.core.reach_attempt import ReachAttempt, ReachOutcome
 from misstep.core.tool import Described
 from misstep.core.trial import Trial
 from misstep.tooling.asking.confirming import confirmed, shows_defect
@@ -22,7 +22,7 @@ async def ask_for_crashes(
     count: int,
     before: Sequence[str],
     ideas: list[str],
-) -> AsyncGenerator[Passage]:
+) -> AsyncGenerator[ReachAttempt]:
     """Up to so many requests, each run by the agent, those included that were run `before`.
 
     None is made twice. Where no more can be had, the last passage says why. `ideas` are those that the model
@@ -47,14 +47,14 @@ async def ask_for_crashes(
             yield passage_of(await confirmed(await trials.run(request, [tool.name]), trials))
 
 
-def passage_of(trial: Trial) -> Passage:
+def passage_of(trial: Trial) -> ReachAttempt:
     """What came of a request that began with nothing known about the tool."""
     if any(shows_defect(use) for use in trial.uses):
-        return Passage("", "reached", matter="request", requests=(trial.request,), trials=(trial,))
+        return ReachAttempt("", "reached", matter="request", requests=(trial.request,), trials=(trial,))
     why = trouble_with(trial)
-    fate: Fate = "inconclusive" if why else "unmet"
-    return Passage("", fate, why, matter="request", requests=(trial.request,), trials=(trial,))
+    fate: ReachOutcome = "inconclusive" if why else "unmet"
+    return ReachAttempt("", fate, why, matter="request", requests=(trial.request,), trials=(trial,))
 
 
-def _nothing(why: str) -> Passage:
-    return Passage("", "inconclusive", why, matter="request")
+def _nothing(why: str) -> ReachAttempt:
+    return ReachAttempt("", "inconclusive", why, matter="request")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
-from misstep.core.forms import Form
+from misstep.core.answer_schema import AnswerSchema
 from misstep.core.ruling import Judged
 from misstep.core.tool import Described, Invocation
 from misstep.core.trial import Trial
@@ -17,7 +17,7 @@ T = TypeVar("T")
 class Models(Protocol):
     """Language models by the role they play."""
 
-    async def ask(self, role: Role, stage: Stage, form: Form[T], **places: str) -> T:
+    async def ask(self, role: Role, stage: Stage, form: AnswerSchema[T], **places: str) -> T:
         """What the form makes of the answer to the question of a stage, its places filled.
 
         Raises `Unusable` if the model gives no answer of which anything can be made.

@@ -8,10 +8,10 @@ from typing import Annotated, Any, TypeAlias
 import msgspec
 from msgspec import Meta, structs
 
+from misstep.core.answer_schema import AnswerSchema, form_of
 from misstep.core.finding import RUNTIME_ERRORS, Finding
-from misstep.core.forms import Form, form_of
 from misstep.core.model import Unusable
-from misstep.core.passage import Matter, Passage
+from misstep.core.reach_attempt import Matter, ReachAttempt
 from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
 from misstep.core.trial import Trial
@@ -55,13 +55,15 @@ class Passing:
         self._count = count
         self._is_trusting = is_trusting
 
-    async def lead(self, finding: Finding) -> Passage:
+    async def lead(self, finding: Finding) -> ReachAttempt:
         """How far a defect gets: past the documentation, into a natural request, there through the agent.
 
         A refusal gets there only if a judge would not have expected it.
         """
         matter: Matter = "refusal" if finding.kind == "refusal" else "defect"
-        passage, calls = await self._rehearsed(finding, Passage(finding.id, "inconclusive", matter=matter))
+        passage, calls = await self._rehearsed(
+            finding, ReachAttempt(finding.id, "inconclusive", matter=matter)
+        )
         if not calls:
             return passage
         try:
@@ -70,7 +72,7 @@ class Passing:
             return structs.replace(passage, why=f"no requests were made: {told(error)}")
         return await self._tried(finding, calls, structs.replace(passage, requests=requests))
 
-    async def _rehearsed(self, finding: Finding, passage: Passage) -> tuple[Passage, Calls]:
+    async def _rehearsed(self, finding: Finding, passage: ReachAttempt) -> tuple[ReachAttempt, Calls]:
         """The calls that the agent makes when it is told to; none if there are no such ones."""
         declined, unclear = list[Trial](), list[tuple[Trial, str]]()
         async with aclosing(self._forms(finding)) as forms:
@@ -128,7 +130,7 @@ class Passing:
             return ()
         return proposed[:NATURAL]
 
-    def _arguments_form(self, finding: Finding) -> Form[tuple[str, ...]]:
+    def _arguments_form(self, finding: Finding) -> AnswerSchema[tuple[str, ...]]:
         """Some arguments for the last call, each a JSON text."""
         last = [each for each in self._trials.tools if each.name == finding.calls[-1].tool]
         parameters = last[0].tool.parameters if last else {}
@@ -155,7 +157,7 @@ class Passing:
         form, about = requests_form(self._count), self._about(finding, calls)
         return await self._models.ask("generator", "request", form, **about, count=str(self._count))
 
-    async def _tried(self, finding: Finding, calls: Calls, passage: Passage) -> Passage:
+    async def _tried(self, finding: Finding, calls: Calls, passage: ReachAttempt) -> ReachAttempt:
         """Whether natural requests lead there; the first that does is enough. Other errors are not it."""
         looked_for = Judged(finding.ruling, signature=finding.signature)
         for request in passage.requests:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from misstep.core.forms import Complaint, Form, form_of, texts
+from misstep.core.answer_schema import AnswerSchema, FormatError, form_of, texts
 from misstep.core.tool import Described
 from misstep.core.words import tidy
 from misstep.tooling.asking.documentation import documentation_of, listed
@@ -31,15 +31,15 @@ class _Requests(msgspec.Struct, frozen=True):
     requests: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
-def requests_form(count: int, used: Collection[str] = ()) -> Form[tuple[str, ...]]:
+def requests_form(count: int, used: Collection[str] = ()) -> AnswerSchema[tuple[str, ...]]:
     """Up to so many requests, each once, and none that has been used."""
 
-    def make(form: _Requests) -> tuple[str, ...] | Complaint:
+    def make(form: _Requests) -> tuple[str, ...] | FormatError:
         good = [each for each in map(tidy, form.requests) if 0 < len(each) <= MOST_REQUEST]
         requests = tuple(dict.fromkeys(good))
         fresh = tuple(each for each in requests if each not in used)[:count]
         nothing = f"The messages are empty, or longer than {MOST_REQUEST:,} characters."
-        return fresh or Complaint("All of these were used before." if requests else nothing)
+        return fresh or FormatError("All of these were used before." if requests else nothing)
 
     return form_of(_Requests, requests=texts(1, count)).then(make)
 

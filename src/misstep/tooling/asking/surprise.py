@@ -3,9 +3,9 @@
 import msgspec
 from msgspec import structs
 
-from misstep.core.forms import form_of
+from misstep.core.answer_schema import form_of
 from misstep.core.model import Unusable
-from misstep.core.passage import Passage
+from misstep.core.reach_attempt import ReachAttempt
 from misstep.core.ruling import REFUSALS
 from misstep.core.template import fenced
 from misstep.core.trial import Trial
@@ -26,8 +26,8 @@ class _Second(msgspec.Struct, frozen=True):
 
 
 async def judge_refusal(
-    passage: Passage, trial: Trial, place: int, models: Models, trials: Trials
-) -> Passage:
+    passage: ReachAttempt, trial: Trial, place: int, models: Models, trials: Trials
+) -> ReachAttempt:
     """The passage with what a judge says about the refusal of a call, the one at this place of a trial.
 
     It has to come again from a fresh start, and a judge that is surprised is asked the other way round.

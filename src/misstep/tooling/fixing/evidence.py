@@ -8,7 +8,7 @@ import msgspec
 from misstep.core.consistency import ConsistencyReport, PromptSet
 from misstep.core.finding import RUNTIME_ERRORS, Finding, ToolReport
 from misstep.core.fixing import Matter
-from misstep.core.passage import Passage
+from misstep.core.reach_attempt import ReachAttempt
 from misstep.core.ruling import REFUSALS
 from misstep.core.trial import Trial, Use
 from misstep.core.words import cut
@@ -72,7 +72,7 @@ def is_bad(trial: Trial, tool: str) -> Use | None:
 
 def _passages(
     reports: Sequence[ToolReport], name: str, tool: str
-) -> Iterator[tuple[Passage, Finding | None]]:
+) -> Iterator[tuple[ReachAttempt, Finding | None]]:
     for report in reports:
         findings = {each.id: each for each in report.findings}
         for passage in report.journey.passages if report.journey else ():
@@ -81,7 +81,7 @@ def _passages(
                 yield passage, finding
 
 
-def _asked(passage: Passage, finding: Finding | None, tool: str) -> Iterator[Asked]:
+def _asked(passage: ReachAttempt, finding: Finding | None, tool: str) -> Iterator[Asked]:
     calls = finding.calls if finding else ()
     tools = tuple(dict.fromkeys((*[call.tool for call in calls], tool)))
     trials = {trial.request: trial for trial in passage.trials}

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from misstep.core.answer_schema import AnswerSchema, FormatError, form_of
 from misstep.core.descriptions import Wording, wording_of
 from misstep.core.docstring import parse_docstring
 from misstep.core.fixing import MOST_WORDS
-from misstep.core.forms import Complaint, Form, form_of
 from misstep.core.tool import Described
 from misstep.core.transcript import storable
 from misstep.core.words import quoted
@@ -51,26 +51,26 @@ class Proposal(msgspec.Struct, frozen=True):
     why: str = ""
 
 
-def rewritten_form(tool: Described, used: Sequence[Wording]) -> Form[Proposal]:
+def rewritten_form(tool: Described, used: Sequence[Wording]) -> AnswerSchema[Proposal]:
     """Words for a tool that are neither its own nor among those used before."""
     return form_of(_Rewritten, parameters=_texts_for(tool)).then(
         lambda form: _proposal(form.description, form.parameters, tool, used)
     )
 
 
-def observed_form(tool: Described) -> Form[Proposal]:
+def observed_form(tool: Described) -> AnswerSchema[Proposal]:
     """Words for a tool, which may as well be its own."""
     return form_of(_Rewritten, parameters=_texts_for(tool)).then(
         lambda form: _proposal(form.description, form.parameters, tool)
     )
 
 
-def argued_form(tool: Described, used: Sequence[Wording]) -> Form[Proposal]:
+def argued_form(tool: Described, used: Sequence[Wording]) -> AnswerSchema[Proposal]:
     """The same behind what misleads, and an argument."""
 
-    def make(form: _Argued) -> Proposal | Complaint:
+    def make(form: _Argued) -> Proposal | FormatError:
         found = _proposal(form.description, form.parameters, tool, used)
-        if isinstance(found, Complaint):
+        if isinstance(found, FormatError):
             return found
         why = "; ".join(filter(None, (*map(clean, form.misleads), clean(form.argument))))
         return Proposal(found.wording, why)
@@ -78,14 +78,14 @@ def argued_form(tool: Described, used: Sequence[Wording]) -> Form[Proposal]:
     return form_of(_Argued, parameters=_texts_for(tool)).then(make)
 
 
-def planned_form(tool: Described) -> Form[str]:
+def planned_form(tool: Described) -> AnswerSchema[str]:
     """The arguments of a call to be made, as a JSON text."""
     parameters = tool.tool.parameters
 
-    def make(form: _Planned) -> str | Complaint:
+    def make(form: _Planned) -> str | FormatError:
         text = json.dumps(given_arguments(form.arguments, parameters))
         if len(text) > MOST_ARGUMENTS:
-            return Complaint(
+            return FormatError(
                 f"The arguments have {len(text):,} characters; at most {MOST_ARGUMENTS:,} are allowed."
             )
         return text
@@ -115,7 +115,7 @@ def _proposal(
     parameters: dict[str, str | None],
     tool: Described,
     used: Sequence[Wording] | None = None,
-) -> Proposal | Complaint:
+) -> Proposal | FormatError:
     own = wording_of(tool.tool).parameters
     given = {name: text for name, text in parameters.items() if text is not None}
     texts = {name: " ".join(clean(text).split()) for name, text in given.items()}
@@ -125,7 +125,7 @@ def _proposal(
     wrong = _wrong_with(wording, tool)
     if used is not None:
         wrong += _repeated(wording, tool, used)
-    return Complaint(" ".join(wrong)) if wrong else Proposal(wording)
+    return FormatError(" ".join(wrong)) if wrong else Proposal(wording)
 
 
 def _wrong_with(wording: Wording, tool: Described) -> list[str]:

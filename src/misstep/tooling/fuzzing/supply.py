@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from misstep.core.dice import Dice
 from misstep.core.tool import Described, Observation, Path
-from misstep.tooling.gates import opened, openings
+from misstep.tooling.branch_solver import opened, openings
 from misstep.tooling.inputs.drawn import Drawn
 from misstep.tooling.inputs.pool import Pool
 

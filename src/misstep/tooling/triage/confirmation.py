@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from misstep.core.tool import Invocation
-from misstep.tooling.triage.book import Entry
+from misstep.tooling.triage.defect_index import Defect
 from misstep.tooling.triage.replay import Judge, Replayer, never
 from misstep.tooling.workbench import Workbench
 
@@ -30,7 +30,7 @@ class Confirmed(msgspec.Struct, frozen=True):
 
 
 def confirm(
-    entry: Entry, bench: Workbench, judge: Judge, most: int = MOST_CALLS, over: Callable[[], bool] = never
+    entry: Defect, bench: Workbench, judge: Judge, most: int = MOST_CALLS, over: Callable[[], bool] = never
 ) -> Confirmed:
     """Replay a defect: the call alone, then with more and more of the calls that came before it."""
     replayer = Replayer(bench, judge, most, over)
@@ -43,20 +43,20 @@ def confirm(
     return _again(entry.calls, entry, replayer, _replays(entry, bench), already=0)
 
 
-def _replays(entry: Entry, bench: Workbench) -> int:
+def _replays(entry: Defect, bench: Workbench) -> int:
     """How often it is worth seeing again; a hang takes all the time that a call may."""
     if _is_endless(entry):
         return 1
     return REPLAYS if bench.starts_quickly else DEAR_REPLAYS
 
 
-def _is_endless(entry: Entry) -> bool:
+def _is_endless(entry: Defect) -> bool:
     """Whether a call was given up on, computing or waiting."""
     return entry.kind == "hang" or entry.judged.error == "CPU"
 
 
 def _again(
-    calls: Sequence[Invocation], entry: Entry, replayer: Replayer, replays: int, already: int = 1
+    calls: Sequence[Invocation], entry: Defect, replayer: Replayer, replays: int, already: int = 1
 ) -> Confirmed:
     """How often calls show it that have shown it `already` times out of once."""
     replayed, reproduced = 1, already
@@ -68,7 +68,7 @@ def _again(
     return Confirmed(tuple(calls), replayed, reproduced, replayer.spent)
 
 
-def _longer_and_longer(entry: Entry) -> Iterator[tuple[Invocation, ...]]:
+def _longer_and_longer(entry: Defect) -> Iterator[tuple[Invocation, ...]]:
     """The call alone, its attempt, what showed it first, then more and more of what came before them."""
     yield entry.calls[-1:]
     if len(entry.calls) > 1:

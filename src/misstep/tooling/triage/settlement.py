@@ -7,8 +7,8 @@ import msgspec
 
 from misstep.core.ruling import Judged
 from misstep.core.tool import Invocation
-from misstep.tooling.triage.book import Entry
 from misstep.tooling.triage.confirmation import confirm
+from misstep.tooling.triage.defect_index import Defect
 from misstep.tooling.triage.replay import Judge, Replayer
 from misstep.tooling.triage.shrinking import Shrunk, shrink
 from misstep.tooling.workbench import Workbench
@@ -31,7 +31,7 @@ class Settled(msgspec.Struct, frozen=True):
 
 
 def settle(
-    entry: Entry, bench: Workbench, judge: Judge, stopped: Callable[[], bool], until: float
+    entry: Defect, bench: Workbench, judge: Judge, stopped: Callable[[], bool], until: float
 ) -> Settled:
     """Whether a defect shows itself again, found out before `until`, by the clock that never goes back."""
     confirmed = confirm(entry, bench, judge, over=_over(entry, stopped, until))
@@ -40,7 +40,7 @@ def settle(
 
 
 def make_small(
-    entry: Entry, settled: Settled, bench: Workbench, judge: Judge, stopped: Callable[[], bool], until: float
+    entry: Defect, settled: Settled, bench: Workbench, judge: Judge, stopped: Callable[[], bool], until: float
 ) -> Settled:
     """The same with the smallest calls that are found before `until`."""
     large = Shrunk(settled.calls, entry.judged, 0, False)
@@ -51,7 +51,7 @@ def make_small(
     return Settled(small.calls, small.judged, *times, settled.spent + small.spent)
 
 
-def _over(entry: Entry, stopped: Callable[[], bool], until: float) -> Callable[[], bool]:
+def _over(entry: Defect, stopped: Callable[[], bool], until: float) -> Callable[[], bool]:
     """Whether there is no more time for one defect."""
     seconds = FOR_SLOW_ONE if entry.kind in ("hang", "blow-up") else FOR_ONE
     end = min(until, time.monotonic() + seconds)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.core.forms import Complaint
+from misstep.core.answer_schema import FormatError
 from misstep.tooling.asking.consistency.forms import (
     CORRECTNESS,
     MOST_INFILL,
@@ -30,7 +30,7 @@ ROUTE = "From [start] to [end]?"
 
 
 def told(found: object) -> str:
-    assert isinstance(found, Complaint), found
+    assert isinstance(found, FormatError), found
     return found.text
 
 
@@ -154,7 +154,7 @@ def test_nothing_that_a_model_says_breaks_a_reader(text: str) -> None:
 
 
 def rest_of(found: object) -> object:
-    assert isinstance(found, Complaint), found
+    assert isinstance(found, FormatError), found
     return found.rest
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from misstep.adapters.toolset.annotations import hints_of
-from misstep.adapters.toolset.calling.doorway import refused, takes
+from misstep.adapters.toolset.calling.call_interceptor import refused, takes
 from misstep.adapters.toolset.calling.loops import Loop
 from misstep.adapters.toolset.calling.returned import spent
 from misstep.adapters.toolset.functions import signature_of

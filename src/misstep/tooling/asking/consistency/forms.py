@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from misstep.core.forms import Complaint, Form, form_of, texts
+from misstep.core.answer_schema import AnswerSchema, FormatError, form_of, texts
 from misstep.core.words import quoted, tidy
 from misstep.tooling.asking.consistency.sets import placeholders_in
 
@@ -77,11 +77,11 @@ def alike(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def templates_form(count: int, used: Collection[str] = ()) -> Form[tuple[str, ...]]:
+def templates_form(count: int, used: Collection[str] = ()) -> AnswerSchema[tuple[str, ...]]:
     """Up to so many templates, none of which is among those used before."""
     before = {alike(each) for each in used}
 
-    def make(form: _Templates) -> tuple[str, ...] | Complaint:
+    def make(form: _Templates) -> tuple[str, ...] | FormatError:
         templates = tuple(map(tidy, form.templates))
         wrong = [said for each in templates if (said := _wrong_with(each))]
         wrong += [f"{quoted(each)} is there twice." for each in _repeated(templates)]
@@ -89,17 +89,17 @@ def templates_form(count: int, used: Collection[str] = ()) -> Form[tuple[str, ..
         if not templates:
             wrong.append("There are no templates.")
         good = [each for each in _fresh(templates, before) if not _wrong_with(each)]
-        return Complaint(" ".join(wrong), tuple(good[:count]) or None) if wrong else templates[:count]
+        return FormatError(" ".join(wrong), tuple(good[:count]) or None) if wrong else templates[:count]
 
     return form_of(_Templates, templates=texts(1, count, TEMPLATE)).then(make)
 
 
-def infills_form(template: str, count: int, used: Collection[str] = ()) -> Form[Infills]:
+def infills_form(template: str, count: int, used: Collection[str] = ()) -> AnswerSchema[Infills]:
     """Up to `count` infills for each placeholder, two for one of them at least, none used before."""
     names = placeholders_in(template)
     before = {alike(each) for each in used}
 
-    def make(form: _Infills) -> Infills | Complaint:
+    def make(form: _Infills) -> Infills | FormatError:
         infills = {name.strip(" []"): tuple(map(tidy, each)) for name, each in form.infills.items()}
         wrong = [f"There are no infills for [{name}]." for name in names if name not in infills]
         wrong += [f"The template has no {quoted(f'[{name}]')}." for name in infills if name not in names]
@@ -108,7 +108,7 @@ def infills_form(template: str, count: int, used: Collection[str] = ()) -> Form[
         good = {name: _good_infills(infills.get(name, ()), before) for name in names}
         if not wrong and not _has_paraphrases(good):
             wrong.append("At least one placeholder needs two different infills or more.")
-        return Complaint(" ".join(wrong), good if _has_paraphrases(good) else None) if wrong else good
+        return FormatError(" ".join(wrong), good if _has_paraphrases(good) else None) if wrong else good
 
     each = {name: texts(1, max(count, 2)) for name in names}
     properties = {
@@ -120,10 +120,10 @@ def infills_form(template: str, count: int, used: Collection[str] = ()) -> Form[
     return form_of(_Infills, infills=properties).then(make)
 
 
-def same_number_form(count: int) -> Form[tuple[str, ...]]:
+def same_number_form(count: int) -> AnswerSchema[tuple[str, ...]]:
     """Exactly so many requests, all different. Two will do, of as many, if the others are of no use."""
 
-    def make(form: _Requests) -> tuple[str, ...] | Complaint:
+    def make(form: _Requests) -> tuple[str, ...] | FormatError:
         requests = tuple(map(tidy, form.requests))
         wrong = [f"{quoted(each)} is there twice." for each in _repeated(requests)]
         wrong += [_too_long(each, MOST_SAID) for each in requests if len(each) > MOST_SAID]
@@ -133,18 +133,18 @@ def same_number_form(count: int) -> Form[tuple[str, ...]]:
             wrong.append("A message is empty.")
         good = tuple(each for each in _fresh(requests) if len(each) <= MOST_SAID)
         rest = good if len(requests) == count and len(good) > 1 else None
-        return Complaint(" ".join(wrong), rest) if wrong else requests
+        return FormatError(" ".join(wrong), rest) if wrong else requests
 
     return form_of(_Requests, requests=texts(count, count)).then(make)
 
 
-def same_form(count: int) -> Form[Same]:
+def same_form(count: int) -> AnswerSchema[Same]:
     """Which of so many messages ask for something else."""
 
-    def make(form: Same) -> Same | Complaint:
+    def make(form: Same) -> Same | FormatError:
         odd = [number for number in form.different if not 1 <= number <= count]
         if odd:
-            return Complaint(f"There is no message {odd[0]}: they are numbered from 1 to {count}.")
+            return FormatError(f"There is no message {odd[0]}: they are numbered from 1 to {count}.")
         return Same(tidy(form.reason), tuple(sorted(set(form.different))))
 
     number = {"type": "integer", "minimum": 1, "maximum": count}
@@ -202,13 +202,13 @@ def _repeated(texts: Sequence[str]) -> list[str]:
     return list(again.values())
 
 
-def _not_empty(text: str) -> str | Complaint:
-    return tidy(text) or Complaint("The text in the JSON object is empty.")
+def _not_empty(text: str) -> str | FormatError:
+    return tidy(text) or FormatError("The text in the JSON object is empty.")
 
 
-def _predicted(form: Predicted) -> Predicted | Complaint:
+def _predicted(form: Predicted) -> Predicted | FormatError:
     answer = _not_empty(form.answer)
-    return answer if isinstance(answer, Complaint) else Predicted(answer, form.guess)
+    return answer if isinstance(answer, FormatError) else Predicted(answer, form.guess)
 
 
 PREDICTED = form_of(Predicted).then(_predicted)

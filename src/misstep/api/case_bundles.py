@@ -1,0 +1,139 @@
+"""The cases of a stored run in the form that pages show them in."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from misstep.api.costs import may_price
+from misstep.api.models import price_agent
+from misstep.api.repeats import flaky_cases
+from misstep.api.staging import moves_of
+from misstep.core.diagnosis import Diagnosis, Dissection
+from misstep.core.outcome import Outcome
+from misstep.core.settings import Settings
+from misstep.core.verdict import Judgement
+from misstep.errors import UsageError
+from misstep.models.prices import Price
+from misstep.report.web.archive import Archive
+from misstep.report.web.case_bundle import CaseBundle, bind
+from misstep.report.web.detail import Origin, detail_of
+from misstep.report.web.index import Digest, digest_of, index_of
+from misstep.store.location import way_to
+from misstep.store.runs import Run, Store, fingerprint
+
+# What people look for comes first.
+_ORDER: tuple[Judgement, ...] = ("failed", "errored", "inconclusive", "passed")
+
+
+def book_of(settings: Settings, run: Run) -> CaseBundle:
+    """All cases of a run, the failures first, with details of as many as a file has room for."""
+    with Store(settings.store) as store:
+        return _bound(_Teller.of(store, settings, run), _outcomes(store, run.id))
+
+
+def book_of_diagnoses(settings: Settings, dissection: Dissection) -> CaseBundle:
+    """The failures that were looked into, each with its cause."""
+    with Store(settings.store) as store:
+        run = store.find_run(dissection.of)
+        return _bound(
+            _Teller.of(store, settings, run),
+            (store.find_outcome(run.id, each.case) for each in dissection.failures),
+        )
+
+
+def book_of_one(settings: Settings, run: str, outcome: Outcome) -> CaseBundle:
+    """A single case."""
+    with Store(settings.store) as store:
+        return _bound(_Teller.of(store, settings, store.find_run(run)), [outcome])
+
+
+def case_index(settings: Settings, name: str) -> dict[str, Any]:
+    """The index of all cases of a run."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        teller = _Teller.of(store, settings, run)
+        return index_of(map(teller.digest, _outcomes(store, run.id)))
+
+
+def case_detail(settings: Settings, name: str, case: str) -> dict[str, Any]:
+    """The detail of one case of a run."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        return _Teller.of(store, settings, run).detail(store.find_outcome(run.id, case))
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """A case with those before and behind it in the index of its run."""
+
+    outcome: Outcome
+    before: str | None
+    behind: str | None
+
+
+def place_case(settings: Settings, name: str, case: str) -> Placed:
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        outcome = store.find_outcome(run.id, case)
+        return Placed(outcome, *store.neighbours(run.id, outcome.case.id, _ORDER))
+
+
+def _outcomes(store: Store, run: str) -> Iterator[Outcome]:
+    for verdict in _ORDER:
+        yield from store.outcomes(run, verdict)
+
+
+def _bound(teller: "_Teller", outcomes: Iterable[Outcome]) -> CaseBundle:
+    archive, digests = Archive(), list[Digest]()
+    for outcome in outcomes:
+        digests.append(teller.digest(outcome))
+        if not archive.is_full:
+            archive.add(teller.detail(outcome))
+    return bind(digests, archive, f"misstep show {teller.origin.run}{teller.origin.place}")
+
+
+class _Teller(msgspec.Struct, frozen=True):
+    """Tells of the cases of one run what an outcome alone does not: what they cost, why they failed, whether
+    they always do."""
+
+    origin: Origin
+    price: Price | None
+    causes: dict[str, Diagnosis]
+    flaky: dict[bytes, bool]
+
+    @classmethod
+    def of(cls, store: Store, settings: Settings, run: Run) -> "_Teller":
+        origin = Origin(run.id, way_to(settings.store))
+        return cls(origin, _price(run), _causes(store, run), flaky_cases(store, run))
+
+    def digest(self, outcome: Outcome) -> Digest:
+        found = self.causes.get(outcome.case.id)
+        flaky = self.flaky.get(fingerprint(outcome.case)) if self.flaky else None
+        return digest_of(outcome, self._usd(outcome), found.cause if found else None, flaky)
+
+    def detail(self, outcome: Outcome) -> dict[str, Any]:
+        moves = moves_of(outcome.case, outcome.transcript.calls)
+        found = self.causes.get(outcome.case.id)
+        return detail_of(outcome, moves, self.origin, self._usd(outcome), found)
+
+    def _usd(self, outcome: Outcome) -> float | None:
+        usage = outcome.transcript.usage
+        if self.price is None or not (usage.input or usage.output):
+            return None
+        return round(self.price.of(usage), 6)
+
+
+def _causes(store: Store, run: Run) -> dict[str, Diagnosis]:
+    """What dissections of the run have found out so far, the newest last."""
+    runs = [
+        one.id for one in store.list_runs() if one.purpose.verb == "dissect" and one.purpose.run == run.id
+    ]
+    found = [store.find_result(one, Diagnosis) or () for one in reversed(runs)]
+    return {each.case: each for diagnoses in found for each in diagnoses}
+
+
+def _price(run: Run) -> Price | None:
+    try:
+        return price_agent(run.settings) if may_price(run) else None
+    except UsageError:
+        return None  # the list of prices has gone since

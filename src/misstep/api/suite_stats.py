@@ -1,0 +1,85 @@
+"""A count of what a synthesised suite is made of."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from misstep.core.case import Case, families_of
+from misstep.core.constraint import FAMILIES
+from misstep.core.difficulty import MEASURES, Baselines
+from misstep.planning.baselines import baselines
+from misstep.planning.difficulty import measure
+from misstep.planning.language.syntax import all_shapes, shapes_in
+
+
+class Skeletons(msgspec.Struct, frozen=True):
+    """Shapes of sub-sentences, groups not expanded: how many the grammar offers, how many were used."""
+
+    grammar: int
+    used: int
+
+
+class SuiteSummary(msgspec.Struct, frozen=True):
+    """What `plan synth --json` prints; difficulty is the mean."""
+
+    cases: int
+    seed: int
+    out: str
+    actions: dict[str, int]
+    families: dict[str, int]
+    constraints: int
+    chance: float | None
+    baselines: Baselines | None
+    difficulty: dict[str, float]
+    skeletons: Skeletons
+
+
+class SuiteStats:
+    """Counts cases as they pass by and keeps none of them."""
+
+    def __init__(self) -> None:
+        self._cases = 0
+        self._actions: dict[int, int] = {}
+        self._constraints = 0
+        self._chances = self._text_order = self._ignores_family = 0.0
+        self._families: dict[str, int] = {}
+        self._measured = dict.fromkeys(MEASURES, 0.0)
+        self._shapes = set[str]()
+
+    def watch(self, cases: Iterable[Case]) -> Iterator[Case]:
+        for case in cases:
+            self._cases += 1
+            self._actions[len(case.actions)] = self._actions.get(len(case.actions), 0) + 1
+            self._constraints += len(case.constraints)
+            self._chances += case.chance or 0.0
+            reached = baselines(case)
+            self._text_order += reached.text_order
+            self._ignores_family += reached.ignores_family
+            self._measure(case)
+            self._shapes |= shapes_in(case.skeleton)
+            yield case
+
+    def _measure(self, case: Case) -> None:
+        for family in families_of(case):
+            self._families[family] = self._families.get(family, 0) + 1
+        difficulty = measure(case)
+        for name in MEASURES:
+            self._measured[name] += getattr(difficulty, name)
+
+    def summary(self, seed: int, out: str) -> SuiteSummary:
+        return SuiteSummary(
+            cases=self._cases,
+            seed=seed,
+            out=out,
+            actions={str(size): count for size, count in sorted(self._actions.items())},
+            families={family: self._families[family] for family in FAMILIES if family in self._families},
+            constraints=self._constraints,
+            chance=self._chances / self._cases if self._cases else None,
+            baselines=Baselines(self._text_order / self._cases, self._ignores_family / self._cases)
+            if self._cases
+            else None,
+            difficulty={name: round(total / self._cases, 4) for name, total in self._measured.items()}
+            if self._cases
+            else {},
+            skeletons=Skeletons(len(set(all_shapes())), len(self._shapes)),
+        )

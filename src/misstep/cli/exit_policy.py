@@ -1,0 +1,117 @@
+"""Whether a command has passed its gate, which its exit code and its reports say."""
+
+import sys
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from misstep.cli.exits import INCONCLUSIVE
+from misstep.core.baseline import Held
+from misstep.core.run_spec import RunKind
+from misstep.core.settings import Settings, parse_gate
+from misstep.errors import UsageError
+from misstep.report.baseline import held_as_json, held_in_words
+from misstep.report.terminal import counted, percent
+from misstep.store.location import way_to
+
+
+def exit_code(settings: Settings, passed: int, total: int) -> int:
+    """0 if enough of all have passed, by `--fail-on`; without a gate, any number is enough.
+
+    Of nothing at all, nothing has failed, but a rate that is demanded is not known to be reached.
+    """
+    gate = settings.fail_on or "any"
+    demanded = parse_gate(gate)
+    if demanded and not total:
+        return int(gate != "any")
+    # Divided, as the rate was written down: 0.07 times 100 is a little more than 7.
+    return int(demanded is not None and total > 0 and passed / total < demanded)
+
+
+def failed_gate(settings: Settings, passed: int, total: int) -> str:
+    """Which gate of the user's was not passed, what was measured and what was asked for; else empty."""
+    if not settings.fail_on or not exit_code(settings, passed, total):
+        return ""
+    measured = f"{passed} of {total} passed ({percent(passed / total)})" if total else "nothing was judged"
+    asked = parse_gate(settings.fail_on)
+    return f"--fail-on {settings.fail_on} failed: {measured}, required: {percent(asked)}"
+
+
+class CommandResult(msgspec.Struct, frozen=True):
+    """How a command ends: its exit code, and how its run stands against the baseline if there is one.
+
+    `why` are the gates that failed, in words.
+    """
+
+    code: int
+    held: Held | None = None
+    why: tuple[str, ...] = ()
+
+    @classmethod
+    def by_gate(cls, settings: Settings, passed: int, total: int) -> "CommandResult":
+        """The ending of a command that knows no baseline."""
+        why = failed_gate(settings, passed, total)
+        return cls(exit_code(settings, passed, total), why=(why,) if why else ())
+
+    def leave(self) -> int:
+        """The exit code, after a last line for each gate that failed."""
+        sys.stdout.flush()
+        for line in self.why:
+            print(line, file=sys.stderr)
+        return self.code
+
+    def added_to(self, summary: dict[str, Any]) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {**summary, "baseline": held_as_json(self.held)} if self.held else summary
+
+    def show(self, console: Console) -> None:
+        """A line about the baseline, below all else."""
+        if self.held:
+            style = "bold red" if self.held.regressed else "bold"
+            console.print(Text(f"\n{held_in_words(self.held)}", style=style), soft_wrap=True)
+
+
+class ExitPolicy:
+    """What a run of a command has to pass: so many as `--fail-on` says, and no regression from `--baseline`.
+
+    With a baseline, failures are let through unless `--fail-on` is given.
+
+    The baseline is looked up before the run begins, so that `last` is not the run itself; `own` is the run
+    where that is over.
+    """
+
+    def __init__(self, settings: Settings, verb: RunKind, own: str = "") -> None:
+        self._settings = settings
+        self._baseline: str | None = None
+        if settings.baseline:
+            from misstep.api.baseline import find_baseline
+
+            self._baseline = find_baseline(settings, verb, own or settings.resume)
+            self._settings = settings.overlay({"fail_on": settings.fail_on or "none"})
+
+    def close(self, run: str, passed: int, total: int, unknown: int = 0) -> CommandResult:
+        """How the command ends; `unknown` counts what is in no total, since nobody knows whether it passes.
+
+        That ends in a code of its own, unless something else is wrong or nothing is asked for.
+        """
+        ending = CommandResult.by_gate(self._settings, passed, total)
+        if not ending.code and unknown and self._settings.fail_on != "none":
+            ending = CommandResult(
+                INCONCLUSIVE, why=(f"inconclusive: {counted(unknown, 'tool')} not judged",)
+            )
+        if self._baseline is None:
+            return ending
+        from misstep.api.baseline import hold_against
+
+        try:
+            held = hold_against(self._settings, self._baseline, run)
+        except UsageError as error:
+            show = f"what came of the run is kept: misstep show {run}{way_to(self._settings.store)}"
+            raise UsageError(error.message, *error.hints, show, where=error.where) from error
+        if not held.regressed:
+            return msgspec.structs.replace(ending, held=held)
+        return CommandResult(
+            1, held, (*ending.why, f"--baseline {self._baseline} failed: {held_in_words(held)}")
+        )

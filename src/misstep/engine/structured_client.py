@@ -1,0 +1,90 @@
+"""Questions to a model that has to answer in a form."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypeVar, cast
+
+from misstep.core.answer_schema import AnswerSchema, FormatError, find_copied
+from misstep.core.model import Assistant, Chat, LanguageModel, Late, Message, Unusable, User
+from misstep.core.spending import UNCOUNTED, Account
+from misstep.core.transcript import Usage
+from misstep.core.words import cut, tidy
+from misstep.engine.deadline import Deadline
+
+TRIES = 3
+REPEATED = 20_000  # characters of a bad answer that a model is shown again
+SHOWN = 500  # characters of what was wrong with it
+QUOTED = 200  # characters of the last such answer that people are shown
+
+T = TypeVar("T")
+
+
+# Asked before every request whether it may be made; raises where it may not.
+Admit: TypeAlias = Callable[[Sequence[Message]], None]
+
+
+class StructuredClient:
+    """Asks one model in one role. An answer without the form is sent back with what is wrong with it."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        role: str,
+        timeout: float,
+        account: Account = UNCOUNTED,
+        admit: Admit = lambda _: None,
+    ) -> None:
+        self._model = model
+        self._role = role
+        self._timeout = timeout
+        self._account = account
+        self._admit = admit
+        self._deadline = Deadline(timeout)
+        self.requests = 0
+        self.usage = Usage()
+
+    def spend(self, usage: Usage) -> None:
+        self.usage += usage
+        self._account.spend(self._role, usage)
+
+    def wait(self, seconds: float) -> None:
+        self._deadline.extend(seconds)
+
+    async def ask(self, question: str, form: AnswerSchema[T]) -> T:
+        """What the form makes of the answer, or of what is good in it if it complains each time.
+
+        Raises `Unusable` if there is nothing of use, and `Late`.
+        """
+        messages: list[Message] = [User(question)]
+        text, wrong, rest = "", "", None
+        for _ in range(TRIES):
+            text = await self._reply(messages, form.schema)
+            found = find_copied(question, text) or form.read(text)
+            if not isinstance(found, FormatError):
+                return found
+            wrong, rest = found.text, rest if found.rest is None else found.rest
+            messages += [Assistant(cut(text, REPEATED)), User(_again(wrong))]
+        if rest is not None:
+            return cast("T", rest)
+        raise Unusable(
+            f"{self._model.name} gave no usable answer in {TRIES} tries",
+            f"the last time: {cut(wrong, SHOWN)}",
+            f"it said: {cut(' '.join(tidy(text).split()), QUOTED) or '(nothing)'}",
+        )
+
+    async def _reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> str:
+        """What the model says to this, within the time allowed."""
+        self._admit(messages)
+        self._deadline = Deadline(self._timeout)
+        self.requests += 1
+        try:
+            async with self._deadline:
+                return (await self._model.chat(Chat(tuple(messages), form=schema), self)).text
+        except TimeoutError:
+            raise Late(f"{self._model.name} gave no answer in {self._timeout:g} seconds") from None
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def _again(complaint: str) -> str:
+    return f"{cut(complaint, REPEATED)} Send the whole JSON object again, corrected, and nothing else."

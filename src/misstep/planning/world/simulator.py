@@ -1,0 +1,213 @@
+"""How a case is played: what each call does, and what comes of it."""
+
+import re
+from typing import Literal
+
+import msgspec
+
+from misstep.core.case import Case
+from misstep.planning.world.history import ActFault, ActSlip, Deed, History, ParameterFault, ParameterSlip
+from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, Part, ToolTable
+from misstep.planning.world.values import Values
+from misstep.schemas.equality import same
+
+Kind = Literal["done", "unavailable", "broken", "over", "price", "refused"]
+
+_TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
+
+
+class StepResult(msgspec.Struct, frozen=True):
+    """What came of one call.
+
+    A call that worked is `done`, even where it was not wanted; only one with a `deed` had an effect, and only
+    that tells how many minutes it took, what it returned, found and cost, and what its result announces. Of
+    several wrong values in a call the first is the `slip`. `reason` says why arguments don't fit, `left` how
+    many more attempts there may be.
+    """
+
+    kind: Kind
+    slip: ActSlip | ParameterSlip | None = None
+    deed: Deed | None = None
+    minutes: int = 0
+    values: dict[str, str | int] = {}
+    finding: bool | None = None
+    cost: int | None = None
+    announcement: str = ""
+    reason: str = ""
+    left: int = 0
+
+
+class Simulator:
+    """Plays a case call by call; `history` is that of the attempt under way."""
+
+    def __init__(self, case: Case) -> None:
+        self.cast = ToolTable(case)
+        self._world = case.world
+        self._step = 0
+        self._attempt = 0
+        self._failed: dict[str, int] = {}
+        self._tried: set[str] = set()  # those known to be out of service, which they stay
+        self._values = Values(case.world.values)
+        self._begin()
+
+    def _begin(self) -> None:
+        """A new attempt: nothing that was done counts any more."""
+        self._attempt += 1
+        self._began = self._step + 1
+        self._deeds: list[Deed] = []
+        self._acts: list[ActSlip] = []
+        self._slips: list[ParameterSlip] = []
+        self._worked: dict[str, int] = {}
+        self._clock = 0
+        self._values.forget()
+
+    @property
+    def history(self) -> History:
+        return History(
+            tuple(self._deeds),
+            tuple(self._acts),
+            tuple(self._slips),
+            dict(self._worked),
+            self._attempt,
+            self._began,
+        )
+
+    def play(self, tool: str, arguments: object) -> StepResult:
+        """Carry out a call."""
+        self._step += 1
+        part = self.cast.parts.get(tool)
+        if part is None:
+            return self._play_special(tool, arguments)
+        reason = part.unfit(arguments)
+        if reason or not isinstance(arguments, dict):
+            return self._refuse("arguments", reason)
+        if not part.is_needed:
+            return StepResult("done", self._slip("distractor"))
+        return self._call(part, arguments)
+
+    def skip(self, tool: str, arguments: object) -> bool:
+        """A call that was asked for and never carried out; True if it counts, as it could not have been."""
+        self._step += 1
+        reason = self.cast.unfit(tool, arguments)
+        if reason == "":
+            return False
+        self._slip("unknown" if reason is None else "arguments")
+        return True
+
+    def blame_parallel(self) -> None:
+        """The last call should have had a turn of its own; what else was wrong with it says more."""
+        if not (self._acts and self._acts[-1].step == self._step):
+            self._slip("parallel")
+
+    def _play_special(self, tool: str, arguments: object) -> StepResult:
+        reason = self.cast.unfit(tool, arguments)
+        if reason is None:
+            return self._refuse("unknown")
+        if reason:
+            return self._refuse("arguments", reason)
+        if tool == START_OVER:
+            return self._start_over()
+        assert tool == ASK_PRICE
+        assert isinstance(arguments, dict)
+        return StepResult("price", cost=self.cast.prices[arguments[TASK]])
+
+    def _start_over(self) -> StepResult:
+        if self._attempt >= self._world.attempts:
+            return self._refuse("attempts")
+        self._begin()
+        return StepResult("over", left=self._world.attempts - self._attempt)
+
+    def _call(self, part: Part, arguments: dict[str, object]) -> StepResult:
+        """A call of an action that fits: the first thing that stands in its way decides."""
+        action, world = part.action.id, self._world
+        if action in world.broken:
+            self._tried.add(action)
+            return StepResult("broken")
+        if world.failures and self._fails(action):
+            return StepResult("unavailable")
+        if part.handed or part.given:
+            slips = self._wrong_values(part, arguments)
+            if slips:
+                self._slips += slips
+                return StepResult("refused", slips[0])
+        if world.day:
+            return self._schedule(part, minutes_of(arguments.get(START_TIME)), *world.day)
+        return self._carry_out(part, 0, 0)
+
+    def _schedule(self, part: Part, start: int | None, dawn: int, dusk: int) -> StepResult:
+        """Carry out an action from a point of time on, if it lies within the day and after all the others."""
+        if start is None:
+            return self._refuse_time(part, "no time")
+        if start < dawn:
+            return self._refuse_time(part, "outside")
+        if start < self._clock:
+            return self._refuse_time(part, "early")
+        end = start + self._world.durations.get(part.action.id, 0)
+        return self._refuse_time(part, "outside") if end > dusk else self._carry_out(part, start, end)
+
+    def _carry_out(self, part: Part, start: int, end: int) -> StepResult:
+        action = part.action.id
+        role = part.replaces if part.replaces in self._tried else action
+        self._worked[action] = self._worked.get(action, 0) + 1
+        done = sum(deed.action == role for deed in self._deeds)
+        if done >= self.cast.times.get(role, 1):
+            return StepResult("done", self._slip("repeated", action))
+        deed = Deed(role, self._step, start, end, action if role != action else "")
+        world = self._world
+        announcement = self._announcement(role) if world.announcements else ""
+        self._deeds.append(deed)
+        self._clock = end
+        return StepResult(
+            "done",
+            None,
+            deed,
+            end - start,
+            self._values.give(role) if world.values else {},
+            world.findings.get(role),
+            world.costs.get(action),
+            announcement,
+        )
+
+    def _announcement(self, role: str) -> str:
+        """What the action announces when it is carried out for the first time."""
+        done = any(deed.action == role for deed in self._deeds)
+        return "" if done else self._world.announcements.get(role, "")
+
+    def _fails(self, action: str) -> bool:
+        """Whether the tool is unavailable this time."""
+        failed = self._failed.get(action, 0)
+        if failed >= self._world.failures.get(action, 0):
+            return False
+        self._failed[action] = failed + 1
+        return True
+
+    def _wrong_values(self, part: Part, arguments: dict[str, object]) -> list[ParameterSlip]:
+        action = part.action.id
+        slips = list[ParameterSlip]()
+        for handover in part.handed:
+            fault = self._values.fault(handover, arguments.get(handover.parameter))
+            if fault is not None:
+                slips.append(ParameterSlip(self._step, fault, action, handover.parameter))
+        for name, wanted in part.given.arguments.items() if part.given else ():
+            if name not in arguments or not same(arguments[name], wanted):
+                slips.append(ParameterSlip(self._step, "value", action, name))
+        return slips
+
+    def _slip(self, fault: ActFault, action: str = "") -> ActSlip:
+        slip = ActSlip(self._step, fault, action)
+        self._acts.append(slip)
+        return slip
+
+    def _refuse(self, fault: ActFault, reason: str = "") -> StepResult:
+        return StepResult("refused", self._slip(fault), reason=reason)
+
+    def _refuse_time(self, part: Part, fault: ParameterFault) -> StepResult:
+        slip = ParameterSlip(self._step, fault, part.action.id, START_TIME)
+        self._slips.append(slip)
+        return StepResult("refused", slip)
+
+
+def minutes_of(time: object) -> int | None:
+    """The minutes since midnight that a text such as `9:30` stands for; None if it is no time of day."""
+    found = _TIME.fullmatch(time) if isinstance(time, str) else None
+    return 60 * int(found[1]) + int(found[2]) if found else None

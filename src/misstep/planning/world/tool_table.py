@@ -1,0 +1,153 @@
+"""Who can be called in a case: its tools, and what each of them takes."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from misstep.core.case import Action, Case
+from misstep.core.constraint import Constraint, Given, Handover, Repeat, StandIn
+from misstep.schemas.schema import fits
+
+START_OVER, ASK_PRICE = "start_over", "ask_price"
+START_TIME, TASK = "start_time", "task"
+
+_KINDS: dict[type, str] = {str: "a string", int: "an integer"}
+_NOTHING: dict[str, type] = {}
+_TIMED: dict[str, type] = {START_TIME: str}
+_TASK: dict[str, type] = {TASK: str}
+_NO_OBJECT = "they have to be a JSON object"
+
+
+class Part(msgspec.Struct, frozen=True):
+    """An action or a distractor, seen from its tool.
+
+    `takes` gives the type of every argument of a tool of ours. `handed` are the values that it has to be
+    handed, for itself or in the place of the action that it `replaces`; `given` are arguments that are told.
+    """
+
+    action: Action
+    takes: dict[str, type]
+    handed: tuple[Handover, ...] = ()
+    given: Given | None = None
+    replaces: str = ""
+    is_needed: bool = True
+
+    @property
+    def takes_nothing(self) -> bool:
+        return self.action.parameters is None and not self.takes
+
+    def unfit(self, arguments: object) -> str:
+        """What is wrong with the form of the arguments, in words; nothing if they fit."""
+        if self.action.parameters is None:
+            return _unfit(self.takes, arguments)
+        return (fits(self.action.parameters, arguments) or "") if isinstance(arguments, dict) else _NO_OBJECT
+
+
+class ToolTable:
+    """The parts by tool, how often actions are due if not once, and what there is beside them.
+
+    `prices` are what can be asked, by tool; `starts_over` tells whether there is a tool to begin anew.
+    """
+
+    __slots__ = ("parts", "prices", "starts_over", "times")
+
+    def __init__(self, case: Case) -> None:
+        self.times: dict[str, int] = {}
+        self.parts: dict[str, Part] = {}
+        self.starts_over = case.world.attempts > 1
+        self.prices: dict[str, int] = {}
+        takes = _TIMED if case.world.day else _NOTHING
+        shaping = [constraint for constraint in case.constraints if type(constraint) in _SHAPING]
+        if shaping:
+            self._shape(case, takes, shaping)
+        else:
+            for action in case.actions:
+                self.parts[action.tool] = Part(action, takes)
+        for action in case.distractors:
+            self.parts[action.tool] = Part(action, takes, is_needed=False)
+        costs = case.world.costs
+        if costs:
+            priced = sorted((*case.actions, *case.distractors), key=lambda action: action.tool)
+            self.prices = {action.tool: costs[action.id] for action in priced if action.id in costs}
+
+    def _shape(self, case: Case, takes: dict[str, type], shaping: Sequence[Constraint]) -> None:
+        handed: dict[str, tuple[Handover, ...]] = {}
+        given: dict[str, Given] = {}
+        replaces: dict[str, str] = {}
+        for constraint in shaping:
+            match constraint:
+                case Handover():
+                    handed[constraint.taker] = (*handed.get(constraint.taker, ()), constraint)
+                case Given():
+                    given[constraint.action] = constraint
+                case StandIn():
+                    replaces[constraint.by] = constraint.action
+                case Repeat():
+                    self.times[constraint.action] = constraint.times
+        for action in case.actions:
+            replaced = replaces.get(action.id, "")
+            values = handed.get(replaced or action.id, ())
+            types = {each.parameter: _type(case, each) for each in values}
+            self.parts[action.tool] = Part(action, takes | types, values, given.get(action.id), replaced)
+
+    def listed(self) -> list[Part]:
+        """The parts as they are shown: where some are not needed, their place must not tell which."""
+        parts = list(self.parts.values())
+        if all(part.is_needed for part in parts):
+            return parts
+        return sorted(parts, key=lambda part: part.action.tool)
+
+    def unfit(self, tool: str, arguments: object) -> str | None:
+        """What is wrong with the arguments of a tool, special ones too; None if there is no such tool."""
+        part = self.parts.get(tool)
+        if part is not None:
+            return part.unfit(arguments)
+        if not self.is_special(tool):
+            return None
+        if tool == START_OVER:
+            return _unfit(_NOTHING, arguments)
+        return _unfit(_TASK, arguments) or self._unfit_task(arguments)
+
+    def is_special(self, tool: str) -> bool:
+        """Whether this is a tool beside the parts, which carries nothing out."""
+        if tool in self.parts:
+            return False
+        return (tool == START_OVER and self.starts_over) or (tool == ASK_PRICE and bool(self.prices))
+
+    def _unfit_task(self, arguments: object) -> str:
+        known = isinstance(arguments, dict) and arguments[TASK] in self.prices
+        return "" if known else f"'{TASK}' has to be one of {', '.join(self.prices)}"
+
+
+_SHAPING = frozenset([Handover, Given, StandIn, Repeat])
+
+
+def _type(case: Case, handover: Handover) -> type:
+    """That of the values that are handed over."""
+    values = case.world.values.get(handover.giver, {}).get(handover.parameter, ())
+    return int if values and type(values[0]) is int else str
+
+
+def _unfit(takes: dict[str, type], arguments: object) -> str:
+    if not isinstance(arguments, dict):
+        return _NO_OBJECT
+    if arguments.keys() != takes.keys():
+        return _unfit_names(takes, arguments)
+    for name, kind in takes.items():
+        if type(arguments[name]) is not kind:
+            return f"'{name}' has to be {_KINDS[kind]}"
+    return ""
+
+
+def _unfit_names(takes: dict[str, type], arguments: dict[object, object]) -> str:
+    for name in takes:
+        if name not in arguments:
+            return f"'{name}' is missing"
+    unknown = next(name for name in arguments if name not in takes)
+    return f"there is no parameter {_short(unknown)}"
+
+
+def _short(name: object, most: int = 80) -> str:
+    """A name that comes from outside, on one line."""
+    text = name if isinstance(name, str) else type(name).__name__
+    return repr(text if len(text) <= most else f"{text[:most]}…")

@@ -1,0 +1,129 @@
+"""The first process in the sandbox: lets nobody take more than the limits, and ends everything in the end.
+
+With a process namespace of its own it is the init of that: nothing inside can end it, and all ends with it.
+"""
+
+import os
+import select
+import signal
+import socket
+
+from misstep.adapters.process_tree import end_with_parent, keep_orphans, open_to_family
+from misstep.tool_host.channel import Channel, Lost
+from misstep.tool_host.protocol import Guard, Limits, Overrun, to_warden, while_guarding
+from misstep.tool_host.serving.process_tree import FAR, ProcessTree
+from misstep.tool_host.serving.zygote import Zygote
+
+TICK = 0.005  # seconds between two looks while calls are under way
+SLOW_TICK = 0.1
+FEWEST = 2  # processes: the zygote, and its copy, which may not have been started yet
+TICKS_PER_WEIGHING = 4
+CHUNK = 4096
+
+
+def serve(number: int) -> None:
+    """Guard what the other side asks for, until it is gone."""
+    line = Channel(socket.socket(fileno=number), trusting=True)
+    order = line.receive(to_warden)
+    census = ProcessTree(order.outside)
+    keep_orphans()
+    open_to_family(False)  # tools must not answer for the warden or the zygote
+    loaded, loading = os.pipe()
+    zygote = os.fork()
+    if not zygote:
+        end_with_parent()
+        control = Channel(socket.socket(fileno=line.files.pop()), trusting=True)
+        line.close()
+        os.close(loaded)
+        Zygote(control, census, loading).serve()
+        os._exit(0)
+    os.close(loading)
+    for file in line.files:
+        os.close(file)
+    line.files.clear()
+    _Watch(line, census, order, zygote, loaded).keep()
+    census.end_all(order.litter)
+    os._exit(0)
+
+
+class _Watch:
+    """Looks after the processes until one of the ends has come."""
+
+    def __init__(self, line: Channel, census: ProcessTree, order: Guard, zygote: int, loaded: int) -> None:
+        self._line = line
+        self._census = census
+        self._limits: Limits = order.limits
+        self._zygote = zygote
+        self._loaded = loaded
+        self._memory = 0  # bytes that all may have together; nought until that is known
+        self._busy = True
+        self._usual = 0  # processes there are when the tools have been loaded
+
+    def keep(self) -> None:
+        poll = select.poll()
+        poll.register(self._line, select.POLLIN)
+        poll.register(self._loaded, select.POLLIN)
+        poll.register(_deaths(), select.POLLIN)
+        tick = 0
+        while self._goes_on(poll.poll(self._pause()), poll) and self._bury():
+            tick += 1
+            if overrun := self._find_overrun(tick % TICKS_PER_WEIGHING == 0):
+                self._line.send(overrun)
+                return
+
+    def _pause(self) -> float | None:
+        """Milliseconds until the next look; None if nobody is called and nothing was left running."""
+        if self._busy:
+            return TICK * 1000
+        count = self._census.count(self._limits.processes)
+        self._usual = self._usual or max(count, FEWEST)
+        return SLOW_TICK * 1000 if count > self._usual else None
+
+    def _goes_on(self, events: list[tuple[int, int]], poll: select.poll) -> bool:
+        for file, _ in events:
+            if file == self._loaded:
+                poll.unregister(self._loaded)
+                # A copy of the zygote will have as much again, though it shares it, and a server as well.
+                self._memory = 3 * self._census.memory() + self._limits.memory
+                continue
+            if file != self._line.fileno():
+                os.read(file, CHUNK)  # of those who are to be buried
+                continue
+            try:
+                self._line.read()
+                while (row := self._line.take()) is not None:
+                    self._busy = while_guarding.decode(row).busy
+            except Lost:
+                return False
+        return True
+
+    def _bury(self) -> bool:
+        """Whether the zygote lives, when all that is dead has been buried."""
+        while True:
+            try:
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if not pid:
+                return True
+            if pid == self._zygote:
+                return False
+
+    def _find_overrun(self, weighing: bool) -> Overrun | None:
+        if (count := self._census.count(self._limits.processes)) > self._limits.processes:
+            return Overrun("processes", count)
+        if not weighing or not self._memory:
+            return None
+        memory = self._census.memory()
+        if self._memory < memory <= FAR * self._memory:
+            memory = self._census.true_memory()
+        return Overrun("memory", memory) if memory > self._memory else None
+
+
+def _deaths() -> int:
+    """A pipe that something comes out of whenever a child of this process has ended."""
+    told, telling = os.pipe()
+    os.set_blocking(telling, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # or nobody is told
+    signal.set_wakeup_fd(telling, warn_on_full_buffer=False)
+    return told

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from misstep.core.dice import Dice
 from misstep.core.tool import Observation
-from misstep.tooling.branch_solver import opened
-from misstep.tooling.branch_solver import solve as openings
+from misstep.tooling.branch_solver import opened, openings
 from misstep.tooling.taint import observe
 
 Tool = Callable[..., Any]

@@ -7,8 +7,7 @@ import pytest
 
 from misstep.core.dice import Dice
 from misstep.core.tool import Observation
-from misstep.tooling.branch_solver import Opening, opened
-from misstep.tooling.branch_solver import solve as openings
+from misstep.tooling.branch_solver import Opening, opened, openings
 
 
 def proposed(

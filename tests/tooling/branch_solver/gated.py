@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs, urlparse
 
-from tests.tooling.gates.climbing import Refused
+from tests.tooling.branch_solver.climbing import Refused
 
 
 def prefixed(query: str) -> str:

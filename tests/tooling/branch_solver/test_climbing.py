@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.tooling.gates import gated
-from tests.tooling.gates.climbing import Tool, climb
+from tests.tooling.branch_solver import gated
+from tests.tooling.branch_solver.climbing import Tool, climb
 
 # The tool, arguments that say nothing, what is planted, and the calls within which it is found.
 PLANTED: list[tuple[Tool, dict[str, Any], str, int]] = [

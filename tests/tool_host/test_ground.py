@@ -33,6 +33,17 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def kill_all(pid: int) -> None:
+    """Kill a process and its descendants, all stopped before: none is left to clear away, or to have a child."""
+    stopped = set[int]()
+    while fresh := {pid, *descendants(pid)} - stopped:
+        for each in fresh:
+            os.kill(each, signal.SIGSTOP)
+        stopped |= fresh
+    for each in stopped:
+        os.kill(each, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("shelter", SHELTERS)
 def test_what_the_killed_leave_behind_is_swept_away_by_the_next(tmp_path: Path, shelter: str) -> None:
     spec = settle(tmp_path / "tools")
@@ -41,9 +52,7 @@ def test_what_the_killed_leave_behind_is_swept_away_by_the_next(tmp_path: Path, 
         left = Path(process.stdout.readline().decode().strip())
         sweep()
         assert left.exists()
-        for pid in descendants(process.pid):  # those who would clear it away come first
-            os.kill(pid, signal.SIGKILL)
-        process.kill()
+        kill_all(process.pid)
     (left / "shut").mkdir(mode=0o000)
     assert left.exists()
     with bench_in(tmp_path / "tools", shelter=shelter) as bench:

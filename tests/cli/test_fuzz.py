@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,16 @@ def test_the_gate_decides(folder: Path, misstep: Command, gate: str, code: int) 
     printed = misstep("tool", "fuzz", "mine.py:tools", *SHORT, "--fail-on", gate, "--json")
     assert printed.code == code
     assert [tool["unique_errors"] for tool in json.loads(printed.out)["tools"]] == [1, 0, 0]
+
+
+def test_what_is_not_installed_is_said_before_anything_is_done(
+    folder: Path, misstep: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    printed = misstep("tool", "fuzz", "mine.py:lookup", *SHORT)
+    assert (printed.code, printed.out) == (2, "")
+    assert printed.err == "Hypothesis is not installed\n  pip install 'misstep[fuzz]' brings it\n"
+    assert misstep("runs").code == 2  # there is no store
 
 
 def test_reports_are_written(folder: Path, misstep: Command) -> None:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from importlib.util import find_spec
 
 from misstep.api.abbreviations import meant_by
 from misstep.api.agent_reproducer import AgentReproducer
@@ -24,7 +25,7 @@ from misstep.core.finding import Finding, FuzzReport, ToolReport
 from misstep.core.rate_limiter import RateLimiters
 from misstep.core.run_spec import RunSpec
 from misstep.core.settings import Settings, check_settings
-from misstep.errors import UsageError
+from misstep.errors import MissingExtra, UsageError
 from misstep.store.runs import Run, Store
 from misstep.tooling.asking.prompts import Prompts
 
@@ -82,6 +83,8 @@ def find_finding(settings: Settings, name: str, finding: str) -> tuple[Run, Find
 
 def _refuse_early(settings: Settings) -> Prompts | None:
     """Tell what would keep the run from its end before it begins. With an agent, there are prompts."""
+    if settings.tool_method == "toolfuzz" and find_spec("hypothesis") is None:
+        raise MissingExtra("Hypothesis", "fuzz")
     if not settings.agent:
         if settings.tool_method != "toolfuzz" or settings.skip_sanity:
             flag = "--skip-sanity" if settings.skip_sanity else f"--method {settings.tool_method}"

@@ -1,7 +1,7 @@
 """Refusals of fitting arguments, each with whether it tells of a bug in the tool.
 
-`REAL` holds what servers from the registries answered when they were fuzzed, word for word: SQLite, calculator,
-text editor, Excel, files, memory and time. The others are invented, by whoever wrote the rules. So the invented
+`REAL` holds what servers from the registries answered when they were fuzzed, some of it shortened: SQLite,
+calculator, text editor, Excel, files, memory and time. The others are invented, by whoever wrote the rules. So the invented
 ones guard against regressions, and only the real ones are an independent measurement: of false alarms, for none
 of those refusals tells of a bug.
 """

@@ -206,11 +206,11 @@ import_workbook | - | Error executing tool import_workbook: The uploaded content
 trace_formula | - | Error executing tool trace_formula: Invalid range 'lantern'. Use A1 notation such as 'B2' or 'A1:C10'.
 trace_formula | - | Error executing tool trace_formula: Range '' must have explicit rows and columns, such as 'A1:C10'.
 add_slicer | - | Error executing tool add_slicer: Invalid arguments for add_slicer: - width_cm: must be greater than 0.0
-move_file | - | ENOENT: no such file or directory, rename '/tmp/work/ ' -> '/tmp/work/Oslo'
-move_file | - | Access denied - path outside allowed directories: /Lisb{on not in /tmp/work
-move_file | - | ENOTDIR: not a directory, realpath '/tmp/work/src/main.py'
+move_file | - | ENOENT: no such file or directory, rename '/data/ ' -> '/data/Oslo'
+move_file | - | Access denied - path outside allowed directories: /Lisb{on not in /data
+move_file | - | ENOTDIR: not a directory, realpath '/data/src/main.py'
 read_text_file | - | Cannot specify both head and tail parameters simultaneously
-read_text_file | - | ENOENT: no such file or directory, open '/tmp/work/notes.md'
+read_text_file | - | ENOENT: no such file or directory, open '/data/notes.md'
 read_text_file | - | EISDIR: illegal operation on a directory, read
 add_observations | - | Entity with name Nina Petrov not found
 convert_time | - | Error executing tool convert_time: Invalid timezone: 'No time zone found with key '

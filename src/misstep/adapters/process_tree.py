@@ -1,4 +1,4 @@
-"""Families of processes: who ends with whom."""
+"""Process trees: which processes end together."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""The defects of a tool put to an agent, one after the other."""
+"""Puts the defects of a tool to an agent, one after the other."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Whom a test of tools through an agent needs beside the tools."""
+"""The agent and the models that a test of tools through an agent needs."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Whoever carries out the cases of a run: an agent in this process, or workers on a cluster."""
+"""Runs the cases of a run: an agent in this process, or workers on a cluster."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

@@ -1,4 +1,4 @@
-"""The examination of one target after the other, as far as limits and tools allow."""
+"""Fuzzes one target after the other within the limits of the run."""
 
 import sys
 import threading

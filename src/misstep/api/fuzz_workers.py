@@ -1,4 +1,4 @@
-"""Examinations of tools side by side, each in a thread with a workbench to itself."""
+"""Fuzzes several targets at once, each in a thread with a tool host of its own."""
 
 from collections.abc import Generator, Sequence
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""A campaign carried out as a run of the store."""
+"""Starts, resumes and estimates runs in the store."""
 
 import asyncio
 import sys

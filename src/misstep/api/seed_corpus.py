@@ -1,4 +1,4 @@
-"""What an earlier run on tools has left for a later one to begin with."""
+"""Inputs that an earlier run on tools has kept, to start a later one from."""
 
 import json
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Whether a command has passed its gate, which its exit code and its reports say."""
+"""Whether a command has passed, which its exit code and its reports say."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whoever watches a run from the command line."""
+"""Shows and reports the events of a run on the command line."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress

@@ -1,4 +1,4 @@
-"""Answers of models in a form that was asked for."""
+"""Schemas for the answers of models."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A gate: what keeps requests to a model within its limits, however many cases send them."""
+"""Keeps requests to a model within its limits, however many cases send them."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""The way of a tool's defect through an agent: whether a natural request leads there."""
+"""An attempt to reach a defect of a tool through an agent by a natural request."""
 
 from typing import Literal, get_args
 

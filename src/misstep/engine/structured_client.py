@@ -1,4 +1,4 @@
-"""Questions to a model that has to answer in a form."""
+"""Asks a model for answers that have to fit a schema."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar, cast

@@ -1,4 +1,4 @@
-"""The line to one model on one server: limits, patience, cache, tokens, whatever the SDK."""
+"""The client of one model on one server: limits, retries, cache and usage, for any SDK."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The place at which a run is worked on: what it has kept is on the disk when it says so."""
+"""Writes the results of a run; a result is on the disk when it has been acknowledged."""
 
 import time
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The line between two processes: JSON texts, one in each row, which may hand over open files."""
+"""A channel between two processes: JSON, one message a line, which may pass open files."""
 
 import array
 import fcntl

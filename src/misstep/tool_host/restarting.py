@@ -1,4 +1,4 @@
-"""Tools that are open to calls, had again from the beginning whenever they are gone."""
+"""Tools ready to be called, loaded anew whenever their process has ended."""
 
 import time
 from collections.abc import Callable

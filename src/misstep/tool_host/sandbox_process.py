@@ -1,4 +1,4 @@
-"""Our side of a sandbox with tools in it: starts it, has tools loaded and called in it, ends it."""
+"""The client of a process in the sandbox: starts it, loads and calls tools in it, ends it."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""How far a run is, told to browsers while it goes on."""
+"""Sends the progress of a run to browsers."""
 
 import time
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""Places for tasks with the tools already in them, lent to whoever puts tasks to an agent."""
+"""A pool of environments for tasks, each with its tools loaded."""
 
 import threading
 from collections.abc import Iterator, Sequence

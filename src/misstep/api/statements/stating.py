@@ -12,7 +12,7 @@ from misstep.api.shrinking import view_reduction
 from misstep.api.statements.planning import cases, diagnosed, entry_of, spot_of_agent
 from misstep.api.statements.spots import Home
 from misstep.api.statements.tasks import task_entry
-from misstep.api.statements.tools import crossed, fuzzed, linted, mended, questioned
+from misstep.api.statements.tools import crossed, fix_item, fuzzed, linted, questioned
 from misstep.api.summaries import verdict_on
 from misstep.core.baseline import Held
 from misstep.core.benchmark import TaskReport
@@ -129,7 +129,7 @@ def _tested(store: Store, home: Home) -> Iterable[ReportItem]:
             groups = store.tool_documents(run.id, GroupReport)
             return [crossed(each, specs, home) for each in _ordered(groups)]
         case "fix":
-            return [mended(each, home) for each in _ordered(store.tool_documents(run.id, FixReport))]
+            return [fix_item(each, home) for each in _ordered(store.tool_documents(run.id, FixReport))]
         case _:
             tasks = store.tool_documents(run.id, TaskReport)
             return [task_entry(each, home) for each in _ordered(tasks)]

@@ -122,7 +122,7 @@ def _activation(trial: Trial, report: GroupReport, specs: list[str], home: Home)
     )
 
 
-def mended(report: FixReport, home: Home) -> ReportItem:
+def fix_item(report: FixReport, home: Home) -> ReportItem:
     flaw = Issue(
         id=report.name,
         rule="tool/fix",

@@ -1,4 +1,4 @@
-"""Where workers queue for their models, so that a model's limits hold for all of them together."""
+"""The rate limits of models, shared by all workers of a cluster."""
 
 import asyncio
 import itertools

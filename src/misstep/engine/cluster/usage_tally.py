@@ -1,4 +1,4 @@
-"""What a case uses up, written down where it runs, told where the budget is."""
+"""What a case has used, counted by the worker and reported to the budget."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""The places in a crew: which worker takes the next case."""
+"""The slots for workers: which one gets the next case."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator

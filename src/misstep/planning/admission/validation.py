@@ -1,4 +1,4 @@
-"""The wall for cases from outside: what gets past it can be judged without further doubt."""
+"""Validates cases from outside: those that pass can be judged without further checks."""
 
 from collections.abc import Sequence
 from math import factorial

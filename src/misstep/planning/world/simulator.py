@@ -1,4 +1,4 @@
-"""How a case is played: what each call does, and what comes of it."""
+"""Simulates the tools of a case: what each call does and returns."""
 
 import re
 from typing import Literal

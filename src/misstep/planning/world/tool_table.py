@@ -1,4 +1,4 @@
-"""Who can be called in a case: its tools, and what each of them takes."""
+"""The tools of a case, and what each of them takes."""
 
 from collections.abc import Sequence
 

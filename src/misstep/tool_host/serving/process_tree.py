@@ -1,4 +1,4 @@
-"""Knows which processes there are in the sandbox, which is how all of them can be ended."""
+"""The processes in the sandbox, so that all of them can be ended."""
 
 import os
 import shutil

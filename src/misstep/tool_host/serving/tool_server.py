@@ -1,4 +1,4 @@
-"""The tools as they were loaded, and all that is needed to call them."""
+"""The loaded tools, and what is needed to call them."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The door between a framework and the tool's own function: who has gone through, and what came of it."""
+"""Intercepts calls between a framework and the tool's own function."""
 
 import functools
 import inspect

@@ -75,6 +75,13 @@ def test_hostile_text_stays_text() -> None:
     assert len(found.cells) == 5 + 4
 
 
+@pytest.mark.parametrize("text", ["evil.com", "see shop.py", "a.b.io/x", "www.a.de"])
+def test_names_of_hosts_and_files_are_no_links(text: str) -> None:
+    found = read(f"| a |\n|---|\n| {prose(text)} |\n")
+    assert found.tags <= ALLOWED
+    assert found.cells[0].strip() == text
+
+
 @pytest.mark.parametrize("write", [prose, code])
 @given(text=st.text(st.sampled_from("ab |`\\<>&[]()!*_~#$@:/.w-\n1"), max_size=30))
 def test_whatever_a_cell_says(write: object, text: str) -> None:

@@ -16,7 +16,7 @@ MOST_FLAWS = 3  # of one entry
 WHY = 300  # characters
 CALL = 160
 _UNCLEAR: tuple[Judgement, ...] = ("errored", "inconclusive")
-_MARKS = re.compile(r"([\\`*_\[\]#!|~$])")
+_MARKS = re.compile(r"([\\`*_\[\]#!|~$]|\.(?=[^\W\d]))")  # some readers link anything like a.com
 # What readers make links, mentions or references of by themselves.
 _LINKS = re.compile(r"\S*(?:://|www\.|@|#\d|mailto:)\S*", re.IGNORECASE)
 _TICKS = re.compile(r"`+")

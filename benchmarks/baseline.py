@@ -13,7 +13,8 @@ import z3
 
 from misstep.core.case import CASE_VERSION, Action, Case
 from misstep.core.constraint import Before
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
+from misstep.planning.language.lexicon import load_topics
 from misstep.planning.language.rendering import render
 from misstep.planning.language.requests import describe, tool_name, write_request
 from misstep.planning.language.semantics import Relation, mentioned, relations, satisfied
@@ -34,7 +35,6 @@ from misstep.planning.language.syntax import (
     skeleton,
     spoken_order,
 )
-from misstep.planning.language.topics import load_topics
 
 MOST_PARTS = 3
 JOIN_RATE = 0.3

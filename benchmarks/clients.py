@@ -9,8 +9,8 @@ from openai import AsyncOpenAI
 
 from benchmarks.distance import TURNS, distant_server
 from benchmarks.measure import Effort, Row, best_cpu
-from misstep.api import plan
 from misstep.core.settings import Settings, Span
+from misstep.features.plan_test.run import run_agent
 
 JOBS = 50
 NOTHING = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -51,7 +51,7 @@ def client_rows(effort: Effort) -> Iterator[Row]:
 
 
 def _run(settings: Settings) -> None:
-    summary = plan.run_agent(settings)
+    summary = run_agent(settings)
     if summary.calls != summary.cases * (TURNS - 1):
         raise RuntimeError(f"{summary.calls} calls in {summary.cases} cases")
 

@@ -7,8 +7,8 @@ from statistics import fmean
 import msgspec
 
 from benchmarks.measure import Effort, Mark, Row
-from misstep.core.campaign import Inquiry
-from misstep.core.diagnosis import Diagnosis
+from misstep.core.results.diagnosis import Diagnosis
+from misstep.core.run import Inquiry
 from misstep.planning.dissection import pdoctor, sequential
 from tests.quality.labelled import Labelled, Planted, labelled_suite, run
 

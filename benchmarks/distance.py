@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from benchmarks.distant_server import allow_connections
 from benchmarks.measure import Effort, Mark, Row
 from benchmarks.running import correct_calls
-from misstep.api import plan
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.event import CaseFinished, Event
 from misstep.core.settings import Settings, Span
+from misstep.features.plan_test.run import run_agent, synthesise
 
 LATENCY = 0.2
 JOBS = 1000
@@ -136,11 +136,11 @@ def distant_server(seconds: float) -> Iterator[int]:
 def _run(port: int, count: int) -> tuple[float, float]:
     """The rate in the middle, and the wall seconds of the whole run."""
     settings = Settings(agent="distant", actions=Span(5, 5), count=count, jobs=JOBS)
-    scripts = {case.query: correct_calls(case) for case in plan.synthesise(settings)}
+    scripts = {case.query: correct_calls(case) for case in synthesise(settings)}
     arrivals = Arrivals()
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        summary = plan.run_agent(
+        summary = run_agent(
             settings.overlay({"store": f"{folder}/store.db"}), arrivals, agent=Distant(scripts, Wires(port))
         )
         seconds = time.perf_counter() - began

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from benchmarks.measure import Effort, Mark, Row, best_cpu
 from misstep.core.case import Case
 from misstep.core.constraint import FAMILIES, Family
-from misstep.core.dice import Dice
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Transcript
+from misstep.core.rng import Dice
 from misstep.planning.judging import solver
-from misstep.planning.judging.check import judge, replay
-from misstep.planning.judging.explanation import check
+from misstep.planning.judging.check import check, judge, replay
 from misstep.planning.synthesis.suite import Suite, make_case
 
 TIMED: tuple[Family, ...] = ("order", "time")

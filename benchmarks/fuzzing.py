@@ -12,10 +12,10 @@ import msgspec
 
 from benchmarks.fuzzing_baselines import Tally
 from benchmarks.measure import Effort, Mark, Row
-from misstep.api.fuzzing import fuzz_tools
-from misstep.api.targets import TOGETHER
-from misstep.core.finding import Finding, ToolReport
+from misstep.core.results.finding import Finding, ToolReport
 from misstep.core.settings import Settings
+from misstep.features.tool_fuzz.run import fuzz_tools
+from misstep.runs.setup.workbenches import TOGETHER
 from tests.quality.planted_tools.labels import DEEP, Label
 from tests.quality.planted_tools.labels import PLANTED as LABELS
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from benchmarks.measure import Effort, Mark, Row, best_seconds, cpu_seconds
 from benchmarks.running import Scripted, correct_calls
-from misstep.api import plan
 from misstep.core.case import Case
 from misstep.core.settings import Settings, Span
+from misstep.features.plan_test.run import run_agent, synthesise
 from misstep.planning.world.mock import MockWorld
 
 PYTHON = Path(".venv-inspect/bin/python")
@@ -50,12 +50,12 @@ class Inspect:
 def inspection_rows(effort: Effort) -> Iterator[Row]:
     many, few, turns = effort.size(1000), effort.size(60), effort.times(TURNS)
     settings = Settings(agent="scripted", actions=Span(5, 5), count=many)
-    cases = list(plan.synthesise(settings))
+    cases = list(synthesise(settings))
     agent = Scripted({case.query: correct_calls(case) for case in cases})
     with tempfile.TemporaryDirectory() as folder, inspect_at_work(cases[:few], folder) as inspect:
 
         def run(batch: int) -> None:
-            plan.run_agent(settings.overlay({"store": f"{folder}/{batch}.db"}), agent=agent)
+            run_agent(settings.overlay({"store": f"{folder}/{batch}.db"}), agent=agent)
 
         clocks: list[Callable[[int], float]] = [
             partial(cpu_seconds, run),

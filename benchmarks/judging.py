@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from benchmarks.measure import Effort, Mark, Row, best_cpu
 from misstep.core.case import Case
-from misstep.core.dice import Dice
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Transcript
+from misstep.core.rng import Dice
 from misstep.planning.judging import solver
-from misstep.planning.judging.check import judge
-from misstep.planning.judging.explanation import check
+from misstep.planning.judging.check import check, judge
 from misstep.planning.synthesis.suite import Suite, make_case
 
 Plan = tuple[Case, Transcript, list[str]]

@@ -9,9 +9,9 @@ from typing import Any
 
 from benchmarks.measure import Effort, Mark, Row
 from benchmarks.storing import fill_store
-from misstep.api.findings import gather
 from misstep.core.settings import Settings
-from misstep.report.page import run_page
+from misstep.rendering.html.page import run_page
+from misstep.runs.reporting.page import gather
 
 chromium: Any = import_module("tests.browser.chromium")  # what tests are made of is not typed strictly
 

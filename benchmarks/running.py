@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.measure import Effort, Mark, Row, best_cpu
-from misstep.api import plan
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.case import Case
 from misstep.core.settings import Settings, Span
+from misstep.features.plan_test.run import run_agent, synthesise
 
 HEAVY = ("z3", "sqlalchemy", "rich", "click")
 
@@ -34,26 +34,24 @@ def import_rows(effort: Effort) -> Iterator[Row]:
     times = effort.repeats
     bare, ours, api = (
         min([_wall_seconds(code) for _ in range(times)])
-        for code in ("pass", "import misstep", "import misstep.api.plan")
+        for code in ("pass", "import misstep", "import misstep.features.plan_test.run")
     )
     loaded = _run(f"import sys, misstep; print(sum(name in sys.modules for name in {HEAVY}))")
     how = f"wall time of a fresh interpreter beyond a bare one, best of {times} each"
     yield Row("import misstep", ours - bare, "s", how, Mark("<", 0.15))
-    yield Row("import misstep.api.plan", api - bare, "s", "the same")
+    yield Row("import misstep.features.plan_test.run", api - bare, "s", "the same")
     yield Row("heavy modules that import misstep loads", int(loaded), "", ", ".join(HEAVY), Mark("≤", 0))
 
 
 def loop_rows(effort: Effort) -> Iterator[Row]:
     count = effort.size(1000)
     settings = Settings(agent="sim:perfect", actions=Span(5, 5), count=count)
-    scripted = Scripted({case.query: correct_calls(case) for case in plan.synthesise(settings)})
+    scripted = Scripted({case.query: correct_calls(case) for case in synthesise(settings)})
     with tempfile.TemporaryDirectory() as folder:
         ours, simulated = best_cpu(
             effort.repeats,
-            lambda batch: plan.run_agent(
-                settings.overlay({"store": f"{folder}/a{batch}.db"}), agent=scripted
-            ),
-            lambda batch: plan.run_agent(settings.overlay({"store": f"{folder}/b{batch}.db"})),
+            lambda batch: run_agent(settings.overlay({"store": f"{folder}/a{batch}.db"}), agent=scripted),
+            lambda batch: run_agent(settings.overlay({"store": f"{folder}/b{batch}.db"})),
         )
         stored = sum(file.stat().st_size for file in Path(folder).glob("a0.db*"))
     how = f"CPU of a run of {count} cases with 5 calls each, from synthesis to the stored outcome"

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from benchmarks.measure import Effort, Mark, Row
-from misstep.api import plan
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
+from misstep.features.plan_test.run import run_agent
 from misstep.store.runs import Store
 
 postgresql: Any = import_module("tests.postgresql")  # what tests are made of is not typed strictly
@@ -61,7 +61,7 @@ def _wait(location: str, runs: int, cases: int, times: int) -> Waits:
 def fill_store(location: str, runs: int, cases: int) -> str:
     """The name of a run with so many outcomes, all but finished, among so many runs in all."""
     settings = Settings(agent="sim:random", count=SAMPLE, store=location)
-    summary = plan.run_agent(settings)
+    summary = run_agent(settings)
     with Store(location) as store:
         sample = list(store.outcomes(summary.run))
         for number in range(runs - 2):

@@ -10,7 +10,7 @@ from benchmarks.baseline import FreshSolver, KeptSolver, Solver
 from benchmarks.measure import Effort, Mark, Row, best_cpu
 from misstep.core.case import Case
 from misstep.core.constraint import Before
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.language.reader import read

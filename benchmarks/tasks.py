@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.measure import Effort, Mark, Row, best_seconds, cpu_seconds
-from misstep.api.benchmarking.room import Room
-from misstep.api.benchmarking.running import run_benchmark
-from misstep.benchmarks.files.suite import FreshTasks, public_tasks
+from misstep.benchmarks.files.suite import FreshTasks, judge_files, public_tasks, world_of
 from misstep.benchmarks.files.tools import TOOLS
-from misstep.benchmarks.files.worlds import judge, world_of
 from misstep.benchmarks.tree import lay, survey
-from misstep.core.benchmark import BenchmarkReport, Task
+from misstep.core.results.benchmark import BenchmarkReport, Task
 from misstep.core.settings import Settings
+from misstep.features.bench.benchmark import Room
+from misstep.features.bench.run import run_benchmark
 
 TASKS = 100
 FRESH = 300
@@ -65,7 +64,7 @@ def _do_all(tasks: Sequence[Task], folder: Path) -> None:
         with contextlib.chdir(folder):
             for step in world.solution:
                 calls[step.tool](**step.arguments)
-        judge(task, survey(folder), world.answer.text if world.answer else "")
+        judge_files(task, survey(folder), world.answer.text if world.answer else "")
 
 
 def _making(effort: Effort) -> Row:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from misstep.core.case import Case
-from misstep.core.dice import Dice, derive_seed
+from misstep.core.rng import Dice, derive_seed
 from training.adapter import read_adapter, write_adapter
 from training.course import Kind, draw, harder, kinds
 from training.examination import Examiner

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
-from misstep.adapters.paradigms.prompts import list_tools, load_template
+from misstep.adapters.builtin.prompts import list_tools, load_template
 from misstep.core.case import Case
 from misstep.core.model import Assistant, Chat, Message, System, ToolCall, ToolResult, User
-from misstep.core.transcript import Call
+from misstep.core.outcome import Call
 from misstep.models.local.template import BEGIN, END, chat_prompt
-from misstep.planning.training.examples import CLOSING
+from misstep.planning.training import CLOSING
 from misstep.planning.world.mock import MockWorld
 
 INSTRUCTIONS = load_template("tools", "", ()).fill()

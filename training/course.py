@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from misstep.core.case import Case
 from misstep.core.constraint import Family
-from misstep.core.dice import Dice, derive_seed
+from misstep.core.rng import Dice, derive_seed
 from misstep.planning.language.parts import Part, part_of
 from misstep.planning.language.requests import load_requests
 from misstep.planning.synthesis.paragraphs import Recipe

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from misstep.core.agent import Tool
 from misstep.core.case import Case
 from misstep.core.model import Chat, Message, System, User
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Transcript
 from misstep.models.local.grammar import answer_head, call_head
 from misstep.models.local.template import END, chat_prompt
 from misstep.planning.judging.check import judge

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from misstep.core.case import Case
-from misstep.core.dice import Dice, derive_seed
+from misstep.core.rng import Dice, derive_seed
 from misstep.errors import MisstepError
-from misstep.planning.training.solutions import solve_case
+from misstep.planning.training import solve_case
 from training.conversations import Conversation, by_react, by_tools, tokenise
 from training.course import Kind, draw_varied, pick
 from training.names import Words, rename

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from misstep.core.case import Case
-from misstep.core.statistics import wilson
+from misstep.core.stats import wilson
 from misstep.planning.language.parts import part_of
 from training.course import MIXTURES, TRAIN, Kind, draw, least_actions
 

@@ -13,11 +13,10 @@ import msgspec
 
 from misstep.core.case import Case
 from misstep.core.constraint import Condition, Handover
-from misstep.core.dice import Dice
 from misstep.core.model import Chat
-from misstep.planning.language.lexicon import load_lexicon
+from misstep.core.rng import Dice
+from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.parts import topics_of
-from misstep.planning.language.topics import load_topics
 
 _WORD = re.compile("[a-z]{3,12}")
 ALIKE = 0.35  # of the conversations have names out of a few words, so that they are easily confused

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from misstep.core.case import Case
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.language.rendering import write
 from misstep.planning.language.skeletons import read_skeleton
 from misstep.planning.language.wording import Option, Words

@@ -4,20 +4,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from misstep.api.fuzzing import fuzz_tools
-    from misstep.api.plan import run_agent, synthesise
-    from misstep.api.replay import replay_case
-    from misstep.api.testing.planning import test_planning
-    from misstep.api.testing.tools import test_tools
-    from misstep.api.tool_replay import replay_calls
     from misstep.core.agent import Agent, Answer, Assignment, Toolbox
     from misstep.core.case import Case
-    from misstep.core.finding import Finding
+    from misstep.core.outcome import Call, Transcript, Verdict
+    from misstep.core.results.finding import Finding
     from misstep.core.settings import Settings, Span
-    from misstep.core.transcript import Call, Transcript
-    from misstep.core.verdict import Verdict
     from misstep.errors import BudgetExceeded, MisstepError, UsageError
-    from misstep.planning.judging.explanation import check
+    from misstep.features.plan_test.run import run_agent, synthesise
+    from misstep.features.tool_fuzz.replay import replay_calls
+    from misstep.features.tool_fuzz.run import fuzz_tools
+    from misstep.planning.judging.check import check
+    from misstep.runs.executor import replay_case
+    from misstep.testing.planning import test_planning
+    from misstep.testing.tools import test_tools
 
 __all__ = [
     "Agent",
@@ -45,20 +44,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "misstep.api.fuzzing": ("fuzz_tools",),
-    "misstep.api.plan": ("run_agent", "synthesise"),
-    "misstep.api.replay": ("replay_case",),
-    "misstep.api.testing.planning": ("test_planning",),
-    "misstep.api.testing.tools": ("test_tools",),
-    "misstep.api.tool_replay": ("replay_calls",),
+    "misstep.features.tool_fuzz.run": ("fuzz_tools",),
+    "misstep.features.plan_test.run": ("run_agent", "synthesise"),
+    "misstep.runs.executor": ("replay_case",),
+    "misstep.testing.planning": ("test_planning",),
+    "misstep.testing.tools": ("test_tools",),
+    "misstep.features.tool_fuzz.replay": ("replay_calls",),
     "misstep.core.agent": ("Agent", "Answer", "Assignment", "Toolbox"),
     "misstep.core.case": ("Case",),
-    "misstep.core.finding": ("Finding",),
+    "misstep.core.results.finding": ("Finding",),
     "misstep.core.settings": ("Settings", "Span"),
-    "misstep.core.transcript": ("Call", "Transcript"),
-    "misstep.core.verdict": ("Verdict",),
+    "misstep.core.outcome": ("Call", "Transcript", "Verdict"),
     "misstep.errors": ("BudgetExceeded", "MisstepError", "UsageError"),
-    "misstep.planning.judging.explanation": ("check",),
+    "misstep.planning.judging.check": ("check",),
 }
 
 

@@ -23,17 +23,15 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver, system_message
 from inspect_ai.tool import ToolDef, ToolParams
 
-from misstep.adapters.paradigms.prompts import load_template
-from misstep.api.cases import cases_of
+from misstep.adapters.builtin.prompts import load_template
 from misstep.core.agent import Tool
 from misstep.core.case import Case, families_of
+from misstep.core.outcome import Transcript, Verdict
 from misstep.core.settings import LISTS, Settings, parse_setting
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
-from misstep.interop.trajectories.messages import read_messages
-from misstep.planning.judging.check import Parallel
-from misstep.planning.judging.explanation import check
+from misstep.interop.trajectories.trajectory import read_messages
+from misstep.planning.judging.check import Parallel, check
 from misstep.planning.world.mock import MockWorld
+from misstep.runs.cases import cases_of
 
 TARGET = "every constraint kept"
 KEPT = "misstep"  # where the metadata of a sample has its case

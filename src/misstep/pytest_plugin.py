@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from misstep.api.testing.demands import Demand
-    from misstep.api.testing.results import PlanningResult, ToolsResult
-    from misstep.api.testing.subjects import Origin, Subject
     from misstep.core.settings import Settings
+    from misstep.testing.results import Demand, PlanningResult, ToolsResult
+    from misstep.testing.subjects import Origin, Subject
 
 AGENT, TOOL = "misstep", "misstep_tool"
 MARKERS = (
@@ -108,15 +107,15 @@ def _test_agent(item: pytest.Function, value: Any) -> None:
 
 
 def _try_case(subject: "Subject", name: str) -> None:
-    from misstep.api.testing.planning import try_case
+    from misstep.testing.planning import try_case
 
     outcome = try_case(subject, name)
     if outcome is None:
         pytest.skip(f"it has no case {name}")
     if outcome.verdict.verdict != "passed":
-        from misstep.api.runs import difficulty_of
-        from misstep.report.case import case_view
-        from misstep.report.told import as_text
+        from misstep.rendering.case import case_view
+        from misstep.runs.lookup import difficulty_of
+        from misstep.testing.notebook import as_text
 
         pytest.fail(as_text(case_view(outcome, difficulty_of(outcome.case))), pytrace=False)
 
@@ -132,9 +131,9 @@ def _test_tools(item: pytest.Function, value: Any) -> None:
 
 
 def _run_agent(item: pytest.Item, subject: "Subject") -> "PlanningResult":
-    from misstep.api.testing.planning import run_planning
-    from misstep.api.testing.subjects import way_from_here
-    from misstep.report.told import Again
+    from misstep.testing.notebook import Again
+    from misstep.testing.planning import run_planning
+    from misstep.testing.subjects import way_from_here
 
     place = way_from_here(subject.settings)
     once_more = f"pytest {shlex.quote(_node(item))} --misstep-case "
@@ -145,7 +144,7 @@ def _run_agent(item: pytest.Item, subject: "Subject") -> "PlanningResult":
 
 
 def _run_tools(item: pytest.Item, value: Any, settings: "Settings") -> "ToolsResult":
-    from misstep.api.testing.tools import run_tools
+    from misstep.testing.tools import run_tools
 
     result = run_tools(value, settings, _origin(item))
     _record(item, run=result.run, findings=len(result.findings))
@@ -158,13 +157,13 @@ def _record(item: pytest.Item, **properties: Any) -> None:
 
 
 def _subject(item: pytest.Item, value: Any, settings: "Settings", given: dict[str, Any]) -> "Subject":
-    from misstep.api.testing.planning import planning_subject
+    from misstep.testing.planning import planning_subject
 
     return planning_subject(value, settings, given, _origin(item))
 
 
 def _asked(item: pytest.Item) -> "tuple[Settings, Demand]":
-    from misstep.api.testing.demands import DEMANDS, parse_demand
+    from misstep.testing.results import DEMANDS, parse_demand
 
     given, where = _given(item, AGENT), _where(item)
     rest = {name: value for name, value in given.items() if name not in DEMANDS}
@@ -174,7 +173,7 @@ def _asked(item: pytest.Item) -> "tuple[Settings, Demand]":
 def _planning_settings(
     item: pytest.Item, given: dict[str, Any], where: str, also: Sequence[str] = ()
 ) -> "Settings":
-    from misstep.api.testing.planning import planning_settings
+    from misstep.testing.planning import planning_settings
 
     count = item.config.getoption("--misstep-count")
     over = {} if count is None else {"count": count}
@@ -182,7 +181,7 @@ def _planning_settings(
 
 
 def _tool_settings(item: pytest.Item, given: dict[str, Any], where: str) -> "Settings":
-    from misstep.api.testing.tools import tool_settings
+    from misstep.testing.tools import tool_settings
 
     return tool_settings(item.config.rootpath, {**given, **_store(item)}, where)
 
@@ -197,7 +196,7 @@ def _store(item: pytest.Item) -> dict[str, str]:
 
 def _origin(item: pytest.Item) -> "Origin":
     """The test's name; its function as well, if anybody can call it."""
-    from misstep.api.testing.subjects import Origin
+    from misstep.testing.subjects import Origin
 
     function = getattr(item, "function", None)
     alone = isinstance(item, pytest.Function) and item.cls is None and not item._fixtureinfo.argnames

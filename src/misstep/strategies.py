@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from misstep.api.cases import suite_of
-from misstep.api.groups import SYNTHESIS
-from misstep.api.testing.keywords import overlaid
 from misstep.core.case import Case
 from misstep.core.settings import Settings
 from misstep.errors import MissingExtra
 from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.runs.cases import suite_of
+from misstep.runs.setup.configuration import SYNTHESIS
+from misstep.testing.subjects import overlaid
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
+from misstep.engine.recorder import Deadline, Recorder
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.mock import MockWorld, no_arguments
 

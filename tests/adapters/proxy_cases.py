@@ -12,8 +12,7 @@ import pytest
 
 from misstep.adapters.proxy import RecordingProxy
 from misstep.core.agent import Tool
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
+from misstep.engine.recorder import Deadline, Recorder
 from tests.scripted.conversations import schema
 
 pytest.importorskip("uvicorn")

@@ -4,7 +4,7 @@ import socket
 from collections.abc import Mapping
 
 from misstep.adapters.subprocess.agent import SubprocessAgent
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 from tests.adapters.test_subprocess import Trial, World, play
 from tests.scripted import Script, ScriptedServer
 from tests.scripted.server import listen

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.frameworks import adk as adapter
+from misstep.adapters.adk.agent import _adk, _usage, agent, retool
 from misstep.core.agent import Agent
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
@@ -27,7 +27,7 @@ def tried(server: ScriptedServer, build: Any, trial: Trial) -> Trial:
 
     def made(server: ScriptedServer) -> Agent:
         model, sdk = connected(server)
-        return Owning(adapter.agent(lambda tools: build(model, tools), "adk"), sdk.close)
+        return Owning(agent(lambda tools: build(model, tools), "adk"), sdk.close)
 
     return play(Subject("adk", made, NEEDS), server, trial)
 
@@ -46,7 +46,7 @@ def test_an_app_keeps_its_plugins() -> None:
 
     def build(model: Any, tools: list[Any]) -> Any:
         own = apps.App(name="mine", root_agent=native(model, []), plugins=[counting])
-        return adapter.retool(own)(tools)
+        return retool(own)(tools)
 
     with ScriptedServer(Script(behaviour="unknown")) as server:
         trial = tried(server, build, Trial())
@@ -94,7 +94,7 @@ def test_thoughts_are_counted_once(thoughts: int | None, total: int | None) -> N
         total_token_count=total,
         cached_content_token_count=2,
     )
-    assert adapter._usage(counts) == Usage(10, 7 if total == 17 else 4, 2)
+    assert _usage(counts) == Usage(10, 7 if total == 17 else 4, 2)
 
 
 def test_copies_with_other_tools_leave_the_agent_as_it_was() -> None:
@@ -105,7 +105,7 @@ def test_copies_with_other_tools_leave_the_agent_as_it_was() -> None:
     with ScriptedServer() as server:
         model, _ = connected(server)
         own = native(model, [own_tool])
-        build = adapter.retool(own)
+        build = retool(own)
         first, second = build([1]), build([2])
     assert (first.tools, second.tools, own.tools) == ([1], [2], [own_tool])
     assert (first.name, first.instruction) == (own.name, own.instruction)
@@ -116,11 +116,11 @@ def test_an_agent_with_others_below_needs_a_factory() -> None:
         model, _ = connected(server)
         whole = native(model, [], sub_agents=[agents.LlmAgent(name="below", model=model)])
     with pytest.raises(UsageError, match=r"(?s)an? LlmAgent with sub-agents can't.*def make_agent\(tools\)"):
-        adapter.retool(whole)
+        retool(whole)
 
 
 def test_without_the_framework_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    adapter._adk.cache_clear()
+    _adk.cache_clear()
     monkeypatch.setitem(sys.modules, "google.adk.agents", None)
     with pytest.raises(MissingExtra, match="misstep\\[adk\\]"):
-        adapter.agent(lambda tools: None, "agent")
+        agent(lambda tools: None, "agent")

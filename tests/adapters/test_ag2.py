@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.frameworks import ag2 as adapter
+from misstep.adapters.ag2.agent import _usage, agent, retool
 from misstep.core.agent import Agent
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
@@ -26,7 +26,7 @@ def tried(server: ScriptedServer, build: Any, trial: Trial, **options: Any) -> T
 
     def made(server: ScriptedServer) -> Agent:
         config, http = connected(server, **options)
-        return Owning(adapter.agent(lambda tools: build(config, tools), "ag2"), http.aclose)
+        return Owning(agent(lambda tools: build(config, tools), "ag2"), http.aclose)
 
     return play(Subject("ag2", made, NEEDS), server, trial)
 
@@ -104,7 +104,7 @@ COUNTED = {"prompt_tokens": 10.0, "completion_tokens": 4.0, "cache_read_input_to
     ],
 )
 def test_tokens_are_counted_as_the_provider_means_them(counts: Any, provider: str, expected: Usage) -> None:
-    assert adapter._usage(events.Usage(**counts), provider) == expected
+    assert _usage(events.Usage(**counts), provider) == expected
 
 
 def test_messages_are_noted() -> None:
@@ -124,7 +124,7 @@ def test_copies_with_other_tools_leave_the_agent_as_it_was() -> None:
 
     own = native(None, [own_tool])
     before = list(own.tools)
-    build = adapter.retool(own)
+    build = retool(own)
     first, second = build([1]), build([2])
     assert (first.tools, second.tools, own.tools) == ([1], [2], before)
     assert (first.name, first.system_prompt) == (own.name, own.system_prompt)
@@ -140,10 +140,10 @@ def test_copies_with_other_tools_leave_the_agent_as_it_was() -> None:
 )
 def test_what_can_t_be_copied_needs_a_factory(value: Any, what: str) -> None:
     with pytest.raises(UsageError, match=rf"(?s){what} can't.*def make_agent\(tools\)"):
-        adapter.retool(value)
+        retool(value)
 
 
 def test_without_the_framework_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ag2", None)
     with pytest.raises(MissingExtra, match="misstep\\[ag2\\]"):
-        adapter.agent(lambda tools: None, "agent")
+        agent(lambda tools: None, "agent")

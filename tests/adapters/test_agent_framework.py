@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.frameworks import agent_framework as adapter
+from misstep.adapters.agent_framework.agent import agent, retool
 from misstep.core.agent import Agent
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
@@ -25,7 +25,7 @@ def tried(server: ScriptedServer, make: Any, trial: Trial) -> Trial:
 
     def made(server: ScriptedServer) -> Agent:
         client, sdk = connected(server)
-        return Owning(adapter.agent(lambda tools: make(client, tools), "agent"), sdk.close)
+        return Owning(agent(lambda tools: make(client, tools), "agent"), sdk.close)
 
     return play(Subject("agent", made, NEEDS), server, trial)
 
@@ -107,7 +107,7 @@ def test_other_tools_leave_the_agent_as_it_was() -> None:
         client, _ = connected(server)
         native = Kind(client, "Be brief.", name="mine", tools=[own_tool])
         before = dict(native.default_options)
-        build = adapter.retool(native)
+        build = retool(native)
         first, second = build(["a"]), build(["b"])
     assert (first.default_options["tools"], second.default_options["tools"]) == (["a"], ["b"])
     assert (type(first), first.name, first.default_options["instructions"]) == (Kind, "mine", "Be brief.")
@@ -119,10 +119,10 @@ def test_what_has_no_tools_to_exchange_needs_a_factory() -> None:
         client, _ = connected(server)
         workflow = af.WorkflowBuilder(start_executor=af.Agent(client, name="only")).build()
     with pytest.raises(UsageError, match=r"(?s)a Workflow can't.*def make_agent\(tools\)"):
-        adapter.retool(workflow)
+        retool(workflow)
 
 
 def test_without_the_framework_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "agent_framework", None)
     with pytest.raises(MissingExtra, match="misstep\\[agent-framework\\]"):
-        adapter.agent(lambda tools: None, "agent")
+        agent(lambda tools: None, "agent")

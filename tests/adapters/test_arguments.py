@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from misstep.adapters.arguments import open_model, read_arguments, takes_arguments
-from misstep.adapters.paradigms.prompts import list_tools
+from misstep.adapters.builtin.prompts import list_tools
 from misstep.core.agent import Tool
 
 jsons = st.recursive(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.frameworks import autogen as adapter
-from misstep.core.transcript import Usage
+from misstep.adapters.autogen.agent import agent, retool
+from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
@@ -78,8 +78,8 @@ def test_a_member_may_serve_many_cases() -> None:
         def build(tools: list[Any]) -> Any:
             return teams.RoundRobinGroupChat([member, assistant(client, tools)], max_turns=2)
 
-        agent = adapter.agent(build, "autogen")
-        trials = [await Trial().run(agent) for _ in range(2)]
+        tested = agent(build, "autogen")
+        trials = [await Trial().run(tested) for _ in range(2)]
         await client.close()
         return trials
 
@@ -150,7 +150,7 @@ def test_copies_with_other_tools_leave_the_agent_as_it_was() -> None:
     with ScriptedServer() as server:
         native = assistant(connected(server), [own_tool])
         before = {**vars(native)}
-        build = adapter.retool(native)
+        build = retool(native)
         first, second = build([]), build([])
     assert vars(native) == before
     assert first.model_context is not second.model_context is not native.model_context
@@ -161,10 +161,10 @@ def test_a_team_needs_a_factory() -> None:
     with ScriptedServer() as server:
         whole = team(connected(server), [])
     with pytest.raises(UsageError, match=r"(?s)a RoundRobinGroupChat can't.*def make_agent\(tools\)"):
-        adapter.retool(whole)
+        retool(whole)
 
 
 def test_without_the_framework_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "autogen_agentchat", None)
     with pytest.raises(MissingExtra, match="misstep\\[autogen\\]"):
-        adapter.agent(lambda tools: None, "agent")
+        agent(lambda tools: None, "agent")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.adapters.frameworks import crewai
+from misstep.adapters.crewai.agent import agent
 from misstep.core.agent import Tool
 from misstep.errors import MissingExtra, UsageError
 from tests.adapters.scripted_trials import ScriptedTrial, play_scripts
@@ -103,7 +103,7 @@ def test_an_agent_is_copied_and_nobody_else_is_talked_to(tmp_path: Path) -> None
             hosts.add(arguments[0])
     sys.addaudithook(hear)
     {HEAD}
-    from crewai.telemetry import Telemetry
+    from telemetry import Telemetry
     from misstep.adapters.frameworks import crewai
 
     existing = member()
@@ -111,7 +111,7 @@ def test_an_agent_is_copied_and_nobody_else_is_talked_to(tmp_path: Path) -> None
     class Checking:
         name = "checking"
         async def run(self, assignment, toolbox):
-            answer = await crewai.agent(crewai.retool(existing), "a").run(assignment, toolbox)
+            answer = await agent(retool(existing), "a").run(assignment, toolbox)
             assert existing.tools == [real_tool]
             toolbox.note(sorted(hosts))
             toolbox.note(Telemetry().ready)
@@ -148,4 +148,4 @@ def test_what_can_t_be_used(made: str, said: str, hint: str, tmp_path: Path) -> 
 @pytest.mark.skipif(find_spec("crewai") is not None, reason="CrewAI is installed")
 def test_without_crewai_the_extra_is_named() -> None:
     with pytest.raises(MissingExtra, match="CrewAI is not installed"):
-        crewai.agent(lambda tools: tools, "mine")
+        agent(lambda tools: tools, "mine")

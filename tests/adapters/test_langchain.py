@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from misstep.adapters.frameworks import langchain as adapter
-from misstep.core.transcript import Usage
+from misstep.adapters import langchain as adapter
+from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.adapters.frameworks import llama_index
+from misstep.adapters.llama_index.agent import agent
 from misstep.core.agent import Answer, Tool
 from misstep.errors import MissingExtra, UsageError
 from tests.adapters.scripted_trials import ScriptedTrial, play_scripts
@@ -102,7 +102,7 @@ def test_an_agent_is_copied_and_not_changed(tmp_path: Path) -> None:
         name = "checking"
         async def run(self, assignment, toolbox):
             before = dict(existing.__dict__)
-            answer = await llama_index.agent(llama_index.retool(existing), "a").run(assignment, toolbox)
+            answer = await agent(retool(existing), "a").run(assignment, toolbox)
             assert existing.__dict__ == before
             return answer
 
@@ -139,4 +139,4 @@ def test_tools_that_can_t_be_exchanged(made: str, said: str, tmp_path: Path) -> 
 @pytest.mark.skipif(find_spec("llama_index") is not None, reason="LlamaIndex is installed")
 def test_without_llama_index_the_extra_is_named() -> None:
     with pytest.raises(MissingExtra, match="LlamaIndex is not installed"):
-        llama_index.agent(lambda tools: tools, "mine")
+        agent(lambda tools: tools, "mine")

@@ -17,11 +17,10 @@ import pytest
 pytest.importorskip("mcp.server.mcpserver", reason="mcp 2 is not installed")
 
 
-from misstep.adapters.mcp.client import LONGEST_ANSWER, McpAgent, Transport
+from misstep.adapters.mcp.agent import LONGEST_ANSWER, McpAgent, Transport
 from misstep.core.agent import Answer, Assignment
 from misstep.engine.attempt import attempt
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
+from misstep.engine.recorder import Deadline, Recorder
 from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
 from tests.adapters.mcp_cases import CASE, CLIENTS, OLDER_VERSIONS, ROOT, TOOLS, World, recorder, transports

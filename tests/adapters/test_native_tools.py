@@ -14,20 +14,19 @@ import pytest
 
 from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.adapters.toolset.spec import read_tools
-from misstep.adapters.toolset.waiting import settled
-from misstep.api.agents import find_agent
-from misstep.api.trying import Trier
+from misstep.adapters.toolset.user_code import settled
 from misstep.core.agent import Agent, Assignment, Origin, StepsExhausted, Tool
-from misstep.core.descriptions import Wording
+from misstep.core.results.fixing import Wording
+from misstep.core.results.trial import Trial
 from misstep.core.settings import Settings
 from misstep.core.spending import UNCOUNTED
-from misstep.core.trial import Trial
 from misstep.engine.attempt import attempt
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
-from misstep.tool_host.conditions import Conditions
+from misstep.engine.recorder import Deadline, Recorder
+from misstep.fuzzing.agent_tests.passage import Rehearsal
+from misstep.runs.setup.agents import find_agent
+from misstep.runs.setup.trying import Trier
 from misstep.tool_host.process import Process
-from misstep.tooling.asking.rehearsal import Rehearsal
+from misstep.tool_host.protocol import Conditions
 from tests.adapters.native_cases import BODY, CASES, FUNCTION, Case
 from tests.conformance.subject_subprocess import AGENTS
 from tests.scripted import Call, Script, ScriptedServer, calling

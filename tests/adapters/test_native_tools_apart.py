@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from misstep.adapters.subprocess.agent import SubprocessAgent
-from misstep.api.trying import Trier
+from misstep.core.results.trial import Trial
 from misstep.core.settings import Settings
 from misstep.core.spending import UNCOUNTED
-from misstep.core.trial import Trial
-from misstep.tool_host.conditions import Conditions
+from misstep.runs.setup.trying import Trier
 from misstep.tool_host.process import Process
+from misstep.tool_host.protocol import Conditions
 from tests.adapters.native_cases import BODY, FUNCTION
 from tests.conformance import subject_crewai, subject_llama_index
 from tests.conformance.subject_subprocess import AGENTS

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.frameworks import openai_agents as adapter
-from misstep.core.transcript import Usage
+from misstep.adapters.openai_agents.agent import agent, retool
+from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
@@ -105,7 +105,7 @@ def test_an_object_is_not_changed_by_other_tools() -> None:
     own = agents.function_tool(think)
     server = agents.mcp.MCPServerStdio({"command": "never started"})
     native = agents.Agent(name="me", tools=[own], mcp_servers=[server])
-    made = adapter.retool(native)([])
+    made = retool(native)([])
     assert (made.tools, made.mcp_servers) == ([], [])
     assert (native.tools, native.mcp_servers) == ([own], [server])
 
@@ -113,15 +113,15 @@ def test_an_object_is_not_changed_by_other_tools() -> None:
 def test_an_object_with_handoffs_is_refused() -> None:
     native = agents.Agent(name="me", handoffs=[agents.Agent(name="you")])
     with pytest.raises(UsageError, match=r"'me' hands over.*\n.*def make_agent\(tools\)"):
-        adapter.retool(native)
+        retool(native)
 
 
 def test_other_objects_are_refused() -> None:
     with pytest.raises(UsageError, match=r"of a list can't be exchanged\n.*def make_agent\(tools\)"):
-        adapter.retool([])
+        retool([])
 
 
 def test_without_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "agents", None)
     with pytest.raises(MissingExtra, match="openai-agents"):
-        adapter.agent(lambda tools: None, "agent")
+        agent(lambda tools: None, "agent")

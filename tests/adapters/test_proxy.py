@@ -7,16 +7,15 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.addresses import current_addresses
-from misstep.adapters.frameworks.plain import agent_from_function
+from misstep.adapters.plain.agent import agent_from_function
+from misstep.adapters.processes import current_addresses
 from misstep.adapters.proxy import ProxiedAgent, RecordingProxy
-from misstep.adapters.proxy.links import Link
-from misstep.adapters.proxy.reading.turn import Asked, Turn
+from misstep.adapters.proxy.cases import Link
+from misstep.adapters.proxy.turn import Asked, Turn
 from misstep.core.agent import Answer, Assignment, Toolbox
+from misstep.core.outcome import Usage
 from misstep.core.secrets import Redactor
-from misstep.core.transcript import Usage
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
+from misstep.engine.recorder import Deadline, Recorder
 from tests.adapters.proxy_cases import (
     KEY,
     REQUEST,

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.proxy.attribution import REMEMBERED, Attribution, traces_of
-from misstep.adapters.proxy.links import Link
+from misstep.adapters.proxy.cases import REMEMBERED, Attribution, Link, traces_of
 from tests.adapters.proxy_cases import REQUEST, STREAM, asked, chat, fetch, new_recorder, post_chat, proxy_to
 from tests.scripted import ScriptedServer
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from misstep.adapters.proxy import RecordingProxy
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 from misstep.errors import MissingExtra, UsageError
 from tests.adapters.proxy_cases import (
     KEY,

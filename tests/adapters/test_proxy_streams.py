@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.adapters.proxy.reading import endpoint_of
-from misstep.adapters.proxy.reading.events import events_in
+from misstep.adapters.proxy.protocols import endpoint_of
+from misstep.adapters.proxy.turn import events_in
 from tests.adapters.proxy_cases import (
     REQUEST,
     STREAM,

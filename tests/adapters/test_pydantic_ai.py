@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.frameworks import pydantic_ai as adapter
-from misstep.core.transcript import Usage
+from misstep.adapters.pydantic_ai.agent import agent, retool
+from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld
@@ -89,7 +89,7 @@ def replies(*contents: Any) -> Any:
 
 
 def run_alone(build: Any, trial: Trial) -> Trial:
-    return asyncio.run(trial.run(adapter.agent(build, "agent")))
+    return asyncio.run(trial.run(agent(build, "agent")))
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ def test_an_object_keeps_its_tools_for_others() -> None:
     )
 
     async def main() -> None:
-        agent = adapter.agent(adapter.retool(native), "agent")
-        await asyncio.gather(Trial().run(agent), native.run("Hello."))
+        tested = agent(retool(native), "agent")
+        await asyncio.gather(Trial().run(tested), native.run("Hello."))
 
     asyncio.run(main())
     assert sorted(offered) == sorted([(["think", "guess"], ["web_search"]), (TOOLS, [])])
@@ -182,10 +182,10 @@ def guess() -> str:
 
 def test_other_objects_are_refused() -> None:
     with pytest.raises(UsageError, match=r"of a list can't be exchanged\n.*def make_agent\(tools\)"):
-        adapter.retool([])
+        retool([])
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     with pytest.raises(MissingExtra, match="pydantic-ai"):
-        adapter.agent(lambda tools: None, "agent")
+        agent(lambda tools: None, "agent")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.references import merge_references
+from misstep.adapters.arguments import merge_references
 
 TEXT = {"type": "string", "description": "Some text."}
 NAME = {"type": "string", "description": "A name."}

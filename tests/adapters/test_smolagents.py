@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.frameworks import smolagents as adapter
+from misstep.adapters import smolagents as adapter
 from misstep.core.agent import Agent, Tool
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
 from misstep.planning.world.mock import MockWorld

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from misstep.adapters.paradigms.steps import Act, Finish, Unreadable, read_step
+from misstep.adapters.builtin.react import Act, Finish, Unreadable, read_step
 
 
 @pytest.mark.parametrize(

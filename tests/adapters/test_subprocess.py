@@ -19,14 +19,12 @@ import msgspec
 import pytest
 
 import misstep
-from misstep.adapters.subprocess.agent import SubprocessAgent
-from misstep.adapters.subprocess.process import WorkerError
+from misstep.adapters.subprocess.agent import SubprocessAgent, WorkerError
 from misstep.adapters.subprocess.protocol import LONGEST
 from misstep.core.agent import Answer, Assignment, Closing, Preparing, Tool
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 from misstep.engine.attempt import attempt
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
+from misstep.engine.recorder import Deadline, Recorder
 from misstep.errors import MisstepError, UsageError
 from tests.processes import children
 
@@ -134,7 +132,7 @@ def test_all_that_a_toolbox_offers_is_carried_across(write: Callable[[str], str]
     spec = write("""
         import threading
         from misstep import Answer
-        from misstep.core.transcript import Usage
+        from misstep.core.outcome import Usage
 
         class Whole:
             name = "whole"

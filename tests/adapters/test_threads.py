@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.frameworks.plain import agent_from_function
-from misstep.adapters.threaded_agent import ThreadedAgent
+from misstep.adapters.plain.agent import agent_from_function
+from misstep.adapters.threads import ThreadedAgent
 from misstep.core.agent import AGENT_THREAD, Agent, Answer, Assignment, Displaced, Toolbox
 from misstep.engine.attempt import attempt
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
+from misstep.engine.recorder import Deadline, Recorder
 from misstep.errors import UsageError
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.mock import MockWorld

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Sequence
 
-from misstep.core.consistency import ConsistencyReport, Expectation, PromptSet, set_id
-from misstep.core.consistency import Score as Judged
-from misstep.core.ruling import Judged as Ruling
-from misstep.core.run_spec import RunSpec
+from misstep.core.outcome import Judgement
+from misstep.core.results.consistency import ConsistencyReport, Expectation, PromptSet, set_id
+from misstep.core.results.consistency import Score as Judged
+from misstep.core.results.trial import Judged as Ruling
+from misstep.core.results.trial import Trial, Use
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
-from misstep.core.trial import Trial, Use
-from misstep.core.verdict import Judgement
 from misstep.store.runs import Store
 
 # What nobody who labels may see.

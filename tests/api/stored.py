@@ -3,11 +3,9 @@
 from collections.abc import Iterable
 
 from misstep.core.case import Case
-from misstep.core.outcome import Outcome
+from misstep.core.outcome import Judgement, Outcome, Transcript, Verdict
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Judgement, Verdict
 from misstep.store.runs import Store
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import misstep
-from misstep.api.agents import PARADIGMS
-from misstep.api.plan import resume_run
-from misstep.api.runs import list_runs
+from misstep.features.plan_test.run import resume_run
+from misstep.runs.lookup import list_runs
+from misstep.runs.setup.agents import PARADIGMS
 from tests.scripted import Fault, Script, ScriptedServer
 
 KEY = "sk-do-not-store-me"

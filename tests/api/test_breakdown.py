@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from misstep.api.breakdown import break_down
-from misstep.core.breakdown import FACETS, Facet
 from misstep.core.case import Case, World, families_of
+from misstep.core.outcome import Judgement
+from misstep.core.results.comparison import FACETS, Facet
 from misstep.core.settings import Settings
-from misstep.core.statistics import wilson
-from misstep.core.verdict import Judgement
+from misstep.core.stats import wilson
 from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.runs.compare import break_down
 from tests.api.stored import keep_run
 
 CASES = [

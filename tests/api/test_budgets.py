@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from misstep.api.plan import resume_run, run_agent
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.event import CaseFinished, Event, RunStopped
+from misstep.core.outcome import Usage
 from misstep.core.settings import Settings, Span
-from misstep.core.transcript import Usage
 from misstep.errors import BudgetExceeded, UsageError
+from misstep.features.plan_test.run import resume_run, run_agent
 from misstep.store.runs import Store
 
 TOKENS = Usage(900, 100)

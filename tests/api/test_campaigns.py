@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.estimates import estimate_run
-from misstep.api.execution import execute
-from misstep.api.run_session import RunSession
 from misstep.core.case import Case
 from misstep.core.event import Event, RunFinished, RunStarted
 from misstep.core.outcome import Outcome
@@ -17,6 +14,9 @@ from misstep.core.spending import Account
 from misstep.errors import BudgetExceeded
 from misstep.planning.simulated.planners import simulated_agent
 from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.runs.execution import execute
+from misstep.runs.lifecycle import estimate_run
+from misstep.runs.session import RunSession
 from misstep.store.runs import Run, Store
 
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api import plan
-from misstep.api.case_bundles import book_of, case_detail, case_index
-from misstep.api.dissection import dissect
-from misstep.api.findings import gather
-from misstep.api.runs import find_run
 from misstep.core.case import Case
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
+from misstep.features.dissect.run import dissect
+from misstep.features.plan_test.run import run_agent
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.report.page import run_page
+from misstep.rendering.html.page import run_page
+from misstep.runs.lookup import find_run
+from misstep.runs.reporting.case_bundles import book_of, case_detail, case_index
+from misstep.runs.reporting.page import gather
 from tests.api.stored import keep_run
 from tests.report.test_page import held
 
@@ -67,7 +67,7 @@ def test_a_case_is_flaky_if_runs_of_the_same_agent_disagree(settings: Settings) 
 
 def test_causes_come_from_dissections_of_the_run(settings: Settings) -> None:
     own = settings.overlay({"agent": "sim:greedy", "count": 12})
-    run = plan.run_agent(own).run
+    run = run_agent(own).run
     assert case_index(own, run)["cause"] is None
     found = dissect(own.overlay({"sample": 2}), run)
     index = case_index(own, run)

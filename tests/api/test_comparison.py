@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from misstep.api.comparison import compare_runs
 from misstep.core.case import Case
+from misstep.core.outcome import JUDGEMENTS, Judgement
 from misstep.core.settings import Settings
-from misstep.core.verdict import JUDGEMENTS, Judgement
 from misstep.errors import UsageError
 from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.runs.compare import compare_runs
 from tests.api.stored import keep_run
 
 CASES = [make_case(Suite(0, 3, 5), number) for number in range(60)]

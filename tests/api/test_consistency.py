@@ -11,17 +11,22 @@ from typing import Any
 
 import pytest
 
-from misstep.api.consistency import check_consistency, find_set, resume_consistency, view_consistency
-from misstep.api.consistency_replay import replay_set
-from misstep.api.labelling import open_labelling
-from misstep.api.runs import list_runs
-from misstep.core.consistency import CHECKS, Check, ConsistencyReport, ConsistencyRun
 from misstep.core.event import Event, RunFinished, RunStarted, SetJudged, Spending, ToolChecked
 from misstep.core.model import ModelError
+from misstep.core.results.consistency import CHECKS, Check, ConsistencyReport, ConsistencyRun
 from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, StoreError, UsageError
+from misstep.features.consistency.run import (
+    check_consistency,
+    find_set,
+    replay_set,
+    resume_consistency,
+    view_consistency,
+)
+from misstep.features.label.run import open_labelling
+from misstep.fuzzing.agent_tests.prompts import Stage
+from misstep.runs.lookup import list_runs
 from misstep.store.runs import Store
-from misstep.tooling.asking.prompts import Stage
 from tests.api.spoken import SPEAKING
 from tests.asking.roads import STIFF, as_said, typed, with_country
 from tests.asking.scripted_roles import MARKERS, REFUSAL, Answer, Plan, always, fenced_in, stage_of

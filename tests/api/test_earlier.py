@@ -4,15 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.earlier import Asked, draw_requests, find_maker, find_requests
-from misstep.core.consistency import ConsistencyReport, PromptSet
-from misstep.core.finding import AgentReach, Finding, ToolReport
-from misstep.core.reach_attempt import ReachAttempt
-from misstep.core.run_spec import RunSpec
+from misstep.core.results.consistency import ConsistencyReport, PromptSet
+from misstep.core.results.finding import AgentReach, Finding, ReachAttempt, ToolReport
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.tool import Invocation
 from misstep.errors import UsageError
+from misstep.runs.lookup import Asked, draw_requests, find_maker, find_requests
 from misstep.store.runs import Store
 from tests.api.labelled import keep_run, keep_sets
 

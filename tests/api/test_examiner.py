@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.allowance import Allowance
-from misstep.api.fuzz_worker import FuzzWorker, News
-from misstep.api.targets import Target
-from misstep.api.workbenches import Workbenches
-from misstep.core.finding import ToolReport
+from misstep.core.results.finding import ToolReport
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
+from misstep.features.tool_fuzz.worker import FuzzWorker, News
+from misstep.runs.budget import Allowance
+from misstep.runs.setup.workbenches import Target, Workbenches
 from tests.api.fuzzed import TOOLS
 
 SETTINGS = Settings(timeout=10.0, calls_per_tool=5)

@@ -1,10 +1,9 @@
 """Examples of synthesised cases: counted, and left out where nobody knows what would be right."""
 
-from misstep.api.examples import CaseExamples
-from misstep.api.suite_stats import SuiteStats
 from misstep.core.case import CASE_VERSION, Action, Case, World
 from misstep.core.constraint import Window
 from misstep.core.settings import Settings
+from misstep.features.synth.examples import CaseExamples, SuiteStats
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.synthesis.suite import Suite, make_case
 

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 import misstep
-from misstep.api.export import Export
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.settings import Settings
 from misstep.errors import NoStoreYet, UsageError
+from misstep.features.synth.examples import Export
 from tests.scripted import Script, ScriptedServer
 
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from misstep.api.fuzzing import find_finding, fuzz_tools, resume_fuzzing, view_fuzzing
-from misstep.api.runs import list_runs, view_run
-from misstep.api.tool_replay import replay_calls, replay_finding
 from misstep.core.event import Event, FindingMade, RunFinished, RunStarted, Spending, ToolFinished
-from misstep.core.finding import FuzzReport, ToolReport
+from misstep.core.results.finding import FuzzReport, ToolReport
 from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, StoreError, UsageError
-from misstep.report.tool_regression import regression_tests
+from misstep.features.tool_fuzz.regression import regression_tests
+from misstep.features.tool_fuzz.replay import replay_calls, replay_finding
+from misstep.features.tool_fuzz.run import find_finding, fuzz_tools, resume_fuzzing, view_fuzzing
+from misstep.runs.lookup import list_runs, view_run
 from misstep.store.runs import Store
 from tests.api.fuzzed import TOOLS
 from tests.api.spoken import SPEAKING
@@ -217,7 +217,7 @@ def test_a_server_that_is_gone_for_good_ends_nothing_but_its_own_part(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("misstep.tool_host.restarting.PAUSE", 0.01)
-    monkeypatch.setattr("misstep.api.fuzz_worker.PAUSE", 0.01)
+    monkeypatch.setattr("misstep.features.tool_fuzz.worker.PAUSE", 0.01)
     (place / "shop.py").write_text(SHOP + SPEAKING)
     server = f"mcp:{sys.executable} {place}/shop.py"
     given = settings_in(place, calls_per_tool=20, sandbox="none")

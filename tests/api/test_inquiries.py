@@ -11,16 +11,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from misstep.api.capability import measure_capability, resume_capability, view_capability
-from misstep.api.dissection import dissect, resume_dissection, view_dissection
-from misstep.api.plan import resume_run, run_agent, synthesise
-from misstep.api.shrinking import resume_shrinking, shrink_case, view_reduction
-from misstep.core.capability import Capability
-from misstep.core.diagnosis import Dissection
 from misstep.core.event import CaseFinished, Event
-from misstep.core.reduction import Reduction
+from misstep.core.results.capability import Capability
+from misstep.core.results.diagnosis import Dissection, Reduction
 from misstep.core.settings import Settings, Span
 from misstep.errors import BudgetExceeded, UsageError
+from misstep.features.capability.run import measure_capability, resume_capability, view_capability
+from misstep.features.dissect.run import dissect, resume_dissection, view_dissection
+from misstep.features.plan_test.run import resume_run, run_agent, synthesise
+from misstep.features.shrink.run import resume_shrinking, shrink_case, view_reduction
 from misstep.store.runs import Store
 
 
@@ -216,7 +215,7 @@ def test_cut_short_it_ends_like_one_that_was_not(settings: Settings, verb: str) 
 
 KILLED = """
 import sys
-from misstep.api.dissection import dissect
+from misstep.features.dissect.run import dissect
 from misstep.core.settings import Settings
 
 print("here", flush=True)

@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from misstep.api.seed_corpus import SeedCorpus
-from misstep.api.targets import find_targets
 from misstep.core.agent import Tool
-from misstep.core.finding import Finding, ToolReport
+from misstep.core.results.finding import Finding, ToolReport
 from misstep.core.tool import Described, Invocation
+from misstep.features.tool_fuzz.worker import SeedCorpus
+from misstep.runs.setup.workbenches import find_targets
 
 
 def text(*tools: str) -> str:

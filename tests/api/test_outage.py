@@ -2,10 +2,9 @@
 
 import pytest
 
-from misstep.api.late_models import MORE_TIME
-from misstep.api.outage import Outage, is_out
 from misstep.core.model import ModelError
-from misstep.core.trial import Trial
+from misstep.core.results.trial import Trial
+from misstep.runs.setup.roles import MORE_TIME, Outage, is_out
 
 LATE = Trial("hi", ended="timeout", error="it was not done in 3 seconds (--time-per-request)")
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.places import lasting_tools
-from misstep.api.plan import synthesise
 from misstep.core.settings import Settings, Span
+from misstep.features.plan_test.run import synthesise
+from misstep.runs.cases import lasting_tools
 
 TOOLS = "def first(): ...\ndef second(): ...\ndef {third}(): ...\ntools = [first, second, {third}]\n"
 

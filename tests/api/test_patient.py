@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from misstep.api.late_models import LateTolerantModels
-from misstep.core.answer_schema import AnswerSchema
 from misstep.core.model import Late, ModelError, Unusable
+from misstep.runs.setup.roles import LateTolerantModels
+from misstep.schemas.answers import AnswerSchema
 
 FORM = AnswerSchema[str]({}, str)
 

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 import misstep
-from misstep.api import agents, plan
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.event import CaseFinished, Event, RunFinished, RunStarted, Spending
-from misstep.core.summary import Summary
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
+from misstep.core.results.summary import Summary
+from misstep.features.plan_test.run import resume_run, run_agent
+from misstep.runs.setup import agents
 from misstep.store.runs import Store
 
 
@@ -26,7 +27,7 @@ def test_a_few_lines_of_python(tmp_path: Path) -> None:
 def test_events_come_in_order(tmp_path: Path) -> None:
     events = list[Event]()
     settings = misstep.Settings(agent="sim:greedy", count=10, store=str(tmp_path / "store.db"))
-    summary = plan.run_agent(settings, events.append)
+    summary = run_agent(settings, events.append)
     assert isinstance(events[0], RunStarted)
     assert (events[0].total, sum(events[0].verdicts.values())) == (10, 0)
     assert [type(event) for event in events[1:-1]] == [Spending, CaseFinished] * 10
@@ -253,7 +254,7 @@ def test_a_run_of_an_agent_from_python_is_resumed_from_python(tmp_path: Path) ->
     with Store(str(tmp_path / "store.db"), create=True) as store:
         run = store.add_run(misstep.Settings(agent="custom", count=3), 3, 0.0).id
     settings = misstep.Settings(resume=run, store=str(tmp_path / "store.db"))
-    assert plan.resume_run(settings, agent=Custom(lambda toolbox: None)).errors["lost"] == 3
+    assert resume_run(settings, agent=Custom(lambda toolbox: None)).errors["lost"] == 3
 
 
 def test_agents_by_name() -> None:

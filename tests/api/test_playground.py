@@ -9,13 +9,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from misstep.api import playground
-from misstep.api.playground import PLAYERS, Step, Wish
 from misstep.cli import run
 from misstep.core.case import Case, Planned
 from misstep.core.constraint import FAMILIES
 from misstep.core.outcome import Outcome
 from misstep.errors import UsageError
+from misstep.features.playground.run import (
+    PLAYERS,
+    Step,
+    Wish,
+    command_for,
+    detail,
+    fitted,
+    judge_calls,
+    let_try,
+    make_problem,
+    play,
+    right_calls,
+    show_problem,
+    show_right,
+    sizes,
+    tools_of,
+)
 
 FAMILY_SETS = [("order",), *(("order", family) for family in FAMILIES[1:]), ("choice",), FAMILIES]
 # What stores can hold: of a name with anything else in it, a recorder keeps another one than a file has.
@@ -57,10 +72,10 @@ def told(outcome: Outcome) -> dict[str, Any]:
 @st.composite
 def played(draw: st.DrawFn) -> tuple[Wish, tuple[Step, ...]]:
     """Calls of somebody who knows a right plan, and strays from it here and there."""
-    wish = playground.fitted(draw(wishes))
-    case = playground.make_problem(wish)
-    right = [Step(call.tool, call.arguments) for call in playground.right_calls(case)]
-    names = [tool.name for tool in playground.tools_of(case)]
+    wish = fitted(draw(wishes))
+    case = make_problem(wish)
+    right = [Step(call.tool, call.arguments) for call in right_calls(case)]
+    names = [tool.name for tool in tools_of(case)]
     stray = st.one_of(
         st.sampled_from(right),
         st.builds(
@@ -92,68 +107,68 @@ def test_the_verdict_is_that_of_plan_check(
     wish, calls = given
     folder = tmp_path_factory.mktemp("checked")
     case = synthesised(folder, wish)
-    assert case == playground.make_problem(wish)
-    assert told(playground.judge_calls(case, calls)) == checked(folder, case, calls)
+    assert case == make_problem(wish)
+    assert told(judge_calls(case, calls)) == checked(folder, case, calls)
 
 
 def test_what_no_store_can_hold_is_judged_all_the_same(tmp_path: Path) -> None:
     wish = Wish(3)
     case, calls = synthesised(tmp_path, wish), (Step("\0"),)
-    ours, theirs = told(playground.judge_calls(case, calls)), checked(tmp_path, case, calls)
+    ours, theirs = told(judge_calls(case, calls)), checked(tmp_path, case, calls)
     assert {**ours, "explanation": ""} == {**theirs, "explanation": ""}
     assert "there is no tool '\ufffd'" in ours["explanation"]
 
 
 @given(wishes)
 def test_a_right_plan_passes_and_perfect_planners_do(wish: Wish) -> None:
-    case = playground.make_problem(playground.fitted(wish))
-    assert playground.show_right(case).verdict.verdict == "passed"
-    assert playground.let_try(case, "sim:perfect").verdict.verdict == "passed"
+    case = make_problem(fitted(wish))
+    assert show_right(case).verdict.verdict == "passed"
+    assert let_try(case, "sim:perfect").verdict.verdict == "passed"
 
 
 @given(wishes)
 def test_whatever_is_wished_for_is_made_to_fit(wish: Wish) -> None:
-    least, most = playground.sizes(wish)
-    assert 3 <= least <= playground.fitted(wish).actions <= most <= 12
-    assert playground.fitted(playground.fitted(wish)) == playground.fitted(wish)
+    least, most = sizes(wish)
+    assert 3 <= least <= fitted(wish).actions <= most <= 12
+    assert fitted(fitted(wish)) == fitted(wish)
     for actions in (least, most):
-        playground.make_problem(Wish(actions, wish.family, wish.distractors, wish.seed))
+        make_problem(Wish(actions, wish.family, wish.distractors, wish.seed))
 
 
 def test_families_can_be_named_in_any_order_and_twice() -> None:
-    assert playground.fitted(Wish(5, ("time", "order", "time"))).family == ("order", "time")
+    assert fitted(Wish(5, ("time", "order", "time"))).family == ("order", "time")
 
 
 def test_results_are_what_agents_are_told() -> None:
-    case = playground.make_problem(Wish(4, ("order", "time"), seed=7))
-    planned = playground.right_calls(case)
+    case = make_problem(Wish(4, ("order", "time"), seed=7))
+    planned = right_calls(case)
     calls = [Step(call.tool, call.arguments) for call in planned]
-    results = playground.play(case, calls)
+    results = play(case, calls)
     assert len(results) == len(calls)
     assert all("carried out successfully. It took" in result for result in results)
-    assert playground.play(case, calls[:2]) == results[:2]  # a step taken back leaves the others as they were
-    assert "no tool" in playground.play(case, [Step("no such tool", {})])[0]
+    assert play(case, calls[:2]) == results[:2]  # a step taken back leaves the others as they were
+    assert "no tool" in play(case, [Step("no such tool", {})])[0]
     assert isinstance(planned[0], Planned)
 
 
 def test_simulated_planners_do_the_same_each_time() -> None:
-    case = playground.make_problem(Wish(6, seed=3))
+    case = make_problem(Wish(6, seed=3))
     for name in PLAYERS:
-        first, again = (playground.let_try(case, name).transcript.calls for _ in range(2))
+        first, again = (let_try(case, name).transcript.calls for _ in range(2))
         assert [call.tool for call in first] == [call.tool for call in again]
 
 
 def test_an_agent_that_is_not_offered_is_refused() -> None:
-    case = playground.make_problem(Wish(3))
+    case = make_problem(Wish(3))
     for name in ("sim:idle", "file.py:agent", "react", ""):
         with pytest.raises(UsageError, match="can't be asked to try"):
-            playground.let_try(case, name)
+            let_try(case, name)
 
 
 def test_the_command_makes_the_same_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wish = Wish(5, ("order", "data"), 2, 11)
-    case = playground.make_problem(wish)
-    command = playground.command_for(wish)
+    case = make_problem(wish)
+    command = command_for(wish)
     arguments = command.split()
     assert arguments[0] == "misstep"
     store = tmp_path / "store.db"
@@ -168,19 +183,19 @@ def test_the_command_makes_the_same_problem(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_detail_says_how_to_put_the_problem_to_an_agent() -> None:
     wish = Wish(4)
-    case = playground.make_problem(wish)
-    detail = playground.detail(wish, playground.judge_calls(case, ()))
-    assert detail["verdict"] == "failed"
-    assert detail["error"] == "lost"
-    assert len(detail["missing"]) == 4
-    assert detail["replay"] == playground.command_for(wish)
-    assert detail["seconds"] is None  # nobody's time is taken
+    case = make_problem(wish)
+    shown = detail(wish, judge_calls(case, ()))
+    assert shown["verdict"] == "failed"
+    assert shown["error"] == "lost"
+    assert len(shown["missing"]) == 4
+    assert shown["replay"] == command_for(wish)
+    assert shown["seconds"] is None  # nobody's time is taken
 
 
 def test_fields_of_tools_have_kinds() -> None:
     wish = Wish(8, FAMILIES, 1, 5)
-    tools = {tool["name"]: tool["fields"] for tool in playground.show_problem(wish)["tools"]}
-    names = [tool.name for tool in playground.tools_of(playground.make_problem(wish))]
+    tools = {tool["name"]: tool["fields"] for tool in show_problem(wish)["tools"]}
+    names = [tool.name for tool in tools_of(make_problem(wish))]
     assert list(tools) == names  # in the order of the agent's list
     assert tools["start_over"] == []
     (task,) = tools["ask_price"]
@@ -193,8 +208,8 @@ def test_fields_of_tools_have_kinds() -> None:
 
 @given(wishes)
 def test_the_request_is_the_agents_paragraph_by_paragraph(wish: Wish) -> None:
-    wish = playground.fitted(wish)
-    case, shown = playground.make_problem(wish), playground.show_problem(wish)
+    wish = fitted(wish)
+    case, shown = make_problem(wish), show_problem(wish)
     assert "\n\n".join(part["text"] for part in shown["request"]) == case.query
     (told,) = [part["text"] for part in shown["request"] if part["told"]]
     assert all(sentence in told for sentence in case.sentences if sentence in case.query)
@@ -202,5 +217,5 @@ def test_the_request_is_the_agents_paragraph_by_paragraph(wish: Wish) -> None:
 
 
 def test_a_problem_tells_nothing_of_its_solution() -> None:
-    shown = playground.show_problem(Wish(6, FAMILIES, 0, 2))
+    shown = show_problem(Wish(6, FAMILIES, 0, 2))
     assert not {"witness", "solution", "constraints", "world", "skeleton"} & set(shown)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from misstep.api.repair import repair
 from misstep.core.constraint import Before, Place
 from misstep.core.model import ModelError
-from misstep.core.repair import RepairReport
+from misstep.core.outcome import Usage
 from misstep.core.settings import Settings
-from misstep.core.transcript import Usage
 from misstep.errors import BudgetExceeded, UsageError
+from misstep.features.repair.run import repair
+from misstep.planning.repair.outcome import RepairReport
 from tests.scripted import Fault, Script, ScriptedServer
 
 TOOLS = ("pay", "ship", "mail")

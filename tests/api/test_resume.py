@@ -16,13 +16,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from misstep.api.cases import count_cases, load_cases
-from misstep.api.plan import synthesise
-from misstep.api.replay import replay_case
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.errors import StoreError
-from misstep.store.lines import write_lines
+from misstep.features.plan_test.run import synthesise
+from misstep.runs.cases import count_cases, load_cases
+from misstep.runs.executor import replay_case
+from misstep.store.files import write_lines
 from misstep.store.runs import Run, Store
 
 COMMAND = [sys.executable, "-m", "misstep", "plan", "test"]

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from misstep.api.configuration import load_settings
 from misstep.core.settings import FIELDS, Settings, Span, decode_settings, encode_settings, parse_setting
 from misstep.errors import UsageError
+from misstep.runs.setup.configuration import load_settings
 
 
 def test_later_layers_win() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from misstep.api import plan
 from misstep.core.settings import Settings
+from misstep.features.plan_test.run import run_agent
 from misstep.store.runs import Store
 
 AGENT = """
@@ -88,7 +88,7 @@ def test_folder_and_signals_are_as_they_were(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mover.py").write_text(AGENT.replace("ATTACK", 'os.chdir("/")'))
     heard = signal.getsignal(signal.SIGINT)
-    summary = plan.run_agent(Settings(agent="mover.py:agent", count=2, store="s.db"))
+    summary = run_agent(Settings(agent="mover.py:agent", count=2, store="s.db"))
     assert summary.errored == 0
     assert Path.cwd() == tmp_path
     assert signal.getsignal(signal.SIGINT) is heard

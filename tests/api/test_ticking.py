@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from misstep.api.ticking import ticking
+from misstep.runs.tool_session import ticking
 
 
 def test_it_ticks_while_work_goes_on_and_once_at_the_end() -> None:

@@ -4,12 +4,12 @@ import threading
 import time
 from pathlib import Path
 
-from misstep.api.summaries import summarise_sets
-from misstep.api.tool_run_session import ToolRunSession
-from misstep.core.crosstalk import GroupReport
 from misstep.core.event import Event, Notice
-from misstep.core.run_spec import RunSpec
+from misstep.core.results.crosstalk import GroupReport
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
+from misstep.runs.summary import summarise_sets
+from misstep.runs.tool_session import ToolRunSession
 from misstep.store.runs import Store
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import misstep
-from misstep.api.agents import find_agent
 from misstep.core.event import Event, Notice
+from misstep.runs.setup.agents import find_agent
 from tests.scripted import Script, ScriptedServer
 
 AGENT = """

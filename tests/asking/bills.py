@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from misstep.tooling.asking.prompts import Stage
+from misstep.fuzzing.agent_tests.prompts import Stage
 from tests.asking.scripted_roles import USUAL, Answer, Plan, always, fenced_in, stage_of
 from tests.scripted import Call, Script, calling
 from tests.scripted.script import final_answer, observations, question, thought_and_action

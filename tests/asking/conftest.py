@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from misstep.api.workbenches import Workbenches
 from misstep.core.settings import Settings
+from misstep.runs.setup.workbenches import Workbenches
 from misstep.tool_host.process import Process
 from tests.asking.roads import SOURCE
 

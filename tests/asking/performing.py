@@ -7,16 +7,15 @@ from typing import Any
 
 import msgspec
 
-from misstep.core.consistency import PromptSet
+from misstep.core.outcome import Usage
+from misstep.core.results.consistency import PromptSet
 from misstep.core.spending import UNCOUNTED, Account
 from misstep.core.tool import Described
-from misstep.core.transcript import Usage
+from misstep.fuzzing.agent_tests.parties import Models, Trials
+from misstep.fuzzing.agent_tests.prompts import Stage
+from misstep.fuzzing.consistency.inquiry import examine_set
+from misstep.fuzzing.consistency.making import Approach, Draft, make_sets
 from misstep.tool_host.process import Process
-from misstep.tooling.asking.consistency.approach import Approach
-from misstep.tooling.asking.consistency.inquiry import examine_set
-from misstep.tooling.asking.consistency.making import Draft, make_sets
-from misstep.tooling.asking.parties import Models, Trials
-from misstep.tooling.asking.prompts import Stage
 from tests.asking.roads import STIFF, TEMPLATE, typed
 from tests.asking.scripted_roles import (
     settings_for,

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from misstep.tooling.asking.prompts import Stage
+from misstep.fuzzing.agent_tests.prompts import Stage
 from tests.asking.scripted_roles import Answer, always, fenced_in
 from tests.scripted import Call, calling
 

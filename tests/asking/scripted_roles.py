@@ -5,14 +5,14 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from misstep.api.agents import find_agent
-from misstep.api.role_models import RoleModels
-from misstep.api.trying import Trier
 from misstep.core.settings import Settings
 from misstep.core.spending import UNCOUNTED, Account
+from misstep.fuzzing.agent_tests.parties import Models, Trials
+from misstep.fuzzing.agent_tests.prompts import Prompts, Stage
+from misstep.runs.setup.agents import find_agent
+from misstep.runs.setup.roles import RoleModels
+from misstep.runs.setup.trying import Trier
 from misstep.tool_host.process import Process
-from misstep.tooling.asking.parties import Models, Trials
-from misstep.tooling.asking.prompts import Prompts, Stage
 from tests.scripted import Call, Fault, Script
 
 # How the prompt of each stage begins. The agent gets "exactly" as its request.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from misstep.tooling.asking.prompts import Stage
+from misstep.fuzzing.agent_tests.prompts import Stage
 from tests.asking.scripted_roles import Answer, always, fenced_in
 from tests.scripted import Call, calling
 

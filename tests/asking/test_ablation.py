@@ -2,10 +2,10 @@
 
 import pytest
 
-from misstep.core.consistency import CHECKS, Check
+from misstep.core.results.consistency import CHECKS, Check
+from misstep.fuzzing.consistency.inquiry import judge_again
+from misstep.fuzzing.consistency.making import Approach
 from misstep.tool_host.process import Process
-from misstep.tooling.asking.consistency.ablation import judge_again
-from misstep.tooling.asking.consistency.approach import Approach
 from tests.asking.performing import examine
 from tests.asking.roads import GOOD, as_said, with_country
 from tests.asking.scripted_roles import REFUSAL, Answer, Plan, always, fenced_in, plays

@@ -3,13 +3,13 @@
 import msgspec
 import pytest
 
-from misstep.core.consistency import PromptSet
+from misstep.core.results.consistency import PromptSet
 from misstep.core.tool import Described
+from misstep.fuzzing.agent_tests.parties import Models, Trials
+from misstep.fuzzing.agent_tests.prompts import Stage
+from misstep.fuzzing.agent_tests.requests import Outright
+from misstep.fuzzing.consistency.baseline import ask_for_wrong_answers
 from misstep.tool_host.process import Process
-from misstep.tooling.asking.consistency.baseline import ask_for_wrong_answers
-from misstep.tooling.asking.parties import Models, Trials
-from misstep.tooling.asking.prompts import Stage
-from misstep.tooling.asking.requests import Outright
 from tests.asking.performing import Prompted, perform
 from tests.asking.roads import STIFF, as_said
 from tests.asking.scripted_roles import (

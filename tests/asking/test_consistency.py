@@ -9,15 +9,14 @@ from datetime import date
 import msgspec
 import pytest
 
-from misstep.core.consistency import CHECKS, Bucket, Check, PromptSet, set_id
+from misstep.core.results.consistency import CHECKS, Bucket, Check, PromptSet, set_id
 from misstep.core.tool import Described
+from misstep.fuzzing.agent_tests.parties import Models, Trials
+from misstep.fuzzing.agent_tests.prompts import Stage
+from misstep.fuzzing.consistency.buckets import normaliser
+from misstep.fuzzing.consistency.inquiry import examine_set
+from misstep.fuzzing.consistency.making import Approach, Draft
 from misstep.tool_host.process import Process
-from misstep.tooling.asking.consistency.approach import Approach
-from misstep.tooling.asking.consistency.inquiry import examine_set
-from misstep.tooling.asking.consistency.making import Draft
-from misstep.tooling.asking.consistency.normalising import normaliser
-from misstep.tooling.asking.parties import Models, Trials
-from misstep.tooling.asking.prompts import Stage
 from tests.asking.performing import DRAFT, FOUR, Ledger, examine, perform, whole
 from tests.asking.roads import GOOD, INFILLS, STIFF, TEMPLATE, as_said, judge, typed, with_country
 from tests.asking.scripted_roles import (

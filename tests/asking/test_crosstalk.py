@@ -8,16 +8,21 @@ from typing import Any
 
 import pytest
 
-from misstep.api.allowance import Allowance
-from misstep.api.crossing import Crossing
-from misstep.api.crosstalk import find_crosstalk, read_groups, resume_crosstalk, view_crosstalk
-from misstep.api.workbenches import Workbenches
-from misstep.core.crosstalk import CrosstalkReport, GroupReport
 from misstep.core.model import ModelError, Unusable
+from misstep.core.results.crosstalk import CrosstalkReport, GroupReport
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import BudgetExceeded, UsageError
-from misstep.tooling.asking.prompts import Prompts
+from misstep.features.crosstalk.run import (
+    Crossing,
+    find_crosstalk,
+    read_groups,
+    resume_crosstalk,
+    view_crosstalk,
+)
+from misstep.fuzzing.agent_tests.prompts import Prompts
+from misstep.runs.budget import Allowance
+from misstep.runs.setup.workbenches import Workbenches
 from tests.asking.scripted_roles import REFUSAL, always, in_turn, plays, settings_for, stage_of
 from tests.asking.strangers import GOOD, GROUPS, NOISY, REQUESTS, eager, write_tools
 from tests.scripted import Fault, Script, ScriptedServer, calling

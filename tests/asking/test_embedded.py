@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from misstep.api.consistency import check_consistency
-from misstep.api.fuzzing import fuzz_tools
 from misstep.core.settings import Settings
-from misstep.tooling.asking.confirming import shows_defect
+from misstep.features.consistency.run import check_consistency
+from misstep.features.tool_fuzz.run import fuzz_tools
+from misstep.fuzzing.agent_tests.parties import shows_defect
 from tests.asking.scripted_roles import settings_for
 
 pytestmark = pytest.mark.skipif(

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from misstep.core.consistency import PromptSet
+from misstep.core.results.consistency import PromptSet
 from misstep.core.tool import Described
+from misstep.fuzzing.agent_tests.parties import Models, Trials
+from misstep.fuzzing.agent_tests.prompts import Stage
+from misstep.fuzzing.consistency.making import Draft, make_sets
 from misstep.tool_host.process import Process
-from misstep.tooling.asking.consistency.making import Draft, make_sets
-from misstep.tooling.asking.parties import Models, Trials
-from misstep.tooling.asking.prompts import Stage
 from tests.asking.performing import FOUR, Prompted, examine, perform, whole
 from tests.asking.roads import GOOD, INFILLS, STIFF, TEMPLATE, as_said, humanise, typed
 from tests.asking.scripted_roles import (

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from misstep.core.consistency import ConsistencyRun, PromptSet
+from misstep.core.outcome import Usage
+from misstep.core.results.consistency import ConsistencyRun, PromptSet
 from misstep.core.settings import Settings
-from misstep.core.transcript import Usage
-from misstep.tooling.asking.prompts import Stage
+from misstep.fuzzing.agent_tests.prompts import Stage
 from tests.asking.roads import GOOD, INFILLS, SOURCE, TEMPLATE, as_said
 from tests.asking.scripted_roles import Answer, Plan, always, plays, settings_for
 from tests.scripted import Fault, Script

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from misstep.api import plan
-from misstep.api.findings import gather
 from misstep.core.constraint import FAMILIES
 from misstep.core.settings import Settings, Span
-from misstep.report.page import run_page
+from misstep.features.plan_test.run import run_agent
+from misstep.rendering.html.page import run_page
+from misstep.runs.reporting.page import gather
 
 RUNS = {
     "order": Settings(agent="sim:greedy", count=40, actions=Span(3, 6)),
@@ -18,7 +18,7 @@ RUNS = {
 def write_page(kind: str, folder: Path) -> Path:
     """The page of a fresh run of this kind."""
     settings = RUNS[kind].overlay({"store": str(folder / f"{kind}.db")})
-    run = plan.run_agent(settings).run
+    run = run_agent(settings).run
     page = folder / f"{kind}.html"
     page.write_text(run_page(gather(settings, run)), "utf-8")
     return page

@@ -16,12 +16,12 @@ from rich.console import Console
 from rich.terminal_theme import SVG_EXPORT_THEME, TerminalTheme
 from rich.text import Text
 
-from misstep.api import plan
-from misstep.api.capability import measure_capability
-from misstep.api.findings import gather
 from misstep.cli import run
 from misstep.core.settings import Settings, Span
-from misstep.report.page import run_page
+from misstep.features.capability.run import measure_capability
+from misstep.features.plan_test.run import run_agent
+from misstep.rendering.html.page import run_page
+from misstep.runs.reporting.page import gather
 from tests.browser.chromium import READY, Visitor, find_program, running_browser
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +82,7 @@ def write_report(folder: Path) -> Path:
         agent="sim:greedy", count=200, seed=1, actions=Span(3, 6), store=str(folder / "store.db")
     )
     page = folder / "report.html"
-    page.write_text(run_page(gather(settings, plan.run_agent(settings).run)), "utf-8")
+    page.write_text(run_page(gather(settings, run_agent(settings).run)), "utf-8")
     return page
 
 

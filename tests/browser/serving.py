@@ -8,7 +8,7 @@ from typing import Any
 import uvicorn
 
 from misstep.adapters.hosting import LOOPBACK, QUIET, listen
-from misstep.web.guard import Guard
+from misstep.web.server import Guard
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from misstep.report.page import Findings, run_page
+from misstep.rendering.html.page import Findings, run_page
 from tests.browser.chromium import Visitor
 from tests.report.test_page import EVIL, book, findings, outcome, summary
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from misstep.api import playground as api
-from misstep.api.playground import MOST_CALLS, Wish
-from misstep.web.playground import playground_app
+from misstep.features.playground.pages import playground_app
+from misstep.features.playground.run import MOST_CALLS, Wish, make_problem, right_calls, tools_of
 from tests.browser.chromium import READY, Visitor
 from tests.browser.serving import served
 
@@ -54,12 +53,12 @@ def finish(page: Any) -> str:
 
 
 def right(wish: Wish) -> list[str]:
-    return [step.tool for step in api.right_calls(api.make_problem(wish))]
+    return [step.tool for step in right_calls(make_problem(wish))]
 
 
 def test_a_right_plan_passes(visit: Visit, address: str) -> None:
     page = enter(visit(), address)
-    assert page.locator("#request .told").inner_text() == " ".join(api.make_problem(Wish()).sentences)
+    assert page.locator("#request .told").inner_text() == " ".join(make_problem(Wish()).sentences)
     for tool in right(Wish()):
         call(page, tool)
     assert "carried out successfully" in page.locator("#log li .result").first.inner_text()
@@ -84,7 +83,7 @@ def test_a_wrong_plan_shows_red_arrows_and_the_sentence(visit: Visit, address: s
 
 def test_a_timed_plan_is_drawn_on_a_clock(visit: Visit, address: str) -> None:
     page = enter(visit(), address, state_of(TIMED))
-    for step in api.right_calls(api.make_problem(TIMED)):
+    for step in right_calls(make_problem(TIMED)):
         call(page, step.tool, **step.arguments)
     assert finish(page) == "Passed"
     assert page.locator("#case .track .bar").count() == 5
@@ -158,7 +157,7 @@ def test_the_same_again_and_the_next(visit: Visit, address: str) -> None:
     page.locator("form [data-do=next]").click()
     page.wait_for_url("**seed=42*")
     following = page.locator("#request .told")
-    assert following.inner_text() == " ".join(api.make_problem(Wish(seed=42)).sentences)
+    assert following.inner_text() == " ".join(make_problem(Wish(seed=42)).sentences)
     page.go_back()
     page.locator("#request .told", has_text=first[:40]).wait_for()
     page.get_by_role("button", name="New problem").click()
@@ -170,7 +169,7 @@ def test_a_problem_can_be_shared(visit: Visit, address: str) -> None:
     page = enter(visit(), address, state_of(wish))
     assert page.get_by_label("Seed").input_value() == "99"
     assert page.locator("[name=family]:checked").count() == 3
-    assert page.locator(".tool").count() == len(api.tools_of(api.make_problem(wish)))
+    assert page.locator(".tool").count() == len(tools_of(make_problem(wish)))
     page.get_by_label("dynamic").check()
     page.wait_for_url("**dynamic*")
     link = page.url
@@ -222,7 +221,7 @@ def test_an_address_is_followed_whatever_was_there_before(visit: Visit, address:
     wish = Wish(12, seed=2)
     page.evaluate("state => { location.hash = state; }", state_of(wish))
     page.locator(".tool").nth(11).wait_for()
-    assert page.locator("#request .told").inner_text() == " ".join(api.make_problem(wish).sentences)
+    assert page.locator("#request .told").inner_text() == " ".join(make_problem(wish).sentences)
 
 
 @pytest.mark.parametrize(
@@ -320,7 +319,7 @@ def test_as_many_calls_as_an_agent_has_turns(visit: Visit, address: str) -> None
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_cut_off(visit: Visit, address: str, scheme: str) -> None:
     page = enter(visit(width=360, height=740, color_scheme=scheme), address, state_of(TIMED))
-    for step in api.right_calls(api.make_problem(TIMED)):
+    for step in right_calls(make_problem(TIMED)):
         call(page, step.tool, **step.arguments)
     finish(page)
     assert page.evaluate("document.documentElement.scrollWidth") == 360

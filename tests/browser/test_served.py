@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from misstep.api import plan
-from misstep.core.run_spec import RunKind
+from misstep.core.run import RunKind
 from misstep.core.settings import Settings
+from misstep.features.plan_test.run import run_agent
 from misstep.store.runs import Store
 from tests.browser.chromium import Visitor
 from tests.report.test_page import outcome
@@ -32,7 +32,7 @@ class Site:
 
     def __init__(self, settings: Settings) -> None:
         self.runs: dict[RunKind, str] = keep_every_kind(settings)
-        self.other = plan.run_agent(settings.overlay({"agent": "sim:idle", "count": 12})).run
+        self.other = run_agent(settings.overlay({"agent": "sim:idle", "count": 12})).run
         self.hostile = keep_outcomes(settings.overlay({"agent": EVIL[0]}), [outcome(evil) for evil in EVIL])
         with Store(settings.store) as store:
             self.case = next(store.outcomes(self.runs["test"], "failed")).case.id

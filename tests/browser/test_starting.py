@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from misstep.api.runs import find_run, list_runs
 from misstep.core.settings import Settings, Span
+from misstep.runs.lookup import find_run, list_runs
 from tests.browser.chromium import READY, Visitor
 from tests.web.serving import Served, served
 

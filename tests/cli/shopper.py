@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from misstep.tooling.asking.prompts import Stage
+from misstep.fuzzing.agent_tests.prompts import Stage
 from tests.asking.bills import EXACTLY, told_calls
 from tests.asking.scripted_roles import Answer, fenced_in, plays
 from tests.scripted import Call, Script, calling

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.runs import find_run
 from misstep.core.settings import Settings
+from misstep.runs.lookup import find_run
 from tests.asking.roads import SOURCE, with_country
 from tests.asking.scripted_roles import always
 from tests.asking.two_roads import PER_SET, two_roads

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.core.consistency import ConsistencyReport, PromptSet
+from misstep.core.results.consistency import ConsistencyReport, PromptSet
 from misstep.store.runs import Store
 from tests.api.labelled import keep_sets
 from tests.asking.scripted_roles import always, plays

@@ -16,10 +16,8 @@ from msgspec import structs
 
 from misstep.cli.display import LiveDisplay, NoDisplay, PlainDisplay, make_display
 from misstep.core.event import CaseFinished, FindingMade, Notice, RunStarted
-from misstep.core.outcome import Outcome
+from misstep.core.outcome import Outcome, Transcript, Verdict
 from misstep.core.settings import Settings
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
 from misstep.planning.synthesis.suite import Suite, make_case
 from tests.report.test_findings import FINDING
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.findings import gather
 from misstep.core.settings import Settings
-from misstep.report.page import run_page
+from misstep.rendering.html.page import run_page
+from misstep.runs.reporting.page import gather
 from tests.asking.roads import SOURCE, as_said
 from tests.asking.scripted_roles import always, fenced_in
 from tests.asking.two_roads import two_roads

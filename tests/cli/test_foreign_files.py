@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from misstep.core.run_spec import RunKind
+from misstep.core.run import RunKind
 from misstep.core.settings import Settings
+from misstep.features.serve.server import site
 from misstep.store.runs import Store
-from misstep.web.site import site
 from tests.cli.conftest import Command
 from tests.cli.test_foreign_stores import as_somebody_else
 from tests.web.stored import KINDS, keep_every_kind

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 
-from misstep.api import plan
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
+from misstep.features.plan_test.run import run_agent
 from misstep.store.location import find_database
 from misstep.store.runs import Store
 from misstep.store.trust import is_ours, key_path
@@ -46,7 +46,7 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_location: str
     (tmp_path / "agent.py").write_text(AGENT)
     settings = Settings(agent="agent.py:agent", count=2, store=store_location)
     with as_somebody_else(monkeypatch, tmp_path):
-        run = plan.run_agent(settings).run
+        run = run_agent(settings).run
     (tmp_path / "executed").unlink()
     return run
 
@@ -102,7 +102,7 @@ def test_a_projects_file_can_neither_trust_a_store_nor_name_its_agent(
 
 def test_own_runs_need_no_more_than_before(store_location: str, misstep: Command, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(AGENT)
-    run = plan.run_agent(Settings(agent="agent.py:agent", count=1, store=store_location)).run
+    run = run_agent(Settings(agent="agent.py:agent", count=1, store=store_location)).run
     finding = f"{run}/{failed(store_location, run)}"
     again = misstep("replay", finding, "--store", store_location)
     assert again.code == 1
@@ -123,7 +123,7 @@ def test_a_run_that_somebody_has_changed_is_foreign(
     """A simulated planner becomes a command; so does the address of a model."""
     (tmp_path / "agent.py").write_text(AGENT)
     settings = Settings(agent="sim:greedy", count=10, store=store_location)
-    run = plan.run_agent(settings).run
+    run = run_agent(settings).run
     finding = f"{run}/{failed(store_location, run)}"
     for old, new, named in (
         (b'"sim:greedy"', b'"agent.py:agent"', "agent: agent.py:agent"),
@@ -178,8 +178,8 @@ def test_a_finding_names_no_tools_but_those_of_its_run(
 def test_the_id_of_a_run_leads_no_report_out_of_its_folder(
     store_location: str, misstep: Command, tmp_path: Path
 ) -> None:
-    run = plan.run_agent(Settings(agent="sim:perfect", count=1, store=store_location)).run
-    other = plan.run_agent(Settings(agent="sim:perfect", count=1, store=store_location)).run
+    run = run_agent(Settings(agent="sim:perfect", count=1, store=store_location)).run
+    other = run_agent(Settings(agent="sim:perfect", count=1, store=store_location)).run
     (tmp_path / "README.html").write_text("precious")
     change(store_location, "UPDATE runs SET id = '../README' WHERE id = :id", id=run)
     for command in (("report", "../README"), ("show", "../README"), ("plan", "test", "--resume", "../")):
@@ -199,7 +199,7 @@ def test_without_a_place_for_the_key_runs_are_foreign_and_the_message_says_why(
     (tmp_path / "agent.py").write_text(AGENT)
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
-    run = plan.run_agent(Settings(agent="agent.py:agent", count=1, store="s.db")).run
+    run = run_agent(Settings(agent="agent.py:agent", count=1, store="s.db")).run
     result = misstep("replay", f"{run}/{failed('s.db', run)}", "--store", "s.db")
     assert result.code == 2
     assert str(tmp_path / "file" / "misstep" / "key") in result.err
@@ -234,7 +234,7 @@ def test_processes_that_make_the_key_at_once_share_it(tmp_path: Path) -> None:
 
 
 def test_the_case_of_a_regression_test_is_no_path(misstep: Command, tmp_path: Path) -> None:
-    run = plan.run_agent(Settings(agent="sim:greedy", count=10, store="s.db")).run
+    run = run_agent(Settings(agent="sim:greedy", count=10, store="s.db")).run
     with Store("s.db") as store:
         outcome = next(store.outcomes(run, "failed"))
         name = "../" + outcome.case.id

@@ -3,7 +3,7 @@
 import pytest
 
 from misstep.cli.exit_policy import CommandResult, ExitPolicy, exit_code
-from misstep.cli.exits import INCONCLUSIVE
+from misstep.cli.output import INCONCLUSIVE
 from misstep.core.settings import Settings
 
 

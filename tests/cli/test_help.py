@@ -78,7 +78,7 @@ def test_help_loads_nothing_that_carries_out_commands(group: list[str]) -> None:
         "rich",
         "asyncio",
         "msgspec",
-        "misstep.api.plan",
+        "misstep.features.plan_test.run",
         "misstep.store.runs",
     }
 
@@ -87,5 +87,5 @@ def test_a_simulated_agent_needs_no_proxy_and_no_cluster(tmp_path: Path) -> None
     store = str(tmp_path / "store.db")
     modules = loaded("plan", "test", "--agent", "sim:perfect", "--count", "1", "--store", store, "--json")
     assert "misstep.planning.simulated.planners" in modules
-    for unneeded in ("misstep.adapters.proxy", "misstep.engine.cluster", "misstep.web", "ray", "xllamacpp"):
+    for unneeded in ("misstep.adapters.proxy", "misstep.engine.ray", "misstep.web", "ray", "xllamacpp"):
         assert not [each for each in modules if each == unneeded or each.startswith(f"{unneeded}.")]

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from misstep.core.trial import Trial
+from misstep.core.results.trial import Trial
 from misstep.store.runs import Store
 from tests.api.labelled import HIDDEN, keep_run, keep_sets, report_on_tool
 from tests.cli.conftest import Command, Result
@@ -136,7 +136,7 @@ def test_a_run_without_judged_requests_has_nothing_to_label(misstep: Command) ->
 
 
 def test_a_page_needs_its_extra(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "misstep.web.server", raising=False)
+    monkeypatch.delitem(sys.modules, "misstep.features.serve.server", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     printed = person("", "--web")
     assert printed.code == 2

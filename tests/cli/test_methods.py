@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from misstep.core.label import Label
-from misstep.report.methods import NAMES, load_paper
+from misstep.core.results.label import Label
+from misstep.features.papers.toolfuzz_view import NAMES, load_paper
+from misstep.fuzzing.agent_tests.prompts import Stage
 from misstep.store.runs import Store
-from misstep.tooling.asking.prompts import Stage
 from tests.asking.bills import EXACTLY, REQUEST, told_calls
 from tests.asking.bills import GOOD as CRASHING
 from tests.asking.scripted_roles import Answer, always, fenced_in, plays

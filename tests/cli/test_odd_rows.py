@@ -15,13 +15,23 @@ import psycopg
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from misstep.core.label import Label
+from misstep.core.results.label import Label
 from misstep.core.settings import Settings
-from misstep.store.checked import Document, Real, Text
+from misstep.features.serve.server import site
 from misstep.store.location import find_database
 from misstep.store.runs import Store
-from misstep.store.schema import labels, metadata, outcomes, records, runs, sittings, tool_reports
-from misstep.web.site import site
+from misstep.store.tables import (
+    Document,
+    Real,
+    Text,
+    labels,
+    metadata,
+    outcomes,
+    records,
+    runs,
+    sittings,
+    tool_reports,
+)
 from tests.cli.conftest import Command
 from tests.postgresql import conninfo
 from tests.report.test_findings import REPORT

@@ -1,11 +1,9 @@
 """How far a run is: counts, pace, time left, what is spent."""
 
-from misstep.cli.display import PlainDisplay
-from misstep.cli.progress import ProgressSoFar
+from misstep.cli.display import PlainDisplay, ProgressSoFar
 from misstep.core.event import RunStarted, Spending
-from misstep.core.pace import WINDOW, Pace
-from misstep.core.spending import Budget, Cost
-from misstep.report.spending import spending_in_words
+from misstep.core.spending import WINDOW, Budget, Cost, Pace
+from misstep.rendering.estimate import spending_in_words
 from tests.cli.test_display import Watched, finished
 
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.judging import JudgeProcess
 from misstep.core.case import Case
-from misstep.core.transcript import Call, Transcript
-from misstep.planning.judging.explanation import check
+from misstep.core.outcome import Call, Transcript
+from misstep.planning.judging.check import check
 from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.runs.execution import JudgeProcess
 from tests.cli.conftest import Command
 
 REPLACES_THE_JUDGE = """
 import sys
-from misstep.core.verdict import Verdict
+from misstep.core.outcome import Verdict
 
 def passed(case, transcript, parallel="ordered"):
     return Verdict(case.id, "passed")
@@ -39,7 +39,7 @@ def agent(request, tools):
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[1]) == os.getpid() and b"misstep.api.judging" in (stat.parent / "cmdline").read_bytes():
+            if int(fields[1]) == os.getpid() and b"misstep.runs.execution" in (stat.parent / "cmdline").read_bytes():
                 os.kill(int(stat.parent.name), signal.SIGKILL)
         except OSError:
             pass

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from misstep.api.models import refuse_secrets
 from misstep.core.event import CaseFinished
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
+from misstep.runs.setup.models import refuse_secrets
 from tests.cli.conftest import Command
 from tests.snapshots import check_snapshot
 

@@ -8,11 +8,10 @@ import pytest
 
 from misstep.core.case import CASE_VERSION, Action, Case
 from misstep.core.constraint import Before
-from misstep.core.outcome import Outcome
+from misstep.core.outcome import Call, Outcome, Transcript
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
-from misstep.core.transcript import Call, Transcript
-from misstep.planning.judging.explanation import check
+from misstep.planning.judging.check import check
 from misstep.store.runs import Store
 from tests.cli.conftest import Command
 from tests.snapshots import check_snapshot

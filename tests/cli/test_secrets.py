@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.tooling.asking.prompts import Stage
+from misstep.fuzzing.agent_tests.prompts import Stage
 from tests.asking.bills import GOOD as CRASHING
 from tests.asking.bills import agent
 from tests.asking.roads import GOOD as ROADS

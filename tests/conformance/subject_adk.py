@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from misstep.adapters.frameworks import adk as adapter
+from misstep.adapters.adk.agent import agent, retool
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
@@ -25,7 +25,7 @@ def native(model: Any, tools: list[Any], **options: Any) -> Any:
 
 def make_from_factory(server: ScriptedServer) -> Agent:
     model, sdk = connected(server)
-    return Owning(adapter.agent(lambda tools: native(model, tools), "adk"), sdk.close)
+    return Owning(agent(lambda tools: native(model, tools), "adk"), sdk.close)
 
 
 def make_from_object(server: ScriptedServer) -> Agent:
@@ -34,7 +34,7 @@ def make_from_object(server: ScriptedServer) -> Agent:
         raise AssertionError("the agent's own tool was called")
 
     model, sdk = connected(server)
-    return Owning(adapter.agent(adapter.retool(native(model, [own_tool])), "adk object"), sdk.close)
+    return Owning(agent(retool(native(model, [own_tool])), "adk object"), sdk.close)
 
 
 NEEDS = ("google", "google.adk", "openai")

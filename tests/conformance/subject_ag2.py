@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from misstep.adapters.frameworks import ag2 as adapter
+from misstep.adapters.ag2.agent import agent, retool
 from misstep.core.agent import Agent
 from tests.conformance.schemas import closed
 from tests.conformance.subjects import Owning, Subject
@@ -27,7 +27,7 @@ def native(config: Any, tools: list[Any], **options: Any) -> Any:
 
 def make_from_factory(server: ScriptedServer) -> Agent:
     config, http = connected(server)
-    return Owning(adapter.agent(lambda tools: native(config, tools), "ag2"), http.aclose)
+    return Owning(agent(lambda tools: native(config, tools), "ag2"), http.aclose)
 
 
 def make_from_object(server: ScriptedServer) -> Agent:
@@ -36,7 +36,7 @@ def make_from_object(server: ScriptedServer) -> Agent:
         raise AssertionError("the agent's own tool was called")
 
     config, http = connected(server)
-    return Owning(adapter.agent(adapter.retool(native(config, [own_tool])), "ag2 object"), http.aclose)
+    return Owning(agent(retool(native(config, [own_tool])), "ag2 object"), http.aclose)
 
 
 NEEDS = ("ag2", "openai")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from misstep.adapters.frameworks import agent_framework as adapter
+from misstep.adapters.agent_framework.agent import agent, retool
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
@@ -22,7 +22,7 @@ def make_from_factory(server: ScriptedServer) -> Agent:
 
     client, sdk = connected(server)
     return Owning(
-        adapter.agent(lambda tools: Native(client, "Do as asked.", tools=tools), "agent framework"), sdk.close
+        agent(lambda tools: Native(client, "Do as asked.", tools=tools), "agent framework"), sdk.close
     )
 
 
@@ -35,7 +35,7 @@ def make_from_object(server: ScriptedServer) -> Agent:
 
     client, sdk = connected(server)
     native = Native(client, "Do as asked.", tools=[own_tool])
-    return Owning(adapter.agent(adapter.retool(native), "agent framework object"), sdk.close)
+    return Owning(agent(retool(native), "agent framework object"), sdk.close)
 
 
 NEEDS = ("agent_framework", "agent_framework_openai", "openai")

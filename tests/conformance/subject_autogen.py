@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from misstep.adapters.frameworks import autogen as adapter
+from misstep.adapters.autogen.agent import agent, retool
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
@@ -30,7 +30,7 @@ def made_with(build: Callable[[Client, list[Any]], Any]) -> Callable[[ScriptedSe
 
     def make(server: ScriptedServer) -> Agent:
         client = connected(server)
-        return Owning(adapter.agent(lambda tools: build(client, tools), "autogen"), client.close)
+        return Owning(agent(lambda tools: build(client, tools), "autogen"), client.close)
 
     return make
 
@@ -42,7 +42,7 @@ def make_from_object(server: ScriptedServer) -> Agent:
 
     client = connected(server)
     native = assistant(client, [own_tool])
-    return Owning(adapter.agent(adapter.retool(native), "autogen object"), client.close)
+    return Owning(agent(retool(native), "autogen object"), client.close)
 
 
 def team(client: Client, tools: list[Any]) -> Any:

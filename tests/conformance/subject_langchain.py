@@ -6,7 +6,7 @@ from typing import Any
 
 import openai
 
-from misstep.adapters.frameworks import langchain as adapter
+from misstep.adapters import langchain as adapter
 from misstep.core.agent import Agent
 from tests.conformance.schemas import Json, everywhere
 from tests.conformance.subjects import Owning, Subject

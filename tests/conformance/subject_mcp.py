@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from misstep.adapters.mcp.client import McpAgent, Transport
+from misstep.adapters.mcp.agent import McpAgent, Transport
 from misstep.core.agent import Agent
 from tests.conformance.subject_subprocess import FEW
 from tests.conformance.subjects import Subject

@@ -5,7 +5,7 @@ from typing import Any
 
 import openai
 
-from misstep.adapters.frameworks import openai_agents as adapter
+from misstep.adapters.openai_agents.agent import agent, retool
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
@@ -23,7 +23,7 @@ def made_with(build: Callable[[Client, list[Any]], Any]) -> Callable[[ScriptedSe
 
     def make(server: ScriptedServer) -> Agent:
         client = connected(server)
-        return Owning(adapter.agent(lambda tools: build(client, tools), "openai agents"), client.close)
+        return Owning(agent(lambda tools: build(client, tools), "openai agents"), client.close)
 
     return make
 
@@ -55,7 +55,7 @@ def make_from_object(server: ScriptedServer) -> Agent:
 
     client = connected(server)
     native = on_chat(client, [own_tool])
-    return Owning(adapter.agent(adapter.retool(native), "openai agents object"), client.close)
+    return Owning(agent(retool(native), "openai agents object"), client.close)
 
 
 NEEDS = ("agents",)

@@ -1,12 +1,10 @@
 """Our own agents on a model behind OpenAI's interface."""
 
-from misstep.adapters.paradigms.assistant import AssistantAgent
-from misstep.adapters.paradigms.prompts import load_template
-from misstep.adapters.paradigms.react import ReactAgent
-from misstep.adapters.paradigms.responses import ResponsesAgent
-from misstep.adapters.paradigms.tools import ToolsAgent
+from misstep.adapters.builtin.function_calling import AssistantAgent, ResponsesAgent, ToolsAgent
+from misstep.adapters.builtin.prompts import load_template
+from misstep.adapters.builtin.react import ReactAgent
 from misstep.models.anthropic import AnthropicModel
-from misstep.models.model_client import Options
+from misstep.models.client import Options
 from misstep.models.openai import OpenAIModel
 from misstep.models.providers import Endpoint, ModelName
 from tests.conformance.subjects import Subject

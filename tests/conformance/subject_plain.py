@@ -5,7 +5,7 @@ from typing import Any
 
 import openai
 
-from misstep.adapters.frameworks.plain import Tool, agent_from_function
+from misstep.adapters.plain.agent import Tool, agent_from_function
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Subject
 from tests.scripted import ScriptedServer

@@ -8,7 +8,7 @@ from typing import Any
 
 import openai
 
-from misstep.adapters.frameworks.plain import Tool, agent_from_function
+from misstep.adapters.plain.agent import Tool, agent_from_function
 from misstep.adapters.proxy import ProxiedAgent, RecordingProxy
 from misstep.core.agent import Agent
 from tests.conformance import subject_adk, subject_plain, subject_smolagents

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterable, Callable
 from typing import Any
 
-from misstep.adapters.frameworks import pydantic_ai as adapter
+from misstep.adapters.pydantic_ai.agent import agent, retool
 from misstep.core.agent import Agent
 from tests.conformance.subject_openai_agents import Client, connected
 from tests.conformance.subjects import Owning, Subject
@@ -15,7 +15,7 @@ def made_with(build: Callable[[Client, list[Any]], Any]) -> Callable[[ScriptedSe
 
     def make(server: ScriptedServer) -> Agent:
         client = connected(server)
-        return Owning(adapter.agent(lambda tools: build(client, tools), "pydantic ai"), client.close)
+        return Owning(agent(lambda tools: build(client, tools), "pydantic ai"), client.close)
 
     return make
 
@@ -30,7 +30,7 @@ def existing(build: Callable[[Client, list[Any]], Any]) -> Callable[[ScriptedSer
     def make(server: ScriptedServer) -> Agent:
         client = connected(server)
         native = build(client, [own_tool])
-        return Owning(adapter.agent(adapter.retool(native), "pydantic ai object"), client.close)
+        return Owning(agent(retool(native), "pydantic ai object"), client.close)
 
     return make
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from misstep.adapters.frameworks import smolagents as adapter
+from misstep.adapters import smolagents as adapter
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer

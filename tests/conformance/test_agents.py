@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from misstep.core.agent import Closing
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.mock import MockWorld
 from tests.conformance.subjects import Subject

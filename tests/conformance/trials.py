@@ -6,12 +6,10 @@ from typing import Any
 
 from misstep.core.agent import Assignment, Closing
 from misstep.core.case import Case
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
+from misstep.core.outcome import Transcript, Verdict
 from misstep.engine.attempt import attempt
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
-from misstep.planning.judging.explanation import check
+from misstep.engine.recorder import Deadline, Recorder
+from misstep.planning.judging.check import check
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.mock import MockWorld
 from tests.conformance.subjects import Subject

@@ -2,11 +2,9 @@
 
 import json
 
-from misstep.core.alikeness import group_sets
-from misstep.core.consistency import Evidence, PromptSet, Side
-from misstep.core.ruling import Judged
-from misstep.core.trial import Trial, Use
-from misstep.core.verdict import Judgement
+from misstep.core.outcome import Judgement
+from misstep.core.results.consistency import Evidence, PromptSet, Side, group_sets
+from misstep.core.results.trial import Judged, Trial, Use
 
 Call = tuple[dict[str, object], str]
 

@@ -2,11 +2,10 @@
 
 import msgspec
 
-from misstep.core.benchmark import BenchmarkReport, PassRate, Task, TaskReport, task_id
-from misstep.core.ruling import Judged
-from misstep.core.statistics import wilson
-from misstep.core.trial import Trial, Use
-from misstep.core.verdict import Judgement
+from misstep.core.outcome import Judgement
+from misstep.core.results.benchmark import BenchmarkReport, PassRate, Task, TaskReport, task_id
+from misstep.core.results.trial import Judged, Trial, Use
+from misstep.core.stats import wilson
 
 
 def _report(kind: str, verdict: Judgement, calls: int = 0) -> TaskReport:

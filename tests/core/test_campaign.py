@@ -4,11 +4,9 @@ import random
 
 import pytest
 
-from misstep.core.campaign import Inquiries, Inquiry
 from misstep.core.case import CASE_VERSION, Case
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
+from misstep.core.outcome import Outcome, Transcript, Verdict
+from misstep.core.run import Inquiries, Inquiry
 
 
 def case(name: str) -> Case:

@@ -2,9 +2,8 @@
 
 import msgspec
 
-from misstep.core.crosstalk import CrosstalkReport, Group, GroupReport, offered_beside
-from misstep.core.ruling import Judged
-from misstep.core.trial import Trial, Use
+from misstep.core.results.crosstalk import CrosstalkReport, Group, GroupReport, offered_beside
+from misstep.core.results.trial import Judged, Trial, Use
 
 FILES = Group("files", ("read", "write"))
 WEB = Group("web", ("search", "read"))

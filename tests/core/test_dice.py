@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from misstep.core.dice import SEED_LIMIT, Dice, case_seed, derive_seed
+from misstep.core.rng import SEED_LIMIT, Dice, case_seed, derive_seed
 
 
 def test_draws_are_pinned() -> None:

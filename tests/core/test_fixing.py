@@ -1,7 +1,6 @@
 """Descriptions beside each other: what is gained, what is lost."""
 
-from misstep.core.descriptions import Wording
-from misstep.core.fixing import Attempt, Candidate, FixReport, Trying
+from misstep.core.results.fixing import Attempt, Candidate, FixReport, Trying, Wording
 
 IDS = [str(number) for number in range(10)]
 TRYING = tuple(Trying(each, f"request {each}", "test", "task") for each in IDS)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from misstep.core.answer_schema import MOST_TEXT, FormatError, find_copied, form_of, texts
+from misstep.schemas.answers import MOST_TEXT, FormatError, find_copied, form_of, texts
 
 
 class Leg(msgspec.Struct, frozen=True):

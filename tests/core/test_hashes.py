@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from misstep.core.hashes import Hashes
+from misstep.core.rng import Hashes
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -4,9 +4,8 @@ import random
 
 import pytest
 
-from misstep.core.agreement import Table, kappa, kappa_interval
-from misstep.core.label import Item, Label, draw_items, report_on
-from misstep.core.statistics import wilson
+from misstep.core.results.label import Item, Label, Table, draw_items, kappa, kappa_interval, report_on
+from misstep.core.stats import wilson
 
 
 def items(tool: str, discovered: int, passed: int) -> list[Item]:

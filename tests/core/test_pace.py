@@ -1,6 +1,6 @@
 """How fast a run gets on."""
 
-from misstep.core.pace import Pace
+from misstep.core.spending import Pace
 
 
 def test_the_rate_is_never_negative() -> None:

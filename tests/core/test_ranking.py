@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from misstep.core.finding import DIED, Finding, FuzzReport, ToolReport, causes_of, ranked
-from misstep.core.plausibility import oddity_of
+from misstep.core.results.finding import DIED, Finding, FuzzReport, ToolReport, causes_of, oddity_of, ranked
 from misstep.core.tool import Invocation
 
 SPEC = "tools.py:tools"

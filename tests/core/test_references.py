@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from misstep.core.references import find_reference
+from misstep.schemas.shape import find_reference
 
 ROOT: dict[str, Any] = {
     "$defs": {"a": {"x": [1, {"y": 2}]}, "b/c": 4, "~": 5, "no": False},

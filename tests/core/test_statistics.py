@@ -6,7 +6,7 @@ from math import comb, exp, factorial, gamma, isclose, log, sqrt
 
 import pytest
 
-from misstep.core.statistics import (
+from misstep.core.stats import (
     Z_95,
     bisect,
     chi_square_tail,

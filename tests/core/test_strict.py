@@ -6,8 +6,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from misstep.core.answer_schema import form_of, texts
-from misstep.core.strict import LONGEST, is_strict, seal, without_lengths
+from misstep.schemas.answers import LONGEST, form_of, is_strict, seal, texts, without_lengths
 
 
 class Stop(msgspec.Struct, frozen=True):

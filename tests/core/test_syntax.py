@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from misstep.core.syntax import parse_expression, parse_module
+from misstep.schemas.source import parse_expression, parse_module
 
 LONG = "x = [" + ", ".join(f"f({number}, [{number}])" for number in range(300)) + "]\n"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from misstep.core.words import cut
+from misstep.core.text import cut
 
 
 @pytest.mark.parametrize("length", [601, 700, 3_100, 5_000_000])

@@ -15,7 +15,7 @@ from typing import Self
 
 import msgspec
 
-from misstep.cli.serve import USUAL_PORT
+from misstep.features.serve.command import USUAL_PORT
 from tests.documents.pages import ROOT
 
 ADDRESS = re.compile(r"http://[\w.-]+:\d+")

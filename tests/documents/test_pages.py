@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from misstep.api.configuration import load_settings
 from misstep.core.settings import Settings
+from misstep.runs.setup.configuration import load_settings
 from tests.documents.desk import Desk, Printed
 from tests.documents.models import model_of
 from tests.documents.pages import PAGES, ROOT, Block, blocks, text_of

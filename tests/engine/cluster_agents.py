@@ -12,19 +12,15 @@ from pathlib import Path
 from misstep.core.agent import Agent, Answer, Assignment, Toolbox
 from misstep.core.case import Case
 from misstep.core.model import Chat, User
-from misstep.core.outcome import Outcome
-from misstep.core.rate_limiter import RateLimiters
-from misstep.core.spending import Account
-from misstep.core.transcript import Transcript, Usage
-from misstep.core.verdict import Verdict
+from misstep.core.outcome import Outcome, Transcript, Usage, Verdict
+from misstep.core.spending import Account, RateLimiters
 from misstep.engine.attempt import attempt
-from misstep.engine.cluster.worker import Execute
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
-from misstep.models.model_client import Options
+from misstep.engine.ray.worker import Execute
+from misstep.engine.recorder import Deadline, Recorder
+from misstep.models.client import Options
 from misstep.models.openai import OpenAIModel
 from misstep.models.providers import Endpoint, ModelName
-from misstep.planning.judging.explanation import check
+from misstep.planning.judging.check import check
 from misstep.planning.simulated.planners import simulated_agent
 from misstep.planning.world.mock import MockWorld
 

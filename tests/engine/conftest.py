@@ -1,8 +1,7 @@
 """Recorders for tests that need no clock."""
 
 from misstep.core.case import Case
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
+from misstep.engine.recorder import Deadline, Recorder
 from misstep.planning.world.mock import MockWorld
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from misstep.core.agent import Answer, Assignment, Displaced, StepsExhausted, Toolbox
 from misstep.engine.attempt import attempt
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
+from misstep.engine.recorder import Deadline, Recorder
 
 
 class Nothing:

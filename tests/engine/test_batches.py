@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Sequence
 
-from misstep.engine.batches import Batches
+from misstep.engine.drive import Batches
 
 
 class Book:

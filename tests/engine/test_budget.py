@@ -2,11 +2,10 @@
 
 import pytest
 
-from misstep.api.allowance import Allowance
+from misstep.core.outcome import Usage
 from misstep.core.spending import Budget, Cost, Spent
-from misstep.core.transcript import Usage
-from misstep.engine.budget import BudgetTracker
-from misstep.engine.purse import Purse
+from misstep.engine.budget import BudgetTracker, Purse
+from misstep.runs.budget import Allowance
 
 
 class Clock:

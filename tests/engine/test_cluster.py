@@ -12,13 +12,10 @@ from typing import Any
 import pytest
 
 from misstep.core.case import Case
-from misstep.core.outcome import Outcome
+from misstep.core.outcome import Outcome, Usage
 from misstep.core.spending import UNCOUNTED, Account, Spent
-from misstep.core.transcript import Usage
-from misstep.engine.cluster.wire import error_of, failure_of
-from misstep.engine.cluster.worker import MakeWorker
-from misstep.engine.cluster.worker_pool import RayWorkerPool
-from misstep.engine.cluster.worker_slots import WorkerSlots
+from misstep.engine.ray.worker import MakeWorker, error_of, failure_of
+from misstep.engine.ray.worker_pool import RayWorkerPool, WorkerSlots
 from misstep.errors import MissingExtra, MisstepError, UsageError
 from misstep.models.throttle import Throttles
 from misstep.planning.simulated.planners import simulated_agent
@@ -157,7 +154,7 @@ def test_a_case_that_kills_its_worker_is_given_up_and_harms_no_other(
 
 
 def test_a_worker_that_hangs_is_replaced(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("misstep.engine.cluster.worker_pool.SILENCE", 2.0)
+    monkeypatch.setattr("misstep.engine.ray.worker_pool.SILENCE", 2.0)
 
     async def main() -> Outcome:
         async with crew_on(cluster, agents.blocking, jobs=1) as (crew, _):

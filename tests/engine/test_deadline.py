@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from misstep.engine.deadline import LONGEST, Deadline
+from misstep.engine.recorder import LONGEST, Deadline
 
 
 async def outlives(deadline: Deadline, seconds: float) -> bool:

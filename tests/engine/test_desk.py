@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from misstep.core.answer_schema import FormatError, form_of
 from misstep.core.model import Chat, Message, ModelError, Unusable
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 from misstep.engine.structured_client import TRIES, StructuredClient
+from misstep.schemas.answers import FormatError, form_of
 from tests.asking.performing import Ledger
 
 

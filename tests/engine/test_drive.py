@@ -5,14 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from misstep.core.campaign import FixedSuite
 from misstep.core.case import Case
-from misstep.core.outcome import Outcome
+from misstep.core.outcome import Outcome, Transcript, Verdict
+from misstep.core.run import FixedSuite
 from misstep.core.spending import Budget, Cost, Spent
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
+from misstep.engine.budget import CaseAccount, Purse
 from misstep.engine.drive import drive
-from misstep.engine.purse import CaseAccount, Purse
 from misstep.planning.synthesis.suite import Suite, make_case
 
 CASES = [make_case(Suite(0, 3, 4), index) for index in range(40)]

@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
+from misstep.core.outcome import Usage
 from misstep.core.spending import Budget, Cost, Spent
-from misstep.core.transcript import Usage
-from misstep.engine.purse import CaseAccount, Purse
+from misstep.engine.budget import CaseAccount, Purse
 
 
 class Clock:

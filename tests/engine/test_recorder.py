@@ -12,20 +12,19 @@ from hypothesis import strategies as st
 
 from misstep.core.agent import Answer, StepsExhausted, Tool
 from misstep.core.case import Case
+from misstep.core.outcome import Metered, Usage
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.transcript import Metered, Usage
-from misstep.core.words import ANSWER, IN_ALL, NAME, TEXT, TextLimiter
-from misstep.engine.deadline import Deadline
+from misstep.core.text import ANSWER, IN_ALL, NAME, TEXT, TextLimiter
 from misstep.engine.recorder import (
     CALLS_PER_STEP,
     LEFT_OUT,
     MOST_MESSAGES,
     MOST_METERED,
     MOST_TOKENS,
+    Deadline,
     Recorder,
 )
-from misstep.planning.judging.check import replay
-from misstep.planning.judging.explanation import check
+from misstep.planning.judging.check import check, replay
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.mock import MockWorld
 from misstep.planning.world.tool_table import START_OVER

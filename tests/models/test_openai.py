@@ -10,9 +10,9 @@ import pytest
 
 from misstep.core.agent import Tool
 from misstep.core.model import Assistant, Chat, ModelError, Prompt, Reply, System, ToolCall, ToolResult, User
-from misstep.core.transcript import Usage
-from misstep.models import patience
-from misstep.models.model_client import Options
+from misstep.core.outcome import Usage
+from misstep.models import throttle
+from misstep.models.client import Options
 from misstep.models.openai import OpenAIModel
 from misstep.models.providers import Endpoint, ModelName
 from tests.models.meters import Counter
@@ -27,7 +27,7 @@ KEY = "sk-secret-of-mine"
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(throttle, "FIRST_PAUSE", 0.01)
 
 
 def talk(

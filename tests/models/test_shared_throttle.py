@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from misstep.core.model import Chat, ModelError, User
-from misstep.core.rate_limiter import TURN
+from misstep.core.spending import TURN
 from misstep.models import throttle as throttles
-from misstep.models.model_client import Options
+from misstep.models.client import Options
 from misstep.models.openai import OpenAIModel
 from misstep.models.providers import Endpoint, ModelName
 from misstep.models.throttle import Throttle, Throttles

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from misstep.api.agents import find_agent
-from misstep.api.models import open_model
-from misstep.core.rate_limiter import TURN, RateLimiter
 from misstep.core.settings import Settings
+from misstep.core.spending import TURN, RateLimiter
 from misstep.models.throttle import MARGIN, Throttle, Throttles
+from misstep.runs.setup.agents import find_agent
+from misstep.runs.setup.models import open_model
 from tests.models.meters import Counter
 
 

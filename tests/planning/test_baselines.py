@@ -14,8 +14,8 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.core.transcript import Call, Transcript
-from misstep.planning.baselines import baselines, in_text_order
+from misstep.core.outcome import Call, Transcript
+from misstep.planning.difficulty import baselines, in_text_order
 from misstep.planning.judging.check import judge
 from misstep.planning.language.figures import clock
 from misstep.planning.synthesis.problems import least_actions

@@ -6,7 +6,7 @@ import pytest
 
 from misstep.core.case import CASE_VERSION, Action, Case
 from misstep.core.constraint import FAMILIES, Adjacent, Before, Condition, Constraint, Family, Handover
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Transcript
 from misstep.errors import UsageError
 from misstep.planning.difficulty import measure, parse_bounds
 from misstep.planning.judging.check import judge

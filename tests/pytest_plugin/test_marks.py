@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from misstep.api.runs import list_runs
 from misstep.core.settings import Settings
+from misstep.runs.lookup import list_runs
 from tests.pytest_plugin.conftest import Pytest
 from tests.scripted import ScriptedServer
 

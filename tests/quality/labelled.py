@@ -9,14 +9,13 @@ from typing import cast
 import msgspec
 
 from misstep.core.agent import Assignment
-from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
-from misstep.core.diagnosis import Cause, Diagnosis
-from misstep.core.dice import Dice, derive_seed
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Transcript
-from misstep.planning.dissection.history import History
-from misstep.planning.judging.explanation import check
+from misstep.core.outcome import Outcome, Transcript
+from misstep.core.results.diagnosis import Cause, Diagnosis
+from misstep.core.rng import Dice, derive_seed
+from misstep.core.run import Inquiry
+from misstep.planning.dissection.hypotheses import History
+from misstep.planning.judging.check import check
 from misstep.planning.simulated.planners import simulated_agent
 from misstep.planning.synthesis.suite import Suite, make_case
 from tests.engine.conftest import record

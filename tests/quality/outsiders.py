@@ -8,12 +8,12 @@ from zlib import crc32
 
 import msgspec
 
-from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
-from misstep.core.diagnosis import Cause, Diagnosis
-from misstep.core.dice import derive_seed
 from misstep.core.outcome import Outcome
-from misstep.planning.dissection.history import History
+from misstep.core.results.diagnosis import Cause, Diagnosis
+from misstep.core.rng import derive_seed
+from misstep.core.run import Inquiry
+from misstep.planning.dissection.hypotheses import History
 from misstep.planning.synthesis.suite import Suite, make_case
 from tests.quality.labelled import COIN, Planted, run
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from misstep.fuzzing.agent_tests.prompts import Stage
 from misstep.schemas.schema import fits
-from misstep.tooling.asking.prompts import Stage
 from tests.asking.scripted_roles import Answer, fenced_in, last_result, plays
 from tests.quality.planted_documents.domain import PURPOSES, Purpose
 from tests.scripted import Call, Script, ScriptedServer

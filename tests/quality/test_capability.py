@@ -6,23 +6,23 @@ from collections.abc import Sequence
 import pytest
 
 from misstep.core.agent import Assignment
-from misstep.core.campaign import Inquiry
-from misstep.core.capability import Capability, Half
 from misstep.core.case import Case
 from misstep.core.constraint import Family
-from misstep.core.dice import derive_seed
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Transcript
-from misstep.planning.capability.curve import CurveTally
-from misstep.planning.capability.design import (
+from misstep.core.outcome import Outcome, Transcript
+from misstep.core.results.capability import Capability, Half
+from misstep.core.rng import derive_seed
+from misstep.core.run import Inquiry
+from misstep.planning.capability import (
+    Count,
+    CurveTally,
     Design,
     adaptive_design,
     adaptive_steps,
+    fit_logistic,
     full_design,
     full_steps,
 )
-from misstep.planning.capability.fitting import Count, fit_logistic
-from misstep.planning.judging.explanation import check
+from misstep.planning.judging.check import check
 from misstep.planning.simulated.planners import simulated_agent
 from misstep.planning.synthesis.suite import Suite, make_case
 from tests.engine.conftest import record

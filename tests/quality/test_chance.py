@@ -4,16 +4,15 @@ import asyncio
 
 import pytest
 
-from misstep.api.execution import judge, record
 from misstep.core.agent import Assignment
 from misstep.core.case import Case, families_of
 from misstep.core.constraint import FAMILIES, Family
 from misstep.core.settings import Settings
-from misstep.engine.deadline import Deadline
-from misstep.planning.baselines import baselines
-from misstep.planning.difficulty import parse_bounds
+from misstep.engine.recorder import Deadline
+from misstep.planning.difficulty import baselines, parse_bounds
 from misstep.planning.simulated.planners import simulated_agent
 from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.runs.execution import judge, record
 
 CASES = 120
 # Three actions leave announcements and budgets little to decide: half of all plans are right at least.

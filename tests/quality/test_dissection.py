@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
-from misstep.core.diagnosis import Diagnosis
+from misstep.core.results.diagnosis import Diagnosis
+from misstep.core.run import Inquiry
 from misstep.planning.dissection import pdoctor, sequential
-from misstep.planning.dissection.history import History
+from misstep.planning.dissection.hypotheses import History
 from tests.quality.labelled import Labelled, failures, labelled_suite, new_planters, settle
 from tests.quality.outsiders import dissections, outsiders
 

@@ -9,13 +9,12 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
-from misstep.api.consistency import check_consistency
-from misstep.api.fuzzing import fuzz_tools
-from misstep.api.linting import lint_tools
-from misstep.core.consistency import ConsistencyReport
-from misstep.core.finding import Finding, ToolReport
-from misstep.core.reach_attempt import ReachAttempt
-from misstep.core.remark import Remark
+from misstep.core.results.consistency import ConsistencyReport
+from misstep.core.results.finding import Finding, ReachAttempt, ToolReport
+from misstep.core.results.remark import Remark
+from misstep.features.consistency.run import check_consistency
+from misstep.features.lint.run import lint_tools
+from misstep.features.tool_fuzz.run import fuzz_tools
 from tests.asking.scripted_roles import settings_for
 from tests.quality.planted_documents.labels import HERE, LABELS, Label
 from tests.quality.reader_model import ReaderModel

@@ -8,17 +8,14 @@ import pytest
 from misstep.core.agent import Assignment
 from misstep.core.case import Case
 from misstep.core.constraint import FAMILIES, Before, Family
-from misstep.core.dice import Dice, derive_seed
-from misstep.core.transcript import Call, Transcript
-from misstep.core.verdict import Verdict
-from misstep.planning.judging.check import judge
-from misstep.planning.judging.explanation import check
+from misstep.core.outcome import Call, Transcript, Verdict
+from misstep.core.rng import Dice, derive_seed
+from misstep.planning.judging.check import check, judge
 from misstep.planning.plans.demands import Demands, selections
 from misstep.planning.plans.search import find_plan
 from misstep.planning.plans.strategy import Brief, Strategist
 from misstep.planning.simulated.planners import simulated_agent
-from misstep.planning.synthesis.problems import least_actions
-from misstep.planning.synthesis.rehearsal import call_for, news_from
+from misstep.planning.synthesis.problems import call_for, least_actions, news_from
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.simulator import Simulator
 from tests.engine.conftest import record

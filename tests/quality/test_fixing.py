@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.tooling.asking.prompts import Stage
+from misstep.fuzzing.agent_tests.prompts import Stage
 from tests.asking.scripted_roles import Answer, fenced_in
 from tests.cli.conftest import Command, misstep
 from tests.quality.planted_documents.domain import PURPOSES

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from misstep.api.benchmarking.files import Files
 from misstep.benchmarks.files.suite import public_tasks
-from misstep.benchmarks.forge.solutions import solution
+from misstep.benchmarks.forge.judging import solution
 from misstep.benchmarks.forge.tasks import forge_tasks
-from misstep.core.benchmark import Solution, Task
+from misstep.core.results.benchmark import Solution, Task
+from misstep.features.bench.disciplines import Files
 from tests.asking.scripted_roles import Answer, plays
 from tests.cli.conftest import Command, misstep
 from tests.quality.test_fixing import SHORT, propose, words

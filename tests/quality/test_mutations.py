@@ -8,13 +8,14 @@ import pytest
 
 from misstep.core.case import Case, Planned
 from misstep.core.constraint import FAMILIES, Choice, Family, Handover, StandIn
-from misstep.core.dice import Dice
-from misstep.core.transcript import Call, Transcript
-from misstep.planning.judging import semantics, solver
+from misstep.core.outcome import Call, Transcript
+from misstep.core.rng import Dice
+from misstep.planning.judging import solver
 from misstep.planning.judging.check import judge, replay
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.history import Deed, History, ParameterSlip
+from tests.planning.judging import semantics
 
 Plan = Sequence[Planned]
 

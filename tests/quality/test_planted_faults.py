@@ -6,16 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.plan import run_agent
 from misstep.core.agent import Assignment
 from misstep.core.case import Case
 from misstep.core.event import CaseFinished
-from misstep.core.outcome import Outcome
+from misstep.core.outcome import Outcome, Transcript, Verdict
 from misstep.core.settings import Settings, Span
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
 from misstep.errors import UsageError
-from misstep.planning.judging.explanation import check
+from misstep.features.plan_test.run import run_agent
+from misstep.planning.judging.check import check
 from misstep.planning.language.reader import Relation, read
 from misstep.planning.plans.order import Order
 from misstep.planning.simulated.planners import simulated_agent

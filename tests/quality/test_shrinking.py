@@ -10,19 +10,17 @@ import msgspec
 import pytest
 
 from misstep.core.agent import Assignment
-from misstep.core.campaign import Inquiries, Inquiry
 from misstep.core.case import Action, Case, World
 from misstep.core.constraint import FAMILIES, Before, Constraint, Family
-from misstep.core.dice import derive_seed
-from misstep.core.outcome import Outcome
-from misstep.core.reduction import Reduction
-from misstep.core.transcript import Transcript
+from misstep.core.outcome import Outcome, Transcript
+from misstep.core.results.diagnosis import Reduction
+from misstep.core.rng import derive_seed
+from misstep.core.run import Inquiries, Inquiry
 from misstep.planning.admission.validation import validate_case
-from misstep.planning.judging.explanation import check
-from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.judging.check import check
+from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.reader import Relation, read
 from misstep.planning.language.requests import write_request, write_rules
-from misstep.planning.language.topics import load_topics
 from misstep.planning.shrinking.shrinker import shrink
 from misstep.planning.simulated.planners import FORMS, simulated_agent
 from misstep.planning.synthesis.problems import least_actions

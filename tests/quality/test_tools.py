@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from misstep.core.finding import Finding, FuzzReport
+from misstep.core.results.finding import Finding, FuzzReport
 from misstep.core.settings import Settings
 from tests.quality.planted_tools.labels import (
     DEEP,
@@ -93,7 +93,7 @@ def test_the_same_defects_behind_a_server(tmp_path: Path, server: str) -> None:
 
 def fuzz(folder: Path, spec: str, **changes: object) -> FuzzReport:
     """What the fuzzer finds in a process of its own, within bubblewrap."""
-    fuzzing = pytest.importorskip("misstep.api.fuzzing")
+    fuzzing = pytest.importorskip("misstep.features.tool_fuzz.run")
     if not shutil.which("bwrap"):
         pytest.skip("bubblewrap is needed: some of the tools take their process down, or all memory")
     settings = Settings(

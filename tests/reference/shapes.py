@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from misstep.core import case, constraint, event, transcript, verdict
+from misstep.core import case, constraint, event, outcome
 from tests.reference.tables import first_line, table
 
 WORDS = {
@@ -22,7 +22,7 @@ WORDS = {
 
 def fields_of(name: str) -> str:
     """What a kind of value is, then its fields: type, and what holds where one is left out."""
-    home = next(module for module in (case, transcript, verdict) if hasattr(module, name))
+    home = next(module for module in (case, outcome, outcome) if hasattr(module, name))
     kind = getattr(home, name)
     hints = typing.get_type_hints(kind)
     rows = [

@@ -6,10 +6,10 @@ from importlib.resources import files
 from typing import get_args
 
 from misstep import errors
-from misstep.cli.exits import INCONCLUSIVE
+from misstep.cli.output import INCONCLUSIVE
 from misstep.core.constraint import Constraint
-from misstep.core.finding import FindingKind
-from misstep.core.verdict import ERROR_KINDS, JUDGEMENTS
+from misstep.core.outcome import ERROR_KINDS, JUDGEMENTS
+from misstep.core.results.finding import FindingKind
 from tests.reference.tables import table
 
 EXIT_CODES = {

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from misstep.core.capability import Capability, Fit, Half, Point
-from misstep.core.statistics import wilson
+from misstep.core.results.capability import Capability, Fit, Half, Point
+from misstep.core.stats import wilson
 
 
 def point(actions: int, passed: int, cases: int, chance: float | None = None) -> Point:

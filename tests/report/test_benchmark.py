@@ -5,15 +5,12 @@ import json
 from msgspec.structs import replace
 from rich.console import Console
 
-from misstep.core.benchmark import BenchmarkReport, TaskReport
-from misstep.core.ruling import Judged
-from misstep.core.summary import Tally
-from misstep.core.transcript import Usage
-from misstep.core.trial import Trial, Use
-from misstep.core.verdict import Judgement
-from misstep.report.benchmark import benchmark_view, task_view
-from misstep.report.benchmark_json import benchmark_as_json, task_as_json
-from misstep.report.page import Findings, run_page
+from misstep.core.outcome import Judgement, Usage
+from misstep.core.results.benchmark import BenchmarkReport, TaskReport
+from misstep.core.results.summary import Tally
+from misstep.core.results.trial import Judged, Trial, Use
+from misstep.features.bench.view import benchmark_as_json, benchmark_view, task_as_json, task_view
+from misstep.rendering.html.page import Findings, run_page
 from tests.report.screens import shown
 
 NASTY = "\x1b[31m\u202e<b>[red]\n\ud800"

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from misstep.core.breakdown import Breakdown, Facet, Portion
-from misstep.report.breakdown import breakdown_view, finding
+from misstep.core.results.comparison import Breakdown, Facet, Portion
+from misstep.rendering.comparison import breakdown_view, finding
 from tests.report.screens import shown
 
 PORTIONS = (

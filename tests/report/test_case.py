@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from misstep.core.case import CASE_VERSION, Action, Case, Planned, World
+from misstep.core.case import CASE_VERSION, Action, Case, Difficulty, Planned, World
 from misstep.core.constraint import (
     Adjacent,
     Before,
@@ -21,11 +21,8 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.core.difficulty import Difficulty
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Call, Transcript
-from misstep.core.verdict import Verdict
-from misstep.report.case import case_view
+from misstep.core.outcome import Call, Outcome, Transcript, Verdict
+from misstep.rendering.case import case_view
 
 NAMES = {"a": "audit", "b": "backup", "c": "cleaning"}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from misstep.core.comparison import Comparison, Pairing, Step
-from misstep.report.comparison import comparison_view, conclusion
+from misstep.core.results.comparison import Comparison, Pairing, Step
+from misstep.rendering.comparison import comparison_view, conclusion
 from tests.report.screens import shown
 
 LESS = Pairing(60, 6, 22, 2, 30, -20 / 60, (-0.469, -0.194), 0.0000359)

@@ -2,7 +2,8 @@
 
 import json
 
-from misstep.core.consistency import (
+from misstep.core.outcome import Judgement, Usage
+from misstep.core.results.consistency import (
     Bucket,
     Buckets,
     ConsistencyReport,
@@ -13,13 +14,10 @@ from misstep.core.consistency import (
     Score,
     Side,
 )
-from misstep.core.summary import Tally
-from misstep.core.transcript import Usage
-from misstep.core.trial import Trial
-from misstep.core.verdict import Judgement
-from misstep.report.consistency import consistency_view, set_detail
-from misstep.report.consistency_json import consistency_as_json, set_as_json
-from misstep.report.page import Findings, run_page
+from misstep.core.results.summary import Tally
+from misstep.core.results.trial import Trial
+from misstep.features.consistency.view import consistency_as_json, consistency_view, set_as_json, set_detail
+from misstep.rendering.html.page import Findings, run_page
 from tests.report.screens import shown
 
 NASTY = "\x1b[31m\u202e<b>[red]\n\ud800"

@@ -2,12 +2,11 @@
 
 import json
 
-from misstep.core.crosstalk import CrosstalkReport, GroupReport
-from misstep.core.ruling import Judged
-from misstep.core.summary import Tally
-from misstep.core.trial import Trial, Use
-from misstep.report.crosstalk import crosstalk_as_json, crosstalk_view
-from misstep.report.page import Findings, run_page
+from misstep.core.results.crosstalk import CrosstalkReport, GroupReport
+from misstep.core.results.summary import Tally
+from misstep.core.results.trial import Judged, Trial, Use
+from misstep.features.crosstalk.view import crosstalk_as_json, crosstalk_view
+from misstep.rendering.html.page import Findings, run_page
 from tests.report.screens import shown
 
 EVIL = "\x1b[2J[red]x\u202e"

@@ -3,12 +3,16 @@
 import msgspec
 import pytest
 
-from misstep.core.capability import Capability, Half, Point
-from misstep.planning.capability.curve import capability_limit
-from misstep.report.curve import how_far, in_words, limit_in_words
-from misstep.report.naming import told_apart
-from misstep.report.plot import how_far_table
-from misstep.report.published import published_levels
+from misstep.core.results.capability import Capability, Half, Point
+from misstep.features.capability.view import (
+    how_far,
+    how_far_table,
+    in_words,
+    limit_in_words,
+    published_levels,
+)
+from misstep.planning.capability import capability_limit
+from misstep.rendering.words import told_apart
 from tests.report.curves import point
 from tests.report.screens import shown
 

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from misstep.core.diagnosis import Cause, Diagnosis, Dissection
-from misstep.report.diagnosis import causes_table, diagnoses_table
+from misstep.core.results.diagnosis import Cause, Diagnosis, Dissection
+from misstep.features.dissect.view import causes_table, diagnoses_table
 from tests.report.screens import shown
 
 FAILURES = (

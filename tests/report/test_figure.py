@@ -9,9 +9,9 @@ from xml.etree.ElementTree import Element
 import msgspec
 import pytest
 
-from misstep.core.capability import Capability, Half, Point
-from misstep.report.published import Level, published_levels
-from misstep.report.web.figure import capability_figure
+from misstep.core.results.capability import Capability, Half, Point
+from misstep.features.capability.figure import capability_figure
+from misstep.features.capability.view import Level, published_levels
 from tests.report.curves import capability, falling, point
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -5,14 +5,14 @@ import json
 
 from msgspec import structs
 
-from misstep.core.finding import Finding, FuzzReport, Reach, Richness, ToolReport
-from misstep.core.ruling import Judged
+from misstep.core.results.finding import Finding, FuzzReport, Reach, Richness, ToolReport
+from misstep.core.results.summary import Tally
+from misstep.core.results.trial import Judged
 from misstep.core.settings import Settings
-from misstep.core.summary import Tally
 from misstep.core.tool import Frame, Invocation
-from misstep.report.findings import as_json, finding_detail, fuzz_view, judged_view
-from misstep.report.page import Findings, run_page
-from misstep.report.tool_regression import regression_tests
+from misstep.features.tool_fuzz.regression import regression_tests
+from misstep.features.tool_fuzz.view import as_json, finding_detail, fuzz_view, judged_view
+from misstep.rendering.html.page import Findings, run_page
 from tests.report.screens import shown
 from tests.snapshots import check_snapshot
 

@@ -4,10 +4,9 @@ from typing import Literal
 
 from msgspec import structs
 
-from misstep.core.descriptions import Wording
-from misstep.core.fixing import Attempt, Candidate, FixReport, FixRun, Trying
-from misstep.core.verdict import Judgement
-from misstep.report.fixing import fix_view
+from misstep.core.outcome import Judgement
+from misstep.core.results.fixing import Attempt, Candidate, FixReport, FixRun, Trying, Wording
+from misstep.features.fix.view import fix_view
 from tests.report import screens
 
 TRYING = (

@@ -1,9 +1,13 @@
 """What is shown of defects that were put to an agent."""
 
-from misstep.core.finding import AgentReach, ToolReport
-from misstep.core.reach_attempt import ReachAttempt
-from misstep.core.trial import Trial
-from misstep.report.journey import journey_as_json, journeys_view, stage_cells, survival_in_words
+from misstep.core.results.finding import AgentReach, ReachAttempt, ToolReport
+from misstep.core.results.trial import Trial
+from misstep.features.tool_fuzz.reach_view import (
+    journey_as_json,
+    journeys_view,
+    stage_cells,
+    survival_in_words,
+)
 from tests.report.screens import shown
 
 REHEARSED = Trial("please")

@@ -4,11 +4,9 @@ import io
 
 from rich.console import Console
 
-from misstep.core.label import Item, Label, report_on
-from misstep.core.ruling import Judged
-from misstep.core.trial import Trial, Use
-from misstep.report.items import SHORT_LINES, is_cut, item_view, shown
-from misstep.report.labels import labels_view
+from misstep.core.results.label import Item, Label, report_on
+from misstep.core.results.trial import Judged, Trial, Use
+from misstep.features.label.view import SHORT_LINES, is_cut, item_view, labels_view, shown
 
 HOSTILE = "\x1b[2J\x07[red]boo[/red]\u202eevil\x00"
 

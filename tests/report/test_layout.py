@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from misstep.report.layout import bare_table, section
+from misstep.rendering.layout import bare_table, section
 from tests.report.screens import shown
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from misstep.core.baseline import Held, NewFinding
-from misstep.report.markdown import code, markdown, prose
+from misstep.core.results.comparison import Held, NewFinding
+from misstep.rendering.markdown import code, markdown, prose
 from tests.interop.statements import HOSTILE, entry, flaw, statement
 
 ALLOWED = {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "code", "br", "strong"}

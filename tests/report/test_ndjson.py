@@ -10,13 +10,11 @@ import msgspec
 import pytest
 
 from misstep.core.event import CaseFinished, Event, Notice, RunFinished, RunStarted
-from misstep.core.outcome import Outcome
-from misstep.core.summary import Tally
-from misstep.core.transcript import Call, Transcript
-from misstep.core.verdict import Verdict
+from misstep.core.outcome import Call, Outcome, Transcript, Verdict
+from misstep.core.results.summary import Tally
 from misstep.errors import StoreError
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.report.ndjson import NdjsonReport
+from misstep.rendering.ndjson import NdjsonReport
 
 CASE = make_case(Suite(0, 3, 3), 0)
 OUTCOME = Outcome(

@@ -13,21 +13,17 @@ from xml.etree.ElementTree import Element
 import msgspec
 import pytest
 
-from misstep.core.breakdown import Breakdown, Portion
 from misstep.core.case import CASE_VERSION, Action, Case, Planned
 from misstep.core.constraint import Before, Constraint, Given
-from misstep.core.diagnosis import Diagnosis, Dissection
-from misstep.core.outcome import Outcome
-from misstep.core.summary import Summary, Tally
-from misstep.core.transcript import Call, Transcript, Usage, storable
-from misstep.core.verdict import Verdict
-from misstep.report.page import Findings, page, run_page
-from misstep.report.text import plain
-from misstep.report.web.archive import Archive
-from misstep.report.web.case_bundle import CaseBundle, bind
-from misstep.report.web.detail import Move, Origin, detail_of
-from misstep.report.web.index import digest_of
-from misstep.report.web.markup import element
+from misstep.core.outcome import Call, Outcome, Transcript, Usage, Verdict, storable
+from misstep.core.results.comparison import Breakdown, Portion
+from misstep.core.results.diagnosis import Diagnosis, Dissection
+from misstep.core.results.summary import Summary, Tally
+from misstep.rendering.html.assets import Archive
+from misstep.rendering.html.cases import CaseBundle, Move, Origin, bind, detail_of, digest_of
+from misstep.rendering.html.markup import element
+from misstep.rendering.html.page import Findings, page, run_page
+from misstep.rendering.text import plain
 from tests.report.curves import falling
 from tests.snapshots import check_snapshot
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from misstep.core.breakdown import Breakdown
-from misstep.core.capability import Capability
-from misstep.core.diagnosis import Dissection
-from misstep.core.replication import Effectiveness, Replication
-from misstep.core.summary import Tally
-from misstep.report.paper import paper_view
+from misstep.core.results.capability import Capability
+from misstep.core.results.comparison import Breakdown
+from misstep.core.results.diagnosis import Dissection
+from misstep.core.results.summary import Tally
+from misstep.features.papers.pdoctor import Effectiveness, Replication
+from misstep.features.papers.pdoctor_view import paper_view
 from tests.report.curves import point
 from tests.report.screens import shown
 

@@ -9,11 +9,17 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from misstep.core.capability import Capability, Fit, Half, Point
-from misstep.core.difficulty import Baselines
-from misstep.core.verdict import ERROR_KINDS
-from misstep.report.plot import SIGNS, capability_plot, capability_table, error_table, how_far_table
-from misstep.report.published import published_levels
+from misstep.core.case import Baselines
+from misstep.core.outcome import ERROR_KINDS
+from misstep.core.results.capability import Capability, Fit, Half, Point
+from misstep.features.capability.view import (
+    SIGNS,
+    capability_plot,
+    capability_table,
+    error_table,
+    how_far_table,
+    published_levels,
+)
 from tests.report.curves import falling, point
 from tests.report.screens import shown
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from misstep.report.published import load_paper, published_levels
+from misstep.features.capability.view import load_paper, published_levels
 
 # Table 2: test cases, errors, and their share as it is printed there.
 TABLE_2 = {

@@ -10,16 +10,13 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from misstep.api.replay import replay_case
 from misstep.core.case import Case
-from misstep.core.outcome import Outcome
-from misstep.core.reduction import Reduction, Size
+from misstep.core.outcome import Outcome, Transcript, Verdict
+from misstep.core.results.diagnosis import Reduction, Size
 from misstep.core.settings import Settings
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
+from misstep.features.shrink.view import reduction_view, regression_test
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.report.reduction import reduction_view
-from misstep.report.regression import regression_test
+from misstep.runs.executor import replay_case
 
 FAULTY = {"agent": "sim:topic", "agent_args": {"topic": "baker"}}
 BEFORE, AFTER = Size(6, 4, 7, 150), Size(2, 1, 1, 90)

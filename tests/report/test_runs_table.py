@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from misstep.core.run_spec import RunSpec
+from misstep.core.results.summary import Tally
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
-from misstep.core.summary import Tally
-from misstep.report.terminal import RunRow, runs_table
+from misstep.rendering.terminal import RunRow, runs_table
 from tests.report.screens import shown
 
 FOLDER = "/home/somebody/with/a/very/long/name/of/a/folder"

@@ -1,6 +1,6 @@
 """Text from outside, made safe to show."""
 
-from misstep.report.text import few_lines, plain_lines
+from misstep.rendering.text import few_lines, plain_lines
 
 
 def test_the_note_on_what_is_cut_is_true_and_whole() -> None:

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from misstep.schemas.breaches import alone, find_breach
-from misstep.schemas.equality import same
-from misstep.schemas.schema import fits
+from misstep.schemas.formats import same
+from misstep.schemas.schema import alone, find_breach, fits
 from misstep.schemas.shape import resolve
 
 SCHEMA: dict[str, Any] = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.schemas.examples import make_up
 from misstep.schemas.samples import CODES, PLAIN, range_for, texts_for, words_of

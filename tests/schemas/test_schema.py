@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from misstep.schemas.patterns import is_readable, matches
+from misstep.schemas.formats import is_readable, matches
 from misstep.schemas.schema import fits
 from tests.schemas.schema_cases import (
     WORDS,

@@ -5,11 +5,19 @@ from functools import cache
 
 import msgspec
 
-from misstep.core.outcome import Outcome
+from misstep.core.outcome import (
+    ERROR_KINDS,
+    JUDGEMENTS,
+    Call,
+    ErrorKind,
+    Judgement,
+    Outcome,
+    Transcript,
+    Usage,
+    Verdict,
+)
+from misstep.core.results.summary import Summary, Tally
 from misstep.core.settings import Settings, Span
-from misstep.core.summary import Summary, Tally
-from misstep.core.transcript import Call, Transcript, Usage
-from misstep.core.verdict import ERROR_KINDS, JUDGEMENTS, ErrorKind, Judgement, Verdict
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.store.runs import Store
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from misstep.core.label import Label
+from misstep.core.results.label import Label
 from misstep.errors import UsageError
 from misstep.store.runs import Store
 from tests.store.samples import ODD_NAMES, new_run

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from misstep.core.case import Case
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Transcript
 from misstep.errors import UsageError
-from misstep.store.lines import read_lines, write_lines
+from misstep.store.files import read_lines, write_lines
 
 GOOD = b'{"case":"c","calls":[]}\n'
 

@@ -16,7 +16,7 @@ import pytest
 from misstep.core.spending import Spent
 from misstep.errors import MisstepError, StoreError
 from misstep.store.runs import Store
-from misstep.store.schema import STORE_VERSION
+from misstep.store.tables import STORE_VERSION
 from tests.store.samples import new_run, outcome
 
 ROOT = Path(__file__).parents[2]

@@ -6,10 +6,10 @@ from itertools import islice
 import msgspec
 import pytest
 
+from misstep.core.outcome import JUDGEMENTS
+from misstep.core.results.summary import Tally
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
-from misstep.core.summary import Tally
-from misstep.core.verdict import JUDGEMENTS
 from misstep.errors import UsageError
 from misstep.store.runs import Store, fingerprint
 from tests.store.samples import ODD_NAMES, SETTINGS, new_run, outcome, renamed, summary

@@ -5,9 +5,9 @@ import random
 import msgspec
 import pytest
 
+from misstep.core.outcome import Usage
+from misstep.core.results.summary import Tally
 from misstep.core.spending import Spent
-from misstep.core.summary import Tally
-from misstep.core.transcript import Usage
 from misstep.store.runs import Store
 from tests.store.samples import new_run, outcome, random_outcome
 

@@ -12,14 +12,13 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
+from misstep.core.results.summary import Tally
 from misstep.core.settings import decode_settings
 from misstep.core.spending import Spent
-from misstep.core.summary import Tally
 from misstep.errors import StoreError
-from misstep.store.database import Database
+from misstep.store.database import Database, Transactions
 from misstep.store.runs import Store, fingerprint
-from misstep.store.schema import STORE_VERSION
-from misstep.store.transactions import Transactions
+from misstep.store.tables import STORE_VERSION
 from tests.postgresql import conninfo
 from tests.store.fixtures.make import Expectations, Expected
 from tests.store.samples import new_run, outcome

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.core.finding import Finding, FuzzReport
+from misstep.core.results.finding import Finding, FuzzReport
 from misstep.core.settings import Settings
 
 HERE = Path(__file__).parent
@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 def fuzz(folder: Path, spec: str, **changes: object) -> FuzzReport:
     """What the fuzzer finds within bubblewrap; a name alone is that of a module beside this file."""
-    fuzzing = pytest.importorskip("misstep.api.fuzzing")
+    fuzzing = pytest.importorskip("misstep.features.tool_fuzz.run")
     if not shutil.which("bwrap"):
         pytest.skip("bubblewrap is needed: what these tools do can't be known")
     if not spec.startswith("mcp:"):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.benchmarking.running import run_benchmark
 from misstep.benchmarks.forge.tasks import forge_tasks, goal_of
 from misstep.core.settings import Settings
+from misstep.features.bench.run import run_benchmark
 from tests.api.benchmarking.contests import TASKS, run, solution_of
 from tests.benchmarks.forge.test_tools import LOOKS, with_langchain
 from tests.scripted import Call, Script, ScriptedServer, calling

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from misstep.tool_host.conditions import Conditions
 from misstep.tool_host.process import Process
+from misstep.tool_host.protocol import Conditions
 from tests.conformance.subject_subprocess import find_python
 from tests.third_party import expectations
 from tests.third_party.fuzzed import fuzz, missed, told

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from misstep.tool_host.conditions import Conditions
 from misstep.tool_host.process import Process
+from misstep.tool_host.protocol import Conditions
 from tests.tool_host.trying import LIMITS, needs_bubblewrap, react
 
 pytestmark = needs_bubblewrap

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from misstep.core.ruling import Judged
-from misstep.tool_host.conditions import Conditions
+from misstep.core.results.trial import Judged
+from misstep.fuzzing.judging.ruling import judge_calls_of
 from misstep.tool_host.process import Process
-from misstep.tooling.judging.court import judge_calls_of
+from misstep.tool_host.protocol import Conditions
 from tests.conformance.subject_subprocess import find_python
 from tests.tool_host.trying import LIMITS, probe
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from misstep.errors import UsageError
-from misstep.tool_host.conditions import Conditions, Shelter
 from misstep.tool_host.process import Process
+from misstep.tool_host.protocol import Conditions, Shelter
 from tests.tool_host.trying import LIMITS, needs_bubblewrap, react
 
 TOOLS = """

@@ -9,8 +9,8 @@ import pytest
 
 from misstep.adapters.processes import listed
 from misstep.errors import UsageError
-from misstep.tool_host.conditions import Conditions, Shelter
 from misstep.tool_host.process import Process
+from misstep.tool_host.protocol import Conditions, Shelter
 from tests.tool_host.trying import LIMITS, bench_in, needs_bubblewrap, react
 
 SHELTERS = [pytest.param("bubblewrap", marks=needs_bubblewrap), "none"]

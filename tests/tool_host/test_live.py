@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 
-from misstep.api.workbenches import Workbenches
 from misstep.core.settings import Settings
 from misstep.core.tool import Described, Probe, Reaction
 from misstep.errors import UsageError
+from misstep.runs.setup.workbenches import Workbenches
 from misstep.tool_host.live import STOPPED, LiveTools
 from misstep.tool_host.process import Process
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.fuzzing import fuzz_tools
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.tool_host.conditions import Conditions
+from misstep.features.tool_fuzz.run import fuzz_tools
 from misstep.tool_host.process import Process
+from misstep.tool_host.protocol import Conditions
 from tests.tool_host.trying import LIMITS, needs_bubblewrap, react
 
 pytestmark = needs_bubblewrap

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from misstep.errors import UsageError
-from misstep.tool_host.conditions import Conditions
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import Limits
+from misstep.tool_host.protocol import Conditions, Limits
 from misstep.tool_host.sandbox.bubblewrap import find_bubblewrap
-from misstep.tool_host.serving.names import names_in
+from misstep.tool_host.serving.scratch import names_in
 from tests.adapters.toolset.test_mcp_servers import serving
 from tests.tool_host.trying import LIMITS, bench_in, needs_bubblewrap, probe, react, settle
 
@@ -296,7 +295,7 @@ def test_it_ends_when_we_do(tmp_path: Path, shelter: str) -> None:
     script = f"""
 import os, signal
 from misstep.tool_host.process import Process
-from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.protocol import Conditions
 bench = Process({settle(tmp_path)!r}, Conditions(shelter={shelter!r}))
 bench.start()
 print(bench.sandbox.roots[0], flush=True)

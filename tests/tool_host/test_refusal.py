@@ -6,9 +6,9 @@ import pytest
 
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.tool_host.conditions import Conditions, Shelter
 from misstep.tool_host.process import Process
-from misstep.tool_host.reading import read_apart
+from misstep.tool_host.protocol import Conditions, Shelter
+from misstep.tool_host.restarting import read_apart
 from tests.tool_host.trying import react
 
 HARMLESS = """

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from misstep.core.tool import Invocation, Probe, Reaction
-from misstep.tool_host.conditions import Conditions
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import MEGABYTE, Limits
+from misstep.tool_host.protocol import MEGABYTE, Conditions, Limits
 from misstep.tool_host.sandbox.bubblewrap import find_bubblewrap
 
 LIMITS = Limits(timeout=1.0, memory=256 * MEGABYTE, disk=32 * MEGABYTE, processes=24)

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from misstep.core.agent import Tool
-from misstep.core.finding import Comparisons, ToolReport
-from misstep.core.ruling import Ruling
+from misstep.core.results.finding import Comparisons, ToolReport
+from misstep.core.results.trial import Ruling
 from misstep.core.tool import Described, Invocation, Observation, Path
-from misstep.tooling.comparisons import ENOUGH, MOST, MOST_COLLECTIONS, SeenComparisons
+from misstep.fuzzing.comparisons import ENOUGH, MOST, MOST_COLLECTIONS, SeenComparisons
 
 SCHEMA = {"properties": {"unit": {"type": "string", "default": "meter"}, "rows": {"items": {}}}}
 TOOLS = {"act": Described(Tool("act", "", SCHEMA), "function")}

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from misstep.core.finding import Finding, ToolReport
+from misstep.core.results.finding import Finding, ToolReport
 from misstep.core.tool import Invocation, Reaction
-from misstep.tooling.examination import Examination
-from misstep.tooling.judging.endings import UNREACHABLE
+from misstep.fuzzing.examination import Examination
+from misstep.fuzzing.judging.endings import UNREACHABLE
 from tests.tooling.triage.bench import Bench, invoke, schema
 
 CALLS = 60

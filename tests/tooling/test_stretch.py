@@ -9,12 +9,11 @@ from itertools import islice
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.ruling import Judged
+from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Invocation, Probe, Reaction
-from misstep.tooling.fuzzing.attempt import Attempt
-from misstep.tooling.fuzzing.fuzzer import Fuzzer
-from misstep.tooling.stretch import Stretch
-from misstep.tooling.workbench import AHEAD
+from misstep.fuzzing.search.attempt import Attempt
+from misstep.fuzzing.search.fuzzer import Fuzzer
+from misstep.fuzzing.workbench import AHEAD, Stretch
 
 TOOL = Described(
     Tool("echo", "Say it again.", {"type": "object", "properties": {"text": {"type": "string"}}}), "function"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.models.local.weights import locate_weights
+from misstep.models.local.model import locate_weights
 from tests.conformance.subject_subprocess import find_python
 
 ROOT = Path(__file__).parents[2]

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from misstep.api import plan
-from misstep.api.capability import measure_capability
-from misstep.api.dissection import dissect
-from misstep.api.runs import view_run
-from misstep.api.shrinking import shrink_case
 from misstep.core.outcome import Outcome
-from misstep.core.run_spec import RunKind, RunSpec
+from misstep.core.run import RunKind, RunSpec
 from misstep.core.settings import Settings, Span
 from misstep.core.spending import Spent
+from misstep.features.capability.run import measure_capability
+from misstep.features.dissect.run import dissect
+from misstep.features.plan_test.run import run_agent
+from misstep.features.shrink.run import shrink_case
+from misstep.runs.lookup import view_run
 from misstep.store.runs import Store
 from tests.api.labelled import report_on_tool
 from tests.report.test_benchmark import a_task
@@ -27,7 +27,7 @@ KINDS: tuple[RunKind, ...] = (
 def keep_every_kind(settings: Settings) -> dict[RunKind, str]:
     """The id of each run by its verb."""
     settings = settings.overlay({"agent": "sim:greedy", "count": 12, "sample": 2, "jobs": 1})
-    run = plan.run_agent(settings).run
+    run = run_agent(settings).run
     failed = view_run(settings, run, 1).failures[0].case.id
     found: dict[RunKind, str] = {"test": run}
     found["dissect"] = dissect(settings, run).run

@@ -18,12 +18,10 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from misstep.adapters.hosting import QUIET, listen
-from misstep.cli.serve import READ_ALONG
 from misstep.core.settings import Settings
-from misstep.web.access import SHUT, Access
-from misstep.web.connections import LimitedProtocol
-from misstep.web.guard import Guard
-from misstep.web.site import site
+from misstep.features.serve.command import READ_ALONG
+from misstep.features.serve.server import site
+from misstep.web.server import SHUT, Access, Guard, LimitedProtocol
 from tests.web.serving import served
 from tests.web.stored import keep_outcomes
 

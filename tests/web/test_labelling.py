@@ -14,13 +14,12 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from misstep.api.labelling import Labelling, open_labelling
-from misstep.core.label import Item
-from misstep.core.ruling import Judged
+from misstep.core.results.label import Item
+from misstep.core.results.trial import Judged, Trial, Use
 from misstep.core.settings import Settings
-from misstep.core.trial import Trial, Use
-from misstep.web.guard import Guard
-from misstep.web.labelling import labelling_app
+from misstep.features.label.pages import labelling_app
+from misstep.features.label.run import Labelling, open_labelling
+from misstep.web.server import Guard
 from tests.api.labelled import HIDDEN, keep_run
 
 BASE = "http://127.0.0.1:8000"

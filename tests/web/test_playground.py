@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from misstep.api import playground as api
-from misstep.api.playground import MOST_CALLS, Wish
 from misstep.core.constraint import FAMILIES
-from misstep.web.guard import Guard
-from misstep.web.playground import LONGEST, playground_app
+from misstep.features.playground.pages import LONGEST, playground_app
+from misstep.features.playground.run import MOST_CALLS, Wish, make_problem, right_calls
+from misstep.web.server import Guard
 from tests.report.web.test_frontend import NEVER
 
 BASE = "http://127.0.0.1:8000"
@@ -27,7 +26,7 @@ def wish(**changes: Any) -> dict[str, Any]:
 
 def test_a_problem_is_played_and_judged(client: TestClient) -> None:
     problem = client.post("/problem", json=wish()).json()
-    case = api.make_problem(Wish())
+    case = make_problem(Wish())
     assert problem["id"] == case.id
     assert problem["wish"] == wish()
     names = [tool["name"] for tool in problem["tools"]]
@@ -37,7 +36,7 @@ def test_a_problem_is_played_and_judged(client: TestClient) -> None:
     assert all(result.endswith("has been carried out successfully.") for result in told["results"])
     detail = client.post("/verdict", json={"wish": wish(), "calls": calls}).json()
     assert [call["tool"] for call in detail["calls"]] == names
-    right = [{"tool": call.tool, "arguments": call.arguments} for call in api.right_calls(case)]
+    right = [{"tool": call.tool, "arguments": call.arguments} for call in right_calls(case)]
     assert client.post("/verdict", json={"wish": wish(), "calls": right}).json()["verdict"] == "passed"
 
 

@@ -17,14 +17,14 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from misstep.api import plan
-from misstep.api.case_bundles import case_detail, case_index
-from misstep.core.run_spec import RunKind
+from misstep.core.run import RunKind
 from misstep.core.settings import Settings, Span
+from misstep.features.plan_test.run import run_agent
+from misstep.features.serve.server import Part, site
+from misstep.runs.reporting.case_bundles import case_detail, case_index
 from misstep.store.runs import Store
-from misstep.store.schema import STORE_VERSION
-from misstep.web.guard import Guard
-from misstep.web.site import Part, site
+from misstep.store.tables import STORE_VERSION
+from misstep.web.server import Guard
 from tests.api.labelled import keep_run
 from tests.report.curves import falling
 from tests.report.test_page import EVIL, outcome
@@ -214,8 +214,8 @@ def test_short_names_lead_to_the_whole(settings: Settings, kinds: dict[RunKind, 
 
 def test_two_runs_are_compared(fresh: Settings) -> None:
     fresh = fresh.overlay({"count": 20, "actions": Span(3, 5)})
-    first = plan.run_agent(fresh.overlay({"agent": "sim:perfect"})).run
-    second = plan.run_agent(fresh.overlay({"agent": "sim:idle"})).run
+    first = run_agent(fresh.overlay({"agent": "sim:perfect"})).run
+    second = run_agent(fresh.overlay({"agent": "sim:idle"})).run
     with browser(fresh) as client:
         page = client.get("/compare", params={"first": first, "second": second})
         assert page.status_code == 200

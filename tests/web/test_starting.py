@@ -13,14 +13,14 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from misstep.api.launching import MOST_AT_ONCE, Launcher, Order, agents_for
-from misstep.api.plan import resume_run
-from misstep.api.runs import find_run, view_run
 from misstep.core.settings import Settings, Span
 from misstep.errors import UsageError
+from misstep.features.plan_test.run import resume_run
+from misstep.features.serve.launch import MOST_AT_ONCE, Launcher, Order, agents_for
+from misstep.features.serve.start import Starting
+from misstep.runs.lookup import find_run, view_run
 from misstep.store.runs import Store
-from misstep.web.guard import Guard
-from misstep.web.starting import Starting
+from misstep.web.server import Guard
 
 BASE = "http://127.0.0.1:8000"
 WAIT = 60.0  # seconds for a process on a busy machine; nothing waits that long

@@ -9,16 +9,16 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from misstep.api import plan
-from misstep.api.progress import Watch
-from misstep.api.runs import view_run
 from misstep.core.event import CaseFinished
+from misstep.core.outcome import Usage
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
-from misstep.core.transcript import Usage
+from misstep.features.plan_test.run import run_agent
+from misstep.features.serve.live import Watch
+from misstep.features.serve.server import site
+from misstep.runs.lookup import view_run
 from misstep.store.runs import Store
-from misstep.web.guard import Guard
-from misstep.web.site import site
+from misstep.web.server import Guard
 from tests.report.test_page import outcome
 from tests.web.serving import served
 from tests.web.stored import keep_every_kind, keep_outcomes
@@ -59,7 +59,7 @@ def test_every_look_adds_what_is_new_to_what_was_seen(settings: Settings) -> Non
             assert progress.summary == whole
             seen.append(progress.done)
 
-    run = plan.run_agent(settings, look).run
+    run = run_agent(settings, look).run
     assert seen == sorted(seen)
     assert seen[-1] == 30
     assert watch

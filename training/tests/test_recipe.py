@@ -13,13 +13,12 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from misstep.core.dice import Dice
 from misstep.core.model import Chat
+from misstep.core.rng import Dice
 from misstep.models.local.template import chat_prompt
-from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.parts import Part, is_of, topics_of
-from misstep.planning.language.topics import load_topics
-from misstep.planning.training.solutions import solve_case
+from misstep.planning.training import solve_case
 from training.adapter import read_adapter, write_adapter
 from training.conversations import by_react, by_tools, tokenise
 from training.course import MIXTURES, Kind, draw, harder, kinds, least_actions

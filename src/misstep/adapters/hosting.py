@@ -1,11 +1,18 @@
-"""How web servers of our own are set up."""
+"""How web servers of our own are set up.
 
+A web server on loopback, in a thread of its own, that leaves nothing behind when it stops.
+"""
+
+import asyncio
+import contextlib
+import logging
 import socket
-from collections.abc import Mapping
+import threading
+from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from misstep.errors import UsageError
+from misstep.errors import MissingExtra, UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 NAMES = tuple(f"[{name}]" if ":" in name else name for name in LOOPBACK)  # as URLs have them
@@ -41,3 +48,91 @@ def listen(host: str, port: int, where: str = "") -> socket.socket:
         raise UsageError(
             f"can't listen on {host}:{port}: {reason}", "port 0 takes any that is free", where=where
         ) from None
+
+
+HOST = "127.0.0.1"
+BACKLOG = 1024
+KEEP_ALIVE = 600  # seconds: longer than clients keep a connection, so that it is never closed on them
+SILENT = logging.Logger("silent", logging.CRITICAL + 1)
+
+
+class Listener:
+    """Serves an ASGI application, which finds `close` in its scope's state: it breaks the connection off.
+
+    `clear_up` is awaited last, on the loop of the server.
+    """
+
+    def __init__(self, app: Any, clear_up: Callable[[], Awaitable[None]]) -> None:
+        try:
+            from uvicorn import Config
+            from uvicorn.server import ServerState
+        except ImportError as error:
+            raise MissingExtra("the recording proxy", "proxy") from error
+        self._config = Config(
+            app,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            proxy_headers=False,
+            log_config=None,
+            timeout_keep_alive=KEEP_ALIVE,
+        )
+        self._config.load()
+        self._state = ServerState()
+        self._clear_up = clear_up
+        self._arriving = set[asyncio.Task[Any]]()
+        self._socket = socket.create_server((HOST, 0), backlog=BACKLOG)
+        self._socket.setblocking(False)
+        self.port: int = self._socket.getsockname()[1]
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="recording-proxy", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        self._ready.wait()
+
+    def stop(self) -> None:
+        """Break off all connections, and wait until they are gone."""
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+            runner.run(self._serve())
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        self._loop.add_reader(self._socket, self._accept)
+        self._ready.set()
+        await self._stop.wait()
+        self._loop.remove_reader(self._socket)
+        self._socket.close()
+        await asyncio.gather(*self._arriving, return_exceptions=True)
+        for connection in list(self._state.connections):
+            connection.transport.abort()
+        # Requests notice that their client is gone, and end by themselves.
+        await asyncio.gather(*self._state.tasks, return_exceptions=True)
+        await self._clear_up()
+
+    def _accept(self) -> None:
+        """Take one connection. asyncio's own servers lose those that come in just while they close."""
+        with contextlib.suppress(BlockingIOError, ConnectionError):
+            link, _ = self._socket.accept()
+            with contextlib.suppress(OSError):
+                # Head and body go out one after the other; the second must not wait for an echo of the first.
+                link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            task = self._loop.create_task(self._loop.connect_accepted_socket(self._connection, link))
+            self._arriving.add(task)
+            task.add_done_callback(self._arriving.discard)
+
+    def _connection(self) -> Any:
+        state = dict[str, Any]()
+        connection: Any = self._config.http_protocol_class(
+            config=self._config, server_state=self._state, app_state=state
+        )
+        state["close"] = lambda: connection.transport.close()
+        connection.logger = SILENT
+        connection.access_log = False
+        return connection

@@ -7,7 +7,7 @@ from functools import cache, wraps
 from typing import Any, TypeAlias
 
 from misstep.core.agent import Assignment, Origin, Tool, Toolbox
-from misstep.core.words import error_in_words
+from misstep.core.text import error_in_words
 from misstep.errors import MisstepError
 
 # Makes a tool of the framework out of what is known about it.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from misstep.core.agent import Answer, Assignment, Toolbox
-from misstep.core.benchmark import Solution
+from misstep.core.results.benchmark import Solution
 
 # All that has to be done; nothing; all, and one thing more that nobody has asked for.
 Manner: TypeAlias = Literal["right", "idle", "damage"]

@@ -52,7 +52,7 @@ def _as_text(error: click.ClickException) -> str:
 
 
 def _complain(text: str, code: int) -> int:
-    from misstep.report.text import plain_lines
+    from misstep.rendering.text import plain_lines
 
     print(plain_lines(text), file=sys.stderr)
     return code

@@ -52,24 +52,32 @@ BENCH = Commands(
     "bench",
     "Score an agent on file and repository tasks.",
     {
-        "files": ("misstep.cli.bench:files", "Run an agent on tasks with files."),
-        "forge": ("misstep.cli.bench:forge", "Run an agent on tasks in a code repository."),
+        "files": ("misstep.features.bench.command:files", "Run an agent on tasks with files."),
+        "forge": ("misstep.features.bench.command:forge", "Run an agent on tasks in a code repository."),
     },
 )
 MCP = Commands(
     "mcp",
     "Serve mock tools to any MCP client.",
-    {"serve": ("misstep.cli.mcp:serve", "Serve the mock tools of one case and judge the calls.")},
+    {
+        "serve": (
+            "misstep.features.mcp_serve.command:serve",
+            "Serve the mock tools of one case and judge the calls.",
+        )
+    },
 )
 PAPER = Commands(
     "paper",
     "Repeat the experiments of the two papers.\n\n"
     "PDoctor and ToolFuzz: your figures stand beside those of the papers.",
     {
-        "rq1": ("misstep.cli.paper:rq1", "Count the errors found in an hour: Table 2."),
-        "rq2": ("misstep.cli.paper:rq2", "Measure how far agents get, and why they fail."),
-        "rq3": ("misstep.cli.paper:rq3", "Do the same with times and durations."),
-        "toolfuzz": ("misstep.cli.methods:toolfuzz", "Count the errors that each method finds in tools."),
+        "rq1": ("misstep.features.papers.command:rq1", "Count the errors found in an hour: Table 2."),
+        "rq2": ("misstep.features.papers.command:rq2", "Measure how far agents get, and why they fail."),
+        "rq3": ("misstep.features.papers.command:rq3", "Do the same with times and durations."),
+        "toolfuzz": (
+            "misstep.features.papers.command:toolfuzz",
+            "Count the errors that each method finds in tools.",
+        ),
     },
 )
 PLAN = Commands(
@@ -77,18 +85,24 @@ PLAN = Commands(
     "Test whether an agent does what it was asked.",
     {
         "capability": (
-            "misstep.cli.capability:capability",
+            "misstep.features.capability.command:capability",
             "Measure success as the number of actions grows.",
         ),
         "check": (
-            "misstep.cli.plan:check",
+            "misstep.features.plan_test.command:check",
             "Judge plans against their cases; the verdicts are JSON lines.",
         ),
-        "dissect": ("misstep.cli.dissect:dissect", "Find out why an agent failed."),
-        "repair": ("misstep.cli.repair:repair", "Have a model read a request, and plan what it says."),
-        "shrink": ("misstep.cli.shrink:shrink", "Find the smallest request that still fails."),
-        "synth": ("misstep.cli.synth:synth", "Synthesise planning problems as JSON lines."),
-        "test": ("misstep.cli.plan:test", "Run an agent on planning problems and judge what it does."),
+        "dissect": ("misstep.features.dissect.command:dissect", "Find out why an agent failed."),
+        "repair": (
+            "misstep.features.repair.command:repair",
+            "Have a model read a request, and plan what it says.",
+        ),
+        "shrink": ("misstep.features.shrink.command:shrink", "Find the smallest request that still fails."),
+        "synth": ("misstep.features.synth.command:synth", "Synthesise planning problems as JSON lines."),
+        "test": (
+            "misstep.features.plan_test.command:test",
+            "Run an agent on planning problems and judge what it does.",
+        ),
     },
 )
 TOOL = Commands(
@@ -96,17 +110,20 @@ TOOL = Commands(
     "Test an agent's tools.",
     {
         "consistency": (
-            "misstep.cli.consistency:consistency",
+            "misstep.features.consistency.command:consistency",
             "Find tools that answer paraphrases differently.",
         ),
         "crosstalk": (
-            "misstep.cli.crosstalk:crosstalk",
+            "misstep.features.crosstalk.command:crosstalk",
             "Find tools an agent calls for unrelated requests.",
         ),
-        "fix": ("misstep.cli.fix:fix", "Find tool descriptions that help, and prove it."),
-        "fuzz": ("misstep.cli.fuzz:fuzz", "Find inputs that crash or hang tools."),
-        "lint": ("misstep.cli.lint:lint", "Find where documentation and tool disagree."),
-        "list": ("misstep.cli.tool:list_command", "List tools and what they take, without calling any."),
+        "fix": ("misstep.features.fix.command:fix", "Find tool descriptions that help, and prove it."),
+        "fuzz": ("misstep.features.tool_fuzz.command:fuzz", "Find inputs that crash or hang tools."),
+        "lint": ("misstep.features.lint.command:lint", "Find where documentation and tool disagree."),
+        "list": (
+            "misstep.features.lint.command:list_command",
+            "List tools and what they take, without calling any.",
+        ),
     },
 )
 ROOT = Commands(
@@ -118,7 +135,10 @@ ROOT = Commands(
         "bench": BENCH,
         "compare": ("misstep.cli.compare:compare", "Compare two runs on what both have judged."),
         "export": ("misstep.cli.export:export", "Export a run, or training examples from its failures."),
-        "label": ("misstep.cli.label:label", "Label the findings of a run without seeing its verdicts."),
+        "label": (
+            "misstep.features.label.command:label",
+            "Label the findings of a run without seeing its verdicts.",
+        ),
         "mcp": MCP,
         "paper": PAPER,
         "plan": PLAN,
@@ -132,7 +152,7 @@ ROOT = Commands(
         ),
         "report": ("misstep.cli.report:report", "Write reports of a run."),
         "runs": ("misstep.cli.runs:runs", "List the runs in the store, the newest first."),
-        "serve": ("misstep.cli.serve:serve", "Show runs in a browser, live, until Ctrl-C."),
+        "serve": ("misstep.features.serve.command:serve", "Show runs in a browser, live, until Ctrl-C."),
         "show": ("misstep.cli.runs:show", "Show a run, or one of its cases in full."),
         "tool": TOOL,
     },

@@ -3,15 +3,14 @@
 import click
 from rich.console import Console
 
-from misstep.api import comparison as api
-from misstep.api.runs import find_run
 from misstep.cli.options import settings_options
 from misstep.cli.output import case_words, hint, print_json, quoted
-from misstep.core.comparison import Comparison, TaskComparison
+from misstep.core.results.comparison import Comparison, TaskComparison
 from misstep.core.settings import Settings
-from misstep.report.comparison import comparison_view
-from misstep.report.naming import subject_name
-from misstep.report.statistics import listed
+from misstep.rendering.comparison import comparison_view
+from misstep.rendering.words import listed, subject_name
+from misstep.runs import compare as api
+from misstep.runs.lookup import find_run
 from misstep.store.location import way_to
 
 SHOWN_CASES = 5

@@ -7,13 +7,13 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from misstep.cli.exits import INCONCLUSIVE
-from misstep.core.baseline import Held
-from misstep.core.run_spec import RunKind
+from misstep.cli.output import INCONCLUSIVE
+from misstep.core.results.comparison import Held
+from misstep.core.run import RunKind
 from misstep.core.settings import Settings, parse_gate
 from misstep.errors import UsageError
-from misstep.report.baseline import held_as_json, held_in_words
-from misstep.report.terminal import counted, percent
+from misstep.rendering.comparison import held_as_json, held_in_words
+from misstep.rendering.terminal import counted, percent
 from misstep.store.location import way_to
 
 
@@ -86,7 +86,7 @@ class ExitPolicy:
         self._settings = settings
         self._baseline: str | None = None
         if settings.baseline:
-            from misstep.api.baseline import find_baseline
+            from misstep.runs.baseline import find_baseline
 
             self._baseline = find_baseline(settings, verb, own or settings.resume)
             self._settings = settings.overlay({"fail_on": settings.fail_on or "none"})
@@ -103,7 +103,7 @@ class ExitPolicy:
             )
         if self._baseline is None:
             return ending
-        from misstep.api.baseline import hold_against
+        from misstep.runs.baseline import hold_against
 
         try:
             held = hold_against(self._settings, self._baseline, run)

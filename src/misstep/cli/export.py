@@ -4,14 +4,14 @@ import os
 
 import click
 
-from misstep.cli.examples import left_out_lines, one_shot_option
 from misstep.cli.options import settings_options
 from misstep.cli.output import one_output, spare_inputs, sum_up, to_stdout
-from misstep.core.export import FORMATS, Exported, Format, Written
+from misstep.core.results.report import FORMATS, Exported, Format, Written
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.report.terminal import counted
-from misstep.store.lines import write_lines
+from misstep.features.synth.command import left_out_lines, one_shot_option
+from misstep.rendering.terminal import counted
+from misstep.store.files import write_lines
 
 ABOUT_TRUST = "Read the prompt template that only a store from elsewhere names (sft, dpo)."
 _BINARY = ("inspect", "parquet")
@@ -61,7 +61,7 @@ def export(settings: Settings, run: str, form: Format, passed_too: bool, one_sho
     spare_inputs(settings, what)
     _spare_store(settings, what)
     if form == "sft" or form == "dpo":
-        from misstep.api.export import Export
+        from misstep.features.synth.examples import Export
 
         made = Export(settings, run, form, passed_too, one_shot)
         write_lines(settings.out, made.examples())
@@ -73,13 +73,13 @@ def export(settings: Settings, run: str, form: Format, passed_too: bool, one_sho
 
 
 def _written(settings: Settings, run: str, form: Format) -> Written:
-    from misstep.api import export_files
+    from misstep.runs.reporting import export
 
     return {
-        "csv": export_files.write_csv,
-        "parquet": export_files.write_parquet_file,
-        "inspect": export_files.write_inspect,
-        "otlp": export_files.write_otlp,
+        "csv": export.write_csv,
+        "parquet": export.write_parquet_file,
+        "inspect": export.write_inspect,
+        "otlp": export.write_otlp,
     }[form](settings, run)
 
 

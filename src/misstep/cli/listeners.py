@@ -1,18 +1,44 @@
-"""Shows and reports the events of a run on the command line."""
+"""Shows and reports the events of a run on the command line.
 
+What is written when a run has ended.
+"""
+
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
-from misstep.api.tracing import traced
-from misstep.cli.closing import close_run
 from misstep.cli.display import Display, NoDisplay, make_display
-from misstep.cli.output import ours_alone
-from misstep.cli.reports import make_reports
+from misstep.cli.exit_policy import CommandResult
+from misstep.cli.output import INCONCLUSIVE, ours_alone
+from misstep.cli.reports import STEP_SUMMARY, add_step_summary, make_reports, write_reports
 from misstep.core.event import Event, Listener, Notice, RunStarted
 from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, MisstepError, StoreError
-from misstep.report.text import plain_lines
+from misstep.rendering.text import plain_lines
+from misstep.runs.reporting.tracing import traced
+
+
+def close_run(settings: Settings, run: str, ending: CommandResult | None) -> None:
+    """Write the reports of a stored run that were asked for; without an ending, there was no gate."""
+    asked = any(kind != "ndjson" for kind in settings.report)
+    if not asked and not (settings.step_summary and os.environ.get(STEP_SUMMARY)):
+        return
+    from misstep.runs.reporting.statement import state
+
+    held = ending.held if ending else None
+    passed = None if ending is None or ending.code == INCONCLUSIVE else not ending.code
+    statement = state(settings, run, held, passed)
+    write_reports(settings, statement, lambda: summed(settings, run, ending or CommandResult(0)))
+    add_step_summary(settings, statement)
+
+
+def summed(settings: Settings, run: str, ending: CommandResult) -> dict[str, Any]:
+    """The object that `--json` prints for a stored run; what makes it is loaded when it is wanted."""
+    from misstep.runs.reporting.as_json import run_as_json
+
+    return ending.added_to(run_as_json(settings, run))
+
 
 R = TypeVar("R")
 

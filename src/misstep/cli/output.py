@@ -1,4 +1,7 @@
-"""What goes to standard output besides tables."""
+"""What goes to standard output besides tables.
+
+How a command ends: exit codes that only the command line knows, and agents that try to end it.
+"""
 
 import json
 import os
@@ -7,19 +10,40 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from rich.console import Console
 
-from misstep.cli.exits import no_way_out
 from misstep.cli.screen import Diversion, Screen
 from misstep.core.agent import AGENT_THREAD
-from misstep.core.estimate import Estimate
+from misstep.core.event import Estimate
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.report.estimate import estimate_table
-from misstep.report.text import plain
+from misstep.rendering.estimate import estimate_table
+from misstep.rendering.text import plain
+
+INCONCLUSIVE = 4  # nothing wrong was found, but something was not tested or could not be judged
+
+
+@contextmanager
+def no_way_out() -> Iterator[None]:
+    """While an agent runs, `os._exit` ends what called it, not the run: its code would be taken for ours.
+
+    Children that agents fork end as they like.
+    """
+    real, ours = os._exit, os.getpid()
+
+    def refuse(status: int) -> NoReturn:
+        if os.getpid() != ours:
+            real(status)
+        raise SystemExit(f"os._exit({status}) was called")
+
+    os._exit = refuse
+    try:
+        yield
+    finally:
+        os._exit = real
 
 
 def print_json(value: msgspec.Struct | dict[str, Any]) -> None:

@@ -1,18 +1,65 @@
-"""`misstep rejudge`: check the verdicts of a stored run."""
+"""`misstep rejudge`: check the verdicts of a stored run.
+
+What judging a stored run again has shown.
+
+Judge the recorded calls of a stored run again, in a process that has loaded no agent.
+"""
 
 import click
+import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from misstep.api.rejudging import rejudge as judge_again
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json
-from misstep.core.rejudging import Rejudgement
+from misstep.core.outcome import Verdict
+from misstep.core.run import UNITS
 from misstep.core.settings import Settings
-from misstep.core.verdict import Verdict
-from misstep.report.layout import bare_table
-from misstep.report.text import plain
+from misstep.errors import UsageError
+from misstep.planning.judging.check import check
+from misstep.rendering.layout import bare_table
+from misstep.rendering.text import plain
 from misstep.store.location import way_to
+from misstep.store.runs import Store
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """A case whose stored verdict is not the one that its calls deserve."""
+
+    case: str
+    stored: Verdict
+    judged: Verdict
+
+
+class Rejudgement(msgspec.Struct, frozen=True):
+    """What `misstep rejudge --json` prints."""
+
+    run: str
+    cases: int
+    confirmed: int
+    differences: tuple[Difference, ...]
+
+
+def rejudge_run(settings: Settings, name: str) -> Rejudgement:
+    """Compare every verdict of a run with the one that its case and its calls deserve."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        if run.purpose.verb in UNITS:
+            what = f"run {run.id} is of '{run.purpose.command}', which has no planning verdicts"
+            raise UsageError(what, "name a run of plan test, capability, dissect or shrink")
+        cases, differences = 0, list[Difference]()
+        for outcome in store.outcomes(run.id):
+            cases += 1
+            judged = check(outcome.case, outcome.transcript, run.settings.parallel)
+            if _decision(judged) != _decision(outcome.verdict):
+                differences.append(Difference(outcome.case.id, outcome.verdict, judged))
+    return Rejudgement(run.id, cases, cases - len(differences), tuple(differences))
+
+
+def _decision(verdict: Verdict) -> Verdict:
+    """The verdict without its words."""
+    return msgspec.structs.replace(verdict, explanation="", nearest=())
+
 
 SHOWN = 20
 
@@ -27,7 +74,7 @@ def rejudge(settings: Settings, run: str) -> int:
 
     Exit code 1: a stored verdict is not the one that the calls deserve.
     """
-    found = judge_again(settings, run)
+    found = rejudge_run(settings, run)
     if settings.json:
         print_json(found)
     else:

@@ -6,23 +6,22 @@ from importlib import import_module
 import click
 from rich.console import Console
 
-from misstep.api import replay as api
-from misstep.api.runs import difficulty_of, find_run
-from misstep.cli.groups import ABOUT_TYPED, TYPED
-from misstep.cli.options import settings_options
+from misstep.cli.options import ABOUT_TYPED, TYPED, settings_options
 from misstep.cli.output import hint, ours_alone, print_json
 from misstep.core.outcome import Outcome
-from misstep.core.ruling import REFUSALS
-from misstep.core.run_spec import RunKind
+from misstep.core.results.trial import REFUSALS
+from misstep.core.run import RunKind
 from misstep.core.settings import Settings
-from misstep.report.case import case_view
-from misstep.report.findings import finding_view, judged_view
+from misstep.features.tool_fuzz.view import finding_view, judged_view
+from misstep.rendering.case import case_view
+from misstep.runs import executor as api
+from misstep.runs.lookup import difficulty_of, find_run
 
 # Where runs that put something else to an agent have it done once more; loaded when it is wanted.
 _REPLAYED: dict[RunKind | None, str] = {
-    "consistency": "misstep.cli.consistency",
-    "files": "misstep.cli.bench",
-    "forge": "misstep.cli.bench",
+    "consistency": "misstep.features.consistency.command",
+    "files": "misstep.features.bench.command",
+    "forge": "misstep.features.bench.command",
 }
 
 
@@ -55,7 +54,7 @@ def replay(settings: Settings, finding: str) -> int:
 
 
 def _replay_tool(settings: Settings, run: str, name: str) -> int:
-    from misstep.api.tool_replay import replay_finding
+    from misstep.features.tool_fuzz.replay import replay_finding
 
     before, after = replay_finding(settings, run, name)
     is_refusal = before.kind == "refusal"

@@ -2,16 +2,15 @@
 
 import click
 
-from misstep.api.runs import find_run
-from misstep.api.statements.stating import state
-from misstep.cli.closing import summed
-from misstep.cli.company import refuse_company_of
 from misstep.cli.exit_policy import ExitPolicy
-from misstep.cli.groups import COMPANY
-from misstep.cli.options import settings_options
+from misstep.cli.listeners import summed
+from misstep.cli.options import COMPANY, settings_options
 from misstep.cli.reports import check_reports, write_report
 from misstep.core.settings import Settings
-from misstep.report.text import plain
+from misstep.features.capability.command import refuse_company_of
+from misstep.rendering.text import plain
+from misstep.runs.lookup import find_run
+from misstep.runs.reporting.statement import state
 from misstep.store.curves import is_kept
 
 ABOUT = {"baseline": "An earlier run to hold it against; exit with 1 if this one is significantly worse."}
@@ -28,7 +27,7 @@ def report(settings: Settings, run: str) -> int:
     FILE.json with a capability curve has a page as well.
     """
     if is_kept(run):
-        from misstep.cli.kept import report_kept
+        from misstep.features.capability.command import report_kept
 
         return report_kept(settings, run)
     check_reports(settings)

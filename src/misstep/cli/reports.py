@@ -12,11 +12,11 @@ from typing import BinaryIO
 import msgspec
 
 from misstep.core.event import Event, Listener, RunStarted
-from misstep.core.run_report import RunReport
+from misstep.core.results.report import RunReport
 from misstep.core.settings import Report, Settings
 from misstep.errors import StoreError, UsageError
-from misstep.report.ndjson import NdjsonReport
-from misstep.report.text import plain
+from misstep.rendering.ndjson import NdjsonReport
+from misstep.rendering.text import plain
 from misstep.store.files import opened
 
 ENDINGS: dict[Report, str] = {
@@ -103,7 +103,7 @@ def _pieces(settings: Settings, kind: Report, statement: RunReport, summed: Summ
         case "json":
             return [json.dumps(summed(), ensure_ascii=True), "\n"]
         case "md":
-            from misstep.report.markdown import markdown
+            from misstep.rendering.markdown import markdown
 
             return [markdown(statement)]
         case "ndjson":
@@ -112,17 +112,17 @@ def _pieces(settings: Settings, kind: Report, statement: RunReport, summed: Summ
 
 def _page(settings: Settings, statement: RunReport) -> str:
     if not statement.run:
-        from misstep.report.outline import outline
+        from misstep.rendering.html.page import outline
 
         return outline(statement)
-    from misstep.api.findings import gather
-    from misstep.report.page import run_page
+    from misstep.rendering.html.page import run_page
+    from misstep.runs.reporting.page import gather
 
     return run_page(msgspec.structs.replace(gather(settings, statement.run), held=statement.held))
 
 
 def _events(settings: Settings, statement: RunReport) -> Iterator[str]:
-    from misstep.api.statements.events import retell
+    from misstep.runs.reporting.as_json import retell
 
     for event in retell(settings, statement.run, statement.unit):
         yield msgspec.json.encode(event).decode() + "\n"
@@ -133,7 +133,7 @@ def add_step_summary(settings: Settings, statement: RunReport) -> None:
     path = os.environ.get(STEP_SUMMARY, "")
     if not path or not settings.step_summary:
         return
-    from misstep.report.markdown import markdown
+    from misstep.rendering.markdown import markdown
 
     try:
         with open(path, "ab") as file:

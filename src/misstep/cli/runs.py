@@ -7,22 +7,20 @@ import click
 import msgspec
 from rich.console import Console
 
-from misstep.api import runs as api
-from misstep.api.breakdown import break_down
-from misstep.cli.company import refuse_company_in_json, refuse_company_of
-from misstep.cli.groups import COMPANY
-from misstep.cli.numbers import MOST
-from misstep.cli.options import settings_options
+from misstep.cli.options import COMPANY, MOST, settings_options
 from misstep.cli.output import case_words, hint, print_json, quoted
-from misstep.core.breakdown import FACETS, Facet
 from misstep.core.outcome import Outcome
-from misstep.core.run_spec import BENCHMARKS, ON_TOOLS, UNITS, RunKind
+from misstep.core.results.comparison import FACETS, Facet
+from misstep.core.results.summary import Summary
+from misstep.core.run import BENCHMARKS, ON_TOOLS, UNITS, RunKind
 from misstep.core.settings import Settings
-from misstep.core.summary import Summary
-from misstep.report.breakdown import breakdown_view
-from misstep.report.case import case_view
-from misstep.report.terminal import RunRow, failures_table, runs_table, summary_table
-from misstep.report.text import plain
+from misstep.features.capability.command import refuse_company_in_json, refuse_company_of
+from misstep.rendering.case import case_view
+from misstep.rendering.comparison import breakdown_view
+from misstep.rendering.terminal import RunRow, failures_table, runs_table, summary_table
+from misstep.rendering.text import plain
+from misstep.runs import lookup as api
+from misstep.runs.compare import break_down
 from misstep.store.curves import is_kept
 from misstep.store.location import way_to
 from misstep.store.runs import DamagedRun, Run
@@ -94,7 +92,7 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
     """
     refuse_company_in_json(settings)
     if case is None and is_kept(run):
-        _find("misstep.cli.kept:show_kept")(settings, run)
+        _find("misstep.features.capability.command:show_kept")(settings, run)
         return 0
     if "/" in run and case is None:
         run, case = run.split("/", 1)
@@ -116,24 +114,24 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
 
 # What there is to see of runs that are no mere tests; loaded when it is wanted.
 _RESULTS: dict[RunKind, str] = {
-    "capability": "misstep.cli.capability:show_stored",
-    "consistency": "misstep.cli.consistency:show_stored",
-    "crosstalk": "misstep.cli.crosstalk:show_stored",
-    "dissect": "misstep.cli.dissect:show_stored",
-    "files": "misstep.cli.bench:show_stored",
-    "fix": "misstep.cli.fix:show_stored",
-    "forge": "misstep.cli.bench:show_stored",
-    "fuzz": "misstep.cli.fuzz:show_stored",
-    "shrink": "misstep.cli.shrink:show_stored",
+    "capability": "misstep.features.capability.command:show_stored",
+    "consistency": "misstep.features.consistency.command:show_stored",
+    "crosstalk": "misstep.features.crosstalk.command:show_stored",
+    "dissect": "misstep.features.dissect.command:show_stored",
+    "files": "misstep.features.bench.command:show_stored",
+    "fix": "misstep.features.fix.command:show_stored",
+    "forge": "misstep.features.bench.command:show_stored",
+    "fuzz": "misstep.features.tool_fuzz.command:show_stored",
+    "shrink": "misstep.features.shrink.command:show_stored",
 }
 
 
 # The same for a part of such a run.
 _PARTS: dict[RunKind, str] = {
-    "consistency": "misstep.cli.consistency:show_set",
-    "files": "misstep.cli.bench:show_task",
-    "forge": "misstep.cli.bench:show_task",
-    "fuzz": "misstep.cli.fuzz:show_finding",
+    "consistency": "misstep.features.consistency.command:show_set",
+    "files": "misstep.features.bench.command:show_task",
+    "forge": "misstep.features.bench.command:show_task",
+    "fuzz": "misstep.features.tool_fuzz.command:show_finding",
 }
 
 

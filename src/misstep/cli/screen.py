@@ -11,10 +11,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, BinaryIO, TextIO, cast
 
-from misstep.api.execution import known_secrets
 from misstep.core.secrets import Redactor
 from misstep.core.surroundings import refuse_closing
-from misstep.report.text import plain
+from misstep.rendering.text import plain
+from misstep.runs.execution import known_secrets
 
 SHOWN = 1 << 16  # bytes of what agents print in one run
 LINE = 4_000  # bytes without a line break that are taken for a line

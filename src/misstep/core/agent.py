@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
-from misstep.core.transcript import Ended, Usage
+from misstep.core.outcome import Ended, Usage
 
 AGENT_THREAD = "agent"  # the name of threads in which agents run that are not async
 

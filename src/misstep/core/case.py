@@ -1,4 +1,7 @@
-"""A case: a planning problem ready to run."""
+"""A case: a planning problem ready to run.
+
+How hard a case is, in numbers.
+"""
 
 import hashlib
 from typing import Any, cast
@@ -6,6 +9,36 @@ from typing import Any, cast
 import msgspec
 
 from misstep.core.constraint import FAMILIES, Before, Constraint, Family, family_of
+
+
+class Difficulty(msgspec.Struct, frozen=True):
+    """`chain` is the most actions that are bound to follow one another.
+
+    `reading` is how far the text's order is from any correct one: the fewest pairs that have to be swapped.
+    `tokens` are those of the request, roughly.
+    """
+
+    chance: float
+    actions: int
+    constraints: int
+    chain: int
+    reading: int
+    tokens: int
+
+
+MEASURES = tuple(field.name for field in msgspec.structs.fields(Difficulty))
+
+
+class Baselines(msgspec.Struct, frozen=True):
+    """What two agents that don't plan reach: 1 or 0 for a case, the share of passed cases for several.
+
+    `text_order` follows the order of the text, `ignores_family` heeds nothing but plain order. Both are
+    defined in `planning.baselines`.
+    """
+
+    text_order: float
+    ignores_family: float
+
 
 CASE_VERSION = 1
 MOST_ACTIONS = 20  # in a case, as many as there are activities in a topic

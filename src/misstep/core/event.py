@@ -1,19 +1,45 @@
-"""Events: what a run tells its listeners."""
+"""Events: what a run tells its listeners.
+
+What a run is expected to come to before it starts.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from misstep.core.benchmark import TaskReport
-from misstep.core.consistency import ConsistencyReport, PromptSet
-from misstep.core.estimate import Estimate
-from misstep.core.finding import Finding, ToolReport
-from misstep.core.fixing import FixReport
-from misstep.core.outcome import Outcome
+from misstep.core.outcome import Judgement, Outcome, Usage
+from misstep.core.results.benchmark import TaskReport
+from misstep.core.results.consistency import ConsistencyReport, PromptSet
+from misstep.core.results.finding import Finding, ToolReport
+from misstep.core.results.fixing import FixReport
+from misstep.core.results.summary import Summary
 from misstep.core.spending import Budget, Cost
-from misstep.core.summary import Summary
-from misstep.core.verdict import Judgement
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """What `--dry-run --json` prints. `usd` is null where nobody has said what the tokens cost.
+
+    `basis` says what it rests on: an earlier run with the same agent, or a rule of thumb. `affordable` is how
+    many of the cases the budget is likely to last for. Unless it is `known`, nothing is known of the agent's
+    tokens and time, and the figures are an upper guess that only the budget goes by.
+    """
+
+    cases: int
+    calls: int
+    tokens: Usage
+    usd: float | None
+    seconds: float
+    basis: str
+    affordable: int
+    known: bool = True
+
+    @property
+    def per_case(self) -> Cost:
+        many = max(1, self.cases)
+        tokens = self.tokens.input + self.tokens.output
+        return Cost((self.usd or 0.0) / many, tokens / many, 0.0, self.calls / many)
+
 
 Unit: TypeAlias = Literal["case", "tool", "group", "task"]
 

@@ -1,11 +1,103 @@
-"""An outcome: a case, what the agent did with it, and the verdict."""
+"""An outcome: a case, what the agent did with it, and the verdict.
+
+A transcript: what an agent did with a case.
+
+A verdict: what a transcript is worth.
+"""
+
+from typing import Any, Literal
 
 import msgspec
 
-from misstep.core.case import Case
-from misstep.core.difficulty import Baselines
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
+from misstep.core.case import Baselines, Case
+
+
+def storable(text: str) -> str:
+    """Text from outside in a form that can be encoded: lone surrogates become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+Ended = Literal["answered", "timeout", "iterations", "error"]
+
+
+class Call(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One tool call as the agent made it, fitting or not.
+
+    `turn` numbers the agent's turns, so that calls made in parallel share one; `at` is the time since
+    the case began, in seconds. `ran` is its place in the order in which calls were carried out: 0 where
+    that is the order in which they were emitted, -1 where it never was.
+    """
+
+    tool: str
+    arguments: Any = msgspec.field(default_factory=dict)
+    result: str = ""
+    turn: int | None = None
+    at: float | None = None
+    ran: int = 0
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """Tokens spent; `cached` are those of the input that the server had seen before and charges less for."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(self.input + other.input, self.output + other.output, self.cached + other.cached)
+
+
+class Metered(msgspec.Struct, frozen=True):
+    """Tokens that were told of together, as those of one reply are; `at` is like that of a call."""
+
+    at: float
+    usage: Usage
+
+
+class Transcript(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Calls in the order in which the agent emitted them, and how it ended.
+
+    `misread` counts turns that were neither call nor answer; `messages` are there if they were asked for.
+    `metered` is when the tokens of `usage` were used.
+    A line of a plans file is the same thing with less in it: the case and the calls suffice.
+    """
+
+    case: str
+    calls: tuple[Call, ...]
+    ended: Ended = "answered"
+    answer: str = ""
+    error: str = ""
+    usage: Usage = Usage()
+    misread: int = 0
+    messages: tuple[Any, ...] = ()
+    metered: tuple[Metered, ...] = ()
+
+
+Judgement = Literal["passed", "failed", "inconclusive", "errored"]
+ErrorKind = Literal["timeout", "act", "lost", "parameter", "order"]
+
+JUDGEMENTS: tuple[Judgement, ...] = ("passed", "failed", "inconclusive", "errored")
+ERROR_KINDS: tuple[ErrorKind, ...] = ("timeout", "act", "lost", "parameter", "order")
+
+
+class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The judgement on one transcript, with its reasons.
+
+    `step` is the number of the call at which the agent went wrong, counted from 1. `violated` and `core`
+    are indices into the case's constraints: all that are broken, and a smallest set that already
+    contradicts the calls up to `step`. `missing` are actions never called; `nearest` is the correct
+    plan that changes the agent's own order least.
+    """
+
+    case: str
+    verdict: Judgement
+    error: ErrorKind | None = None
+    step: int | None = None
+    violated: tuple[int, ...] = ()
+    core: tuple[int, ...] = ()
+    missing: tuple[str, ...] = ()
+    nearest: tuple[str, ...] = ()
+    explanation: str = ""
 
 
 class Outcome(msgspec.Struct, frozen=True):

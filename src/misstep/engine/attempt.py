@@ -5,9 +5,8 @@ import asyncio
 import msgspec
 
 from misstep.core.agent import Agent, Answer, Assignment, Displaced, StepsExhausted
-from misstep.core.words import in_words, traceback_in_words
-from misstep.engine.deadline import Deadline
-from misstep.engine.recorder import Recorder
+from misstep.core.text import in_words, traceback_in_words
+from misstep.engine.recorder import Deadline, Recorder
 
 GRACE = 0.5  # seconds for an agent to let go when it is cancelled
 

@@ -1,12 +1,104 @@
-"""The loop of a run: ask the campaign, run cases side by side, tell it what happened."""
+"""The loop of a run: ask the campaign, run cases side by side, tell it what happened.
+
+Group commit: what arrives while one batch is being written makes up the next.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import queue
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Generic, TypeAlias, TypeVar
 
-from misstep.core.campaign import Campaign
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
-from misstep.engine.purse import CaseAccount, Purse
+from misstep.core.run import Campaign
+from misstep.engine.budget import CaseAccount, Purse
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+PARTING = 60.0  # seconds for the last batches to be written: longer than databases wait for each other
+
+_Batch: TypeAlias = "list[tuple[T, asyncio.Future[None]]]"
+
+
+class Batches(Generic[T, R]):
+    """Hands items to `write` in a thread of its own, several at a time: the loop never waits for a disk.
+
+    `told` hears of each item that has been written and of what `write` made of it, on the loop, whether or
+    not anybody still waits for it. Nothing put in is dropped: leaving the context waits for what is still to
+    be written. The last batch is an empty one, for whatever there is to say at the end.
+    """
+
+    def __init__(
+        self, write: Callable[[Sequence[T]], Sequence[R]], told: Callable[[T, R], None] = lambda *_: None
+    ) -> None:
+        self._write = write
+        self._told = told
+        self._waiting: _Batch[T] = []
+        self._handed: queue.SimpleQueue[_Batch[T] | None] = queue.SimpleQueue()
+        self._busy = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def __aenter__(self) -> "Batches[T, R]":
+        self._loop = asyncio.get_running_loop()
+        # A daemon: a store that never answers must not keep the process alive.
+        threading.Thread(target=self._serve, name="store", daemon=True).start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PARTING):
+                await self._idle.wait()
+                self._idle.clear()
+                self._handed.put([])
+                await self._idle.wait()
+        self._handed.put(None)
+
+    async def put(self, item: T) -> None:
+        """Wait until the item is written and told; an error is raised for each item of a batch."""
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._waiting.append((item, future))
+        self._idle.clear()
+        if not self._busy:
+            self._busy = True
+            self._loop.call_soon(self._next)  # cases that end in the same moment go together
+        await future
+
+    def _next(self) -> None:
+        batch, self._waiting = self._waiting, []
+        self._busy = bool(batch)
+        if batch:
+            self._handed.put(batch)
+        else:
+            self._idle.set()
+
+    def _serve(self) -> None:
+        while (batch := self._handed.get()) is not None:
+            results: Sequence[R] | BaseException
+            try:
+                results = self._write([item for item, _ in batch])
+            except BaseException as error:
+                results = error
+            with suppress(RuntimeError):  # the loop has closed: nobody waits any longer
+                self._loop.call_soon_threadsafe(self._settle, batch, results)
+
+    def _settle(self, batch: "_Batch[T]", results: Sequence[R] | BaseException) -> None:
+        for place, (item, future) in enumerate(batch):
+            try:
+                if isinstance(results, BaseException):
+                    raise results
+                self._told(item, results[place])
+            except BaseException as error:
+                if not future.done():
+                    future.set_exception(error)
+            else:
+                if not future.done():
+                    future.set_result(None)
+        self._next()
+
 
 AT_A_TIME = 4  # cases that are started before others get a turn
 

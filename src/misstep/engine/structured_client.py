@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar, cast
 
-from misstep.core.answer_schema import AnswerSchema, FormatError, find_copied
 from misstep.core.model import Assistant, Chat, LanguageModel, Late, Message, Unusable, User
+from misstep.core.outcome import Usage
 from misstep.core.spending import UNCOUNTED, Account
-from misstep.core.transcript import Usage
-from misstep.core.words import cut, tidy
-from misstep.engine.deadline import Deadline
+from misstep.core.text import cut, tidy
+from misstep.engine.recorder import Deadline
+from misstep.schemas.answers import AnswerSchema, FormatError, find_copied
 
 TRIES = 3
 REPEATED = 20_000  # characters of a bad answer that a model is shown again

@@ -4,12 +4,10 @@ from typing import Any
 
 import msgspec
 
-from misstep.core.benchmark import TaskReport
 from misstep.core.case import families_of
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Call, Ended, Metered, Usage
-from misstep.core.verdict import ErrorKind, Judgement
-from misstep.report.constraint import in_brief
+from misstep.core.outcome import Call, Ended, ErrorKind, Judgement, Metered, Outcome, Usage
+from misstep.core.results.benchmark import TaskReport
+from misstep.rendering.case import in_brief
 
 
 class Agent(msgspec.Struct, frozen=True):

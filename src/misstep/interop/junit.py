@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from xml.sax.saxutils import escape, quoteattr
 
-from misstep.core.run_report import Issue, ReportItem, RunReport
-from misstep.core.words import cut
-from misstep.report.baseline import held_in_words
-from misstep.report.terminal import BASELINES
-from misstep.report.text import plain, plain_lines
+from misstep.core.results.report import Issue, ReportItem, RunReport
+from misstep.core.text import cut
+from misstep.rendering.comparison import held_in_words
+from misstep.rendering.terminal import BASELINES
+from misstep.rendering.text import plain, plain_lines
 
 MESSAGE = 300  # characters
 BODY = 20_000

@@ -14,10 +14,10 @@ from misstep.core.model import (
     ToolResult,
     User,
 )
-from misstep.core.rate_limiter import RateLimiters
-from misstep.core.transcript import Usage, storable
+from misstep.core.outcome import Usage, storable
+from misstep.core.spending import RateLimiters
 from misstep.errors import UsageError
-from misstep.models.model_client import DEFAULTS, Json, ModelClient, Options, Sdk, count, written
+from misstep.models.client import DEFAULTS, Json, ModelClient, Options, Sdk, count, written
 from misstep.models.providers import Endpoint, ModelName
 
 MOST_TOKENS = 8192  # the interface wants a number

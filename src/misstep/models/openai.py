@@ -18,12 +18,12 @@ from misstep.core.model import (
     ToolResult,
     User,
 )
-from misstep.core.rate_limiter import RateLimiters
-from misstep.core.strict import is_strict, without_lengths
-from misstep.core.transcript import Usage, storable
-from misstep.models.model_client import DEFAULTS, Json, ModelClient, Options, Sdk, count, written
+from misstep.core.outcome import Usage, storable
+from misstep.core.spending import RateLimiters
+from misstep.models.assistants import AssistantThread
+from misstep.models.client import DEFAULTS, Json, ModelClient, Options, Sdk, count, written
 from misstep.models.providers import Endpoint, ModelName
-from misstep.models.threads import AssistantThread
+from misstep.schemas.answers import is_strict, without_lengths
 
 SDK = Sdk("openai", "AsyncOpenAI")
 COMPLETION_TOKENS = 1024  # the old interface stops after 16 unless told otherwise

@@ -1,15 +1,39 @@
-"""Model names: `provider/model`, and what is known about the provider."""
+"""Model names: `provider/model`, and what is known about the provider.
 
+What the embedded models are called.
+
+What tokens cost.
+"""
+
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import msgspec
 
+from misstep.core.outcome import Usage
 from misstep.errors import UsageError, did_you_mean
-from misstep.models.local.names import PROVIDER, SHORT, find_embedded
+
+PROVIDER = "local"
+PLANNER = "smollm2-135m-planner"  # with our adapter
+BASE = "smollm2-135m"  # as it was published
+SHORT = {PROVIDER: PLANNER, "local-base": BASE}
+
+
+def find_embedded(text: str) -> str:
+    """The embedded model that is meant by a short name, or by a name after `local/`."""
+    found = SHORT.get(text or PROVIDER, text)
+    if found not in SHORT.values():
+        known = [f"{short} is {PROVIDER}/{name}" for short, name in SHORT.items()]
+        hints = (", ".join(known), did_you_mean(text, SHORT.values()))
+        raise UsageError(f"there is no embedded model '{text}'", *hints)
+    return found
+
 
 DEFAULT_PROVIDER = "openai"
 NO_KEY = "none"  # what servers get that want no key; the SDK insists on some
@@ -104,3 +128,53 @@ def check_base_url(url: str) -> str:
             where="--model-base-url",
         )
     return url
+
+
+SNAPSHOT = re.compile(r"-(\d{4}-?\d{2}-?\d{2}|latest)$")  # dated versions cost what the model costs
+MILLION = 1_000_000
+
+Dollars = Annotated[float, msgspec.Meta(ge=0)]
+Row = Annotated[list[Dollars], msgspec.Meta(min_length=2, max_length=3)]
+Table = dict[str, dict[str, Row]]
+
+
+class Price(msgspec.Struct, frozen=True):
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+    cached: float
+
+    def of(self, usage: Usage) -> float:
+        fresh = usage.input - usage.cached
+        total = fresh * self.input + usage.cached * self.cached + usage.output * self.output
+        return total / MILLION
+
+
+FREE = Price(0.0, 0.0, 0.0)
+
+
+def find_price(model: ModelName, own_file: str = "") -> Price | None:
+    """The price of a model, the user's own file first; None where nobody has said what it costs."""
+    for table in (_read(own_file) if own_file else {}, _shipped()):
+        rows = table.get(model.provider, {})
+        row = rows.get(model.model) or rows.get(SNAPSHOT.sub("", model.model))
+        if row:
+            return Price(row[0], row[1], row[2] if len(row) > 2 else row[0])
+    return FREE if load_providers()[model.provider].own else None
+
+
+@cache
+def _shipped() -> Table:
+    text = (files("misstep.models") / "data" / "prices.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text), Table)
+
+
+def _read(path: str) -> Table:
+    hint = 'expected [provider] tables with lines such as "model" = [input, output, cached]'
+    try:
+        return msgspec.convert(tomllib.loads(Path(path).read_text("utf-8")), Table, strict=False)
+    except OSError as error:
+        raise UsageError("can't be read", error.strerror or str(error), where=path) from error
+    except (ValueError, msgspec.ValidationError) as error:
+        raise UsageError("is not a list of prices", str(error), hint, where=path) from error

@@ -1,15 +1,80 @@
-"""Keeps requests to one model within what its server allows, and learns how much that is."""
+"""Keeps requests to one model within what its server allows, and learns how much that is.
 
+The line of those who wait for a model, each on the event loop of its own thread.
+
+Tries a request again where that may help, and says plainly where it does not.
+"""
+
+import asyncio
+import email.utils
 import math
+import random
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from itertools import islice
+from typing import TypeVar
 
 from misstep.core.agent import Meter
-from misstep.core.rate_limiter import TURN, RateLimiter
-from misstep.models.turns import Turn, Turns
+from misstep.core.model import Unavailable
+from misstep.core.spending import TURN, RateLimiter, wait
+
+
+class Turn:
+    """One who waits in line; `is_called` until it has come to look."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._woken = asyncio.Event()
+        self.is_called = False
+
+    async def wait(self, seconds: float, meter: Meter) -> None:
+        """Wait to be called, no longer than that; a call that has come already counts."""
+        await wait(seconds, meter, self._woken)
+        self._woken.clear()
+        self.is_called = False
+
+    def call(self) -> bool:
+        """Wake it up, from any thread; whether its loop is still there to do so."""
+        self.is_called = True  # first: it may be awake before the next line is done
+        try:
+            if self._thread == threading.get_ident():
+                self._woken.set()  # without the system call that it takes to reach another thread's loop
+            else:
+                self._loop.call_soon_threadsafe(self._woken.set)
+        except RuntimeError:  # the loop is closed
+            return False
+        return True
+
+
+class Turns:
+    """Turns in the order in which they came. Whoever uses it sees to it that nobody else does meanwhile."""
+
+    def __init__(self) -> None:
+        self._turns = OrderedDict[Turn, None]()  # unlike a dict, it finds its first at once however many left
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    def is_first(self, turn: Turn) -> bool:
+        return next(iter(self._turns), None) is turn
+
+    def join(self, turn: Turn) -> None:
+        """Go to the end of the line, or stay where one is."""
+        self._turns[turn] = None
+
+    def leave(self, turn: Turn) -> None:
+        self._turns.pop(turn, None)
+
+    def call(self, count: int) -> None:
+        """Wake up so many of the first; those whose loops were closed without a word are passed over."""
+        while gone := [t for t in islice(self._turns, count) if not t.is_called and not t.call()]:
+            for turn in gone:
+                del self._turns[turn]
+
 
 STEP = 0.5  # seconds after which a case looks again whether it may start sooner
 MINUTE = 60.0
@@ -195,3 +260,75 @@ class Throttles:
         known = self._throttles.get(model)
         # At once, or two threads would each have their own.
         return known or self._throttles.setdefault(model, Throttle(in_flight, per_minute, self._clock))
+
+
+T = TypeVar("T")
+
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 30.0
+LONGEST_OBEYED = 120.0  # a server that wants more is as good as down
+
+
+class Trouble(Exception):
+    """A request failed in a way that may pass. `busy` means that the server has had too much of us (429)."""
+
+    def __init__(self, reason: str, busy: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.busy = busy
+        self.retry_after = retry_after
+
+
+class Patience:
+    """How often to try, and within which limits on the whole model."""
+
+    def __init__(self, retries: int, gate: RateLimiter) -> None:
+        self._retries = retries
+        self._gate = gate
+
+    async def persist(self, send: Callable[[], Awaitable[T]], meter: Meter) -> T:
+        """The result of `send`, tried again after `Trouble`. Raises `Unavailable` when it doesn't pass.
+
+        The pauses are not the agent's: the meter is told of them. A request that hangs is not trouble but
+        the agent's own time.
+        """
+        for attempt in range(self._retries + 1):
+            async with self._gate.slot(meter) as began:
+                try:
+                    result = await send()
+                except Trouble as trouble:
+                    pause = _pause(trouble, attempt)
+                    if trouble.busy:
+                        self._gate.refused(began, pause)
+                    last = trouble
+                else:
+                    self._gate.succeeded()
+                    return result
+            if attempt < self._retries:
+                await wait(pause, meter)
+        tries = f"{self._retries + 1} tries" if self._retries else "one try"
+        raise Unavailable(f"{last} (after {tries})")
+
+
+def _pause(trouble: Trouble, attempt: int) -> float:
+    if trouble.retry_after is not None:
+        if trouble.retry_after > LONGEST_OBEYED:
+            raise Unavailable(f"{trouble} (and not before {trouble.retry_after:,.0f} seconds have passed)")
+        return trouble.retry_after
+    longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**attempt)
+    return longest * random.uniform(0.5, 1.0)
+
+
+def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time) -> float | None:
+    """Seconds that a server asks to wait: a number, a number of milliseconds, or a date."""
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * scale
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, date.timestamp() - now())

@@ -1,20 +1,120 @@
-"""Makes up arguments for a tool that read naturally in a request."""
+"""Makes up arguments for a tool that read naturally in a request.
+
+Which values can be said in a request.
+
+Numbers that suit the name of a parameter, within what its schema allows.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
+from math import ceil, floor
 from typing import Any
 
-from misstep.core.dice import Dice
-from misstep.core.references import find_reference
+from misstep.core.rng import SEED_LIMIT as EXACT
+from misstep.core.rng import Dice
 from misstep.errors import UsageError
-from misstep.schemas.equality import same
+from misstep.schemas.formats import is_readable, matches, same
+from misstep.schemas.limits import is_number
 from misstep.schemas.mentions import find_examples
-from misstep.schemas.numbers import numbers_for
-from misstep.schemas.patterns import is_readable, matches
-from misstep.schemas.samples import CODES, PLAIN, texts_for
-from misstep.schemas.sayable import LONGEST_TEXT, is_sayable
+from misstep.schemas.samples import CODES, PLAIN, range_for, texts_for
 from misstep.schemas.schema import fits
-from misstep.schemas.shape import KINDS, count, listed, mapping
+from misstep.schemas.shape import KINDS, as_list, count, find_reference, mapping
+
+LONGEST_TEXT = 400  # characters
+UNSPEAKABLE = frozenset("`'\"“”„‘’«»")
+
+
+def is_sayable(value: object) -> bool:
+    """Whether every text in it can stand between quotation marks on one line, and is not blank."""
+    if isinstance(value, str):
+        speakable = value.isprintable() and not UNSPEAKABLE & set(value)
+        return speakable and 0 < len(value.strip()) <= LONGEST_TEXT
+    if isinstance(value, dict):
+        return all(_is_sayable_name(name) and is_sayable(each) for name, each in value.items())
+    return not isinstance(value, list) or all(is_sayable(each) for each in value)
+
+
+def _is_sayable_name(name: str) -> bool:
+    return name.isprintable() and "`" not in name and bool(name.strip())
+
+
+NUMBER_DRAWS = 3  # from every range, since a schema may have more to say than its limits
+FINEST = 12  # decimals
+MOST_IN_ROW = 30  # that follow, for lists in which no number may come twice
+LARGEST = 10**300
+REACH = 20  # steps beyond a limit that leaves no room for what the name suggests
+
+
+def numbers_for(schema: Mapping[str, Any], name: str, whole: bool, dice: Dice) -> Iterator[int | float]:
+    """Candidates within the limits: those that the name suggests, then others, then finer ones."""
+    low, high, step = (Fraction(number) for number in range_for(name))
+    limits = _Limits(schema)
+    for unit in _units(schema, step, whole):
+        spans = (limits.multiples(unit, *part) for part in limits.ranges(low, high, unit * REACH))
+        for first, last in spans:
+            for _ in range(NUMBER_DRAWS if first <= last else 0):
+                yield _written(unit * (first + dice.below(min(last - first + 1, EXACT))))
+            yield from (_written(unit * each) for each in range(first, min(last + 1, first + MOST_IN_ROW)))
+    yield from (_written(edge) for edge in (limits.least, limits.most) if edge is not None)
+
+
+def _units(schema: Mapping[str, Any], step: Fraction, whole: bool) -> list[Fraction]:
+    """What the candidates are multiples of, coarse ones first."""
+    factor = _fraction(schema.get("multipleOf"))
+    if factor is not None and factor > 0:
+        return [Fraction(factor.numerator) if whole else factor]
+    finer = [] if whole else [Fraction(1, 10**decimals) for decimals in range(1, FINEST + 1)]
+    return [step, Fraction(1), *finer]
+
+
+class _Limits:
+    """The least and the most that a schema allows, if it says so."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._above = _fraction(schema.get("exclusiveMinimum"))
+        self._below = _fraction(schema.get("exclusiveMaximum"))
+        least = [self._above, _fraction(schema.get("minimum"))]
+        most = [self._below, _fraction(schema.get("maximum"))]
+        self.least = max((limit for limit in least if limit is not None), default=None)
+        self.most = min((limit for limit in most if limit is not None), default=None)
+
+    def ranges(self, low: Fraction, high: Fraction, reach: Fraction) -> Iterator[tuple[Fraction, Fraction]]:
+        """What is allowed of a range, which may be nothing, then what is allowed next to it."""
+        yield self._clipped(low, high)
+        if self.least is not None:
+            yield self._clipped(self.least, self.least + reach)
+        if self.most is not None:
+            yield self._clipped(self.most - reach, self.most)
+        yield self._clipped(low, low + reach)
+
+    def _clipped(self, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+        low = low if self.least is None else max(low, self.least)
+        return low, high if self.most is None else min(high, self.most)
+
+    def multiples(self, unit: Fraction, low: Fraction, high: Fraction) -> tuple[int, int]:
+        """How often the unit goes into the least and the most between these that are allowed."""
+        first, last = ceil(low / unit), floor(high / unit)
+        if self._above is not None:
+            first = max(first, floor(self._above / unit) + 1)
+        if self._below is not None:
+            last = min(last, ceil(self._below / unit) - 1)
+        return first, last
+
+
+def _fraction(number: object) -> Fraction | None:
+    """A number as it is written; none where it is out of all proportion."""
+    try:
+        fraction = Fraction(repr(number)) if is_number(number) else None
+    except ValueError:  # infinite, or no number at all
+        return None
+    return fraction if fraction is not None and abs(fraction) < LARGEST else None
+
+
+def _written(number: Fraction) -> int | float:
+    """As an integer where it is one that every reader of JSON gets right."""
+    return int(number) if number.denominator == 1 and abs(number) < EXACT else float(number)
+
 
 DEEPEST = 12  # schemas within schemas; deeper ones have no end, or none that anybody would read
 DRAWS = 4  # at a list or an object that as a whole has to be like this or that
@@ -199,7 +299,7 @@ class _Maker:
 
     def _object(self, schema: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
         properties = mapping(schema.get("properties"))
-        required = [name for name in listed(schema.get("required")) if isinstance(name, str)]
+        required = [name for name in as_list(schema.get("required")) if isinstance(name, str)]
         rest = schema.get("additionalProperties", True)
         spare = [*properties, *(PLAIN if rest is not False else ())]
         names = [name for name in properties if name in required]
@@ -218,7 +318,7 @@ class _Maker:
                 break
             target = find_reference(flat.pop("$ref"), self._root)
             flat = _merged(mapping(target), flat)
-        parts = listed(flat.pop("allOf", None))
+        parts = as_list(flat.pop("allOf", None))
         with self._deeper(path):
             for part in parts:
                 flat = _merged(flat, self._flat(part, path))
@@ -231,7 +331,7 @@ def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     if "properties" in one and "properties" in other:
         both["properties"] = {**mapping(one["properties"]), **mapping(other["properties"])}
     if "required" in one and "required" in other:
-        both["required"] = [*listed(one["required"]), *listed(other["required"])]
+        both["required"] = [*as_list(one["required"]), *as_list(other["required"])]
     return both
 
 
@@ -249,7 +349,7 @@ def _kind(schema: dict[str, Any]) -> str:
 def _item_schemas(schema: dict[str, Any], wanted: int) -> list[Any]:
     """A schema for each item of a list: `wanted` ones, or as many as there have to be."""
     rest = schema.get("items", True)
-    first = rest if isinstance(rest, list) else listed(schema.get("prefixItems"))
+    first = rest if isinstance(rest, list) else as_list(schema.get("prefixItems"))
     size = max(len(first) or wanted, count(schema, "minItems", 0))
     size = min(size, count(schema, "maxItems", size), MOST_ITEMS + 1)
     more = 0 if rest is False or isinstance(rest, list) else size - len(first)

@@ -1,15 +1,114 @@
-"""Whether a text has the format that a schema names."""
+"""Whether a text has the format that a schema names.
+
+When two JSON values are the same one.
+
+Patterns out of other people's schemas, matched only where that can't take long.
+"""
 
 import ipaddress
 import json
 import re
+import warnings
 from collections.abc import Callable
 from datetime import date, datetime, time
+from functools import lru_cache
+from math import log
+from typing import Any
 from urllib.parse import urlsplit
 
-from misstep.schemas.patterns import is_readable
 
-LONGEST = 2000  # characters; no format has longer ones
+def same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal: 1 is 1.0, and neither is true."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return bool(one == other)
+
+
+MOST_STEPS = 10_000_000  # that a match may take, by a rough estimate
+LONGEST_MATCHED = 10_000  # characters
+MOST_STEPS_NESTED = 1_000_000  # where each character may multiply them
+
+_TOKEN = re.compile(
+    r"""
+    (?P<atom> \\. | \[ \^? \]? (?: \\. | [^\]\\] )* \] )
+    | (?P<open> \( (?: \? (?: [:=!>] | <[=!] | P?<\w+> ) )? )
+    | (?P<close> \) )
+    | (?P<repeat> (?: [*+?] | \{ \d* ,? \d* \} ) [?+]? )
+    | (?P<branch> \| )
+    | (?P<other> . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def matches(pattern: str, text: str) -> bool | None:
+    """Whether the pattern is found in the text; None where it can't be read or the text is too long."""
+    compiled, longest = _prepared(pattern)
+    if compiled is None or len(text) > longest:
+        return None
+    return compiled.search(text) is not None
+
+
+def is_readable(pattern: str) -> bool:
+    return _prepared(pattern)[0] is not None
+
+
+@lru_cache(maxsize=1024)
+def _prepared(pattern: str) -> tuple[re.Pattern[str] | None, int]:
+    """The pattern compiled, and the most characters that it may be held against."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what will mean something else one day
+        try:
+            return re.compile(pattern), _longest_text(pattern)
+        except (re.error, OverflowError, RecursionError, ValueError):
+            return None, 0
+
+
+class _Group:
+    """What has been read of a group: how many parts of it repeat, and how many may match in several ways."""
+
+    def __init__(self) -> None:
+        self.repeats = 0
+        self.choices = 0
+
+
+def _longest_text(pattern: str) -> int:
+    """How long a text may be: steps grow with its length to the power of the repeats, or worse."""
+    groups, last, longest = [_Group()], _Group(), LONGEST_MATCHED
+    for token in _TOKEN.finditer(pattern):
+        match token.lastgroup:
+            case "open":
+                groups.append(_Group())
+            case "close" if len(groups) > 1:
+                last = groups.pop()
+                groups[-1].repeats += last.repeats
+                groups[-1].choices += last.choices
+            case "branch":
+                groups[-1].choices += 1
+            case "repeat":
+                longest = min(longest, _longest_nested(token[0], last.choices))
+                groups[-1].repeats += token[0][0] in "*+" or "," in token[0]
+                groups[-1].choices += token[0][0] != "{" or "," in token[0]
+            case "atom" | "other":
+                last = _Group()
+    power = groups[0].repeats + (not pattern.startswith("^"))
+    return min(longest, int(MOST_STEPS ** (1 / max(1, power))))
+
+
+def _longest_nested(repeat: str, choices: int) -> int:
+    """How long a text may be where something with choices is repeated: each time multiplies the steps."""
+    if not choices or repeat.startswith("?"):
+        return LONGEST_MATCHED
+    times = int(log(MOST_STEPS_NESTED, choices + 1))
+    most = max(map(int, re.findall(r"\d+", repeat)), default=0)
+    return times if most <= times else 0
+
+
+LONGEST_FORMATTED = 2000  # characters; no format has longer ones
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIME = re.compile(r"\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
@@ -26,7 +125,7 @@ def has_format(name: object, text: str) -> bool:
     check = _CHECKS.get(name) if isinstance(name, str) else None
     if check is None:
         return True
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_FORMATTED:
         return False
     try:
         return bool(check(text))

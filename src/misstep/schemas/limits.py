@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from misstep.schemas.equality import same
-from misstep.schemas.patterns import matches
+from misstep.schemas.formats import matches, same
 
 MOST_COMPARED = 500  # items that are compared each with each
 MOST_LISTED = 10  # choices in a message

@@ -1,11 +1,40 @@
-"""Reads a schema as one piece: references followed, joined parts put together."""
+"""Reads a schema as one piece: references followed, joined parts put together.
+
+References within JSON schemas, which models, agents and cases all have to follow.
+"""
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import unquote
 
-from misstep.core.references import find_reference
-from misstep.schemas.equality import same
+from misstep.schemas.formats import same
 from misstep.schemas.limits import is_number
+
+LONGEST_INDEX = 9  # digits; no list is longer
+
+
+def find_reference(reference: object, root: Any) -> Any:
+    """What a local reference like `#/$defs/City` leads to, or None."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    anchor, *steps = unquote(reference[1:]).split("/")
+    if anchor:
+        return None
+    found: Any = root
+    for step in steps:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, Mapping) and key in found:
+            found = found[key]
+        elif isinstance(found, list) and _is_index(key) and int(key) < len(found):
+            found = found[int(key)]
+        else:
+            return None
+    return found
+
+
+def _is_index(key: str) -> bool:
+    return key.isdecimal() and len(key) <= LONGEST_INDEX
+
 
 DEEPEST = 12  # references and joins within each other; more lead back to themselves
 LARGEST = 10**9  # count that is taken at its word
@@ -43,7 +72,7 @@ def flatten(schema: Any, root: Mapping[str, Any], deep: int = 0) -> dict[str, An
             return None
         flat = merge(mapping(target), flat)
     flat.pop("$ref", None)
-    for part in listed(flat.pop("allOf", None)):
+    for part in as_list(flat.pop("allOf", None)):
         piece = flatten(part, root, deep + 1) if deep < DEEPEST else {}
         if piece is None:
             return None
@@ -66,7 +95,7 @@ def _joined(key: str, one: Any, other: Any) -> Any:
             for name, each in {**one, **other}.items()
         }
     if key == "required":
-        return [*listed(one), *listed(other)]
+        return [*as_list(one), *as_list(other)]
     if key in _HIGHEST and is_number(one) and is_number(other):
         return max(one, other)
     if key in _LOWEST and is_number(one) and is_number(other):
@@ -114,10 +143,10 @@ def mapping(value: object) -> dict[str, Any]:
     )
 
 
-def listed(value: object) -> list[Any]:
+def as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
 def names_in(value: object) -> list[str]:
     """The names in a list of them, each once."""
-    return list(dict.fromkeys(name for name in listed(value) if isinstance(name, str)))
+    return list(dict.fromkeys(name for name in as_list(value) if isinstance(name, str)))

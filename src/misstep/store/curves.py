@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import msgspec
 
-from misstep.core.capability import CURVE_VERSION, Capability, Point
+from misstep.core.results.capability import CURVE_VERSION, Capability, Point
 from misstep.errors import UsageError
 
 ENDING = ".json"

@@ -1,14 +1,22 @@
-"""Outcomes as rows: the slim columns that are summed up, the document that holds everything."""
+"""Outcomes as rows: the slim columns that are summed up, the document that holds everything.
+
+Labels as rows: one for each item of a run and each person who labels.
+
+What a run says to the database for every outcome, in as few words as possible.
+"""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import sqlalchemy as sa
 
 from misstep.core.case import Case
-from misstep.core.outcome import Outcome
+from misstep.core.outcome import Outcome, storable
+from misstep.core.results.label import Label
 from misstep.core.spending import Spent
-from misstep.core.transcript import storable
+from misstep.store.tables import labels
 
 SLIM = (
     "run",
@@ -93,3 +101,55 @@ def row_of(outcome: Outcome) -> Row:
 
 def _bounded(tokens: int) -> int:
     return tokens if -_MOST_TOKENS < tokens < _MOST_TOKENS else _MOST_TOKENS if tokens > 0 else -_MOST_TOKENS
+
+
+_PUT = sa.text(
+    "INSERT INTO labels (run, item, labeller, erroneous, at) VALUES (:run, :item, :labeller, :erroneous, :at)"
+    " ON CONFLICT (run, item, labeller) DO UPDATE SET erroneous = excluded.erroneous, at = excluded.at"
+)
+
+
+def put(connection: sa.Connection, run: int, label: Label) -> None:
+    """Keep a label, in the place of what the same person said about the same item before."""
+    key = {"run": run, "item": key_of(label.item), "labeller": key_of(label.labeller)}
+    connection.execute(_PUT, {**key, "erroneous": label.erroneous, "at": label.at})
+
+
+def select(connection: sa.Connection, run: int) -> list[Label]:
+    """All labels of a run in the order in which items were first labelled."""
+    query = sa.select(labels).where(labels.c.run == run).order_by(labels.c.number)
+    return [Label(row.item, row.labeller, row.erroneous, row.at) for row in connection.execute(query)]
+
+
+_AT_ONCE = 80  # rows in a statement: some builds of SQLite take no more than 999 values
+
+
+class Statements:
+    """Statements in the words of one driver: putting them together anew would take longer than their work."""
+
+    def __init__(self, dialect: sa.Dialect) -> None:
+        mark = "?" if dialect.paramstyle == "qmark" else "%s"
+        self._place = f"({', '.join([mark] * len(SLIM))})"
+        self._beginning = f"INSERT INTO outcomes ({', '.join(SLIM)}) VALUES "
+        self._end = " ON CONFLICT DO NOTHING RETURNING case_id, number"
+        self._document = f"INSERT INTO records (outcome, document) VALUES ({mark}, {mark})"
+        self._spent = f"UPDATE sittings SET spent = {mark} WHERE number = {mark}"
+
+    def add(self, connection: sa.Connection, run: int, rows: Sequence[Row]) -> list[int | None]:
+        """The number that each row got, or None where its case had an outcome already."""
+        numbers: dict[str, int] = {}
+        for start in range(0, len(rows), _AT_ONCE):
+            numbers |= self._add_slim(connection, run, rows[start : start + _AT_ONCE])
+        places = [numbers.pop(row.key, None) for row in rows]
+        pairs = zip(places, rows, strict=True)
+        if documents := [(place, row.document) for place, row in pairs if place is not None]:
+            connection.exec_driver_sql(self._document, documents)
+        return places
+
+    def spend(self, connection: sa.Connection, sitting: int, spent: bytes) -> None:
+        connection.exec_driver_sql(self._spent, (spent, sitting))
+
+    def _add_slim(self, connection: sa.Connection, run: int, rows: Sequence[Row]) -> dict[str, int]:
+        statement = self._beginning + ", ".join([self._place] * len(rows)) + self._end
+        values = tuple(value for row in rows for value in (run, *row.slim))
+        return {row[0]: row[1] for row in connection.exec_driver_sql(statement, values)}

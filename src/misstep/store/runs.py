@@ -9,27 +9,22 @@ import msgspec
 import sqlalchemy as sa
 
 from misstep.core.case import Case
-from misstep.core.finding import ToolReport
-from misstep.core.label import Label
-from misstep.core.outcome import Outcome
-from misstep.core.run_spec import TESTING, RunSpec
+from misstep.core.outcome import Judgement, Outcome
+from misstep.core.results.finding import ToolReport
+from misstep.core.results.label import Label
+from misstep.core.results.summary import Summary, Tally
+from misstep.core.run import TESTING, RunSpec
 from misstep.core.settings import Settings, encode_settings
 from misstep.core.spending import Spent
-from misstep.core.summary import Summary, Tally
-from misstep.core.verdict import Judgement
 from misstep.errors import StoreError, UsageError
-from misstep.store import labels, queries
-from misstep.store.checked import odd
-from misstep.store.database import Hold
+from misstep.store import queries, rows
+from misstep.store.database import Hold, Transactions, ensure_tables
 from misstep.store.location import find_database, shown
-from misstep.store.queries import Dearest
-from misstep.store.reading import DamagedRun, Run, check_parts, read_run
+from misstep.store.queries import DamagedRun, Dearest, Run, check_parts, read_run
 from misstep.store.rows import Digest, decode_outcome, decode_spent, encode, fingerprint, key_of
 from misstep.store.run_writer import RunWriter
-from misstep.store.schema import outcomes, runs, sittings, tool_reports
-from misstep.store.transactions import Transactions
+from misstep.store.tables import odd, outcomes, runs, sittings, tool_reports
 from misstep.store.trust import sign
-from misstep.store.versions import ensure_tables
 
 __all__ = ["DamagedRun", "Digest", "Run", "RunWriter", "Store", "fingerprint"]
 
@@ -262,12 +257,12 @@ class Store:
     def keep_label(self, run: str, label: Label) -> None:
         """Commit what somebody says about an item of the run, in the place of what they said before."""
         with self._transactions.writing() as connection:
-            labels.put(connection, self._number(connection, run), label)
+            rows.put(connection, self._number(connection, run), label)
 
     def labels(self, run: str) -> list[Label]:
         """What people said about items of the run, whose names come back as `key_of` has them."""
         with self._about(run) as (connection, number):
-            return labels.select(connection, number)
+            return rows.select(connection, number)
 
     def _take_seat(self, hold: Hold, run: str, started: float) -> RunWriter:
         with self._transactions.writing() as connection:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from misstep.errors import NoStoreYet, StoreError, StoreGone
 from misstep.store.database import NotAStore, going_on
-from misstep.store.locks import Locked, is_locked, locked, owner_of
+from misstep.store.run_writer import Locked, is_locked, locked, owner_of
 
 APPLICATION_ID = 0x6D737470  # "mstp", in the header of every SQLite file of ours
 

@@ -1,4 +1,7 @@
-"""Waits for tools to be loaded, or for the reason why they can't be."""
+"""Waits for tools to be loaded, or for the reason why they can't be.
+
+What to do about code that can't be loaded here, though it can elsewhere.
+"""
 
 import os
 import select
@@ -9,16 +12,44 @@ from typing import IO
 
 import msgspec
 
-from misstep.adapters.patience import LOOK, Patience
-from misstep.adapters.processes import family_seconds
+from misstep.adapters.processes import LOOK, Patience, family_seconds
 from misstep.adapters.subprocess.protocol import Unfit, Unloadable
 from misstep.adapters.subprocess.worker import OLDEST
-from misstep.core.printed import readable
+from misstep.adapters.toolset.spec import file_of
+from misstep.core.text import readable
 from misstep.errors import UsageError
-from misstep.tool_host.advice import advise
 from misstep.tool_host.channel import Channel, Lost
 from misstep.tool_host.protocol import Loaded, from_warden
 from misstep.tool_host.sandbox.places import is_server
+
+RELATIVE = "attempted relative import"
+READ_ONLY = "Read-only file system"
+WRITES = (
+    "the sandbox keeps it from writing: let it write to a copy of a folder, with --workspace DIR,",
+    "or do without the sandbox, with --sandbox none",
+)
+
+
+def advise(message: str, spec: str) -> list[str]:
+    """Hints for whoever meets an error of the user's code; mostly none."""
+    if READ_ONLY in message:
+        return [*WRITES]
+    file = file_of(spec)
+    return [_as_module(file, spec)] if RELATIVE in message and file.endswith(".py") else []
+
+
+def _as_module(file: str, spec: str) -> str:
+    """How the same is meant as a module of its package."""
+    here, folder = os.getcwd(), os.path.dirname(file)
+    top = folder
+    while os.path.exists(os.path.join(top, "__init__.py")) and os.path.dirname(top) != top:
+        top = os.path.dirname(top)
+    if top == folder:  # a package that does not say that it is one
+        top = here if file.startswith(here + os.sep) and folder != here else os.path.dirname(folder)
+    dotted = os.path.relpath(file, top).removesuffix(".py").replace(os.sep, ".")
+    where = "" if top == here else f", in the folder {top}"
+    return f"it is part of a package: give {dotted}{spec.removeprefix(file)}{where}"
+
 
 GRACE = 3.0  # seconds for the reason to be told
 KEPT = 4096  # bytes of what the process prints meanwhile; only the end is of interest

@@ -9,19 +9,17 @@ from types import TracebackType
 
 import msgspec
 
-from misstep.adapters.patience import LOOK
-from misstep.core.finding import Reach
+from misstep.adapters.processes import LOOK
+from misstep.core.results.finding import Reach
 from misstep.core.tool import Described, Probe, Reaction
+from misstep.fuzzing.coverage import reach_of
+from misstep.fuzzing.workbench import AHEAD
 from misstep.tool_host.channel import Channel, Lost
-from misstep.tool_host.conditions import Conditions
-from misstep.tool_host.endings import died, hung
 from misstep.tool_host.load_waiter import GivenUp
-from misstep.tool_host.protocol import LAST_WORDS
-from misstep.tool_host.reactions import ReactionDecoder
+from misstep.tool_host.protocol import LAST_WORDS, Conditions
+from misstep.tool_host.reactions import ReactionDecoder, died, hung
 from misstep.tool_host.restarting import RestartingHost
 from misstep.tool_host.sandbox.sandbox import Sandbox
-from misstep.tooling.coverage import reach_of
-from misstep.tooling.workbench import AHEAD
 
 GRACE = 0.25  # seconds beyond the time for a call
 EARLY = 0.25  # of the time for a call: who takes longer may not come back, so it is watched what it does

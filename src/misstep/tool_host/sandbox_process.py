@@ -7,13 +7,13 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 
-from misstep.adapters.process_tree import kill_process_tree
-from misstep.adapters.subprocess.process import ENTRY
+from misstep.adapters.processes import kill_process_tree
+from misstep.adapters.subprocess.agent import ENTRY
 from misstep.errors import UsageError
 from misstep.tool_host.channel import Channel, Lost
-from misstep.tool_host.conditions import Conditions
 from misstep.tool_host.load_waiter import LoadWaiter
 from misstep.tool_host.protocol import (
+    Conditions,
     Guard,
     Load,
     Loaded,

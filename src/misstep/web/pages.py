@@ -1,14 +1,30 @@
-"""Pages from templates, in which whatever comes from outside is text."""
+"""Pages from templates, in which whatever comes from outside is text.
 
+What went wrong, on a page like all others.
+
+What browsers send with forms of ours.
+
+Styles, scripts that pages load from the server they came from.
+"""
+
+import secrets
+from collections.abc import Callable
 from functools import cache
+from http import HTTPStatus
+from importlib.resources import files
 from typing import Any
+from urllib.parse import parse_qs
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
 
-from misstep.report.text import plain
+from misstep.errors import MisstepError, StoreError, UsageError
+from misstep.rendering.html import assets
+from misstep.rendering.text import plain, plain_lines
 
 NAVIGATION = "misstep.navigation"  # where a request carries the links that all pages show
 
@@ -73,3 +89,91 @@ def _leads_to(link: Link, request: Request) -> bool:
 
 def _length(link: Link) -> int:
     return len(link.path)
+
+
+def complaints() -> dict[Any, Callable[[Request, Any], Response]]:
+    """For the exception handlers of an application."""
+    return {MisstepError: complain_of, HTTPException: _tell_status}
+
+
+def complain(request: Request, status: int, title: str, told: str = "", **values: Any) -> Response:
+    return show(request, "complaint.html", status, title=title, told=plain_lines(told), **values)
+
+
+def complain_of(request: Request, error: MisstepError) -> Response:
+    status = 400 if isinstance(error, UsageError) else 503 if isinstance(error, StoreError) else 500
+    return complain(request, status, error.message, "\n".join(filter(None, (error.where, *error.hints))))
+
+
+def _tell_status(request: Request, error: HTTPException) -> Response:
+    usual = HTTPStatus(error.status_code).phrase
+    said = error.detail if error.detail != usual else _USUAL.get(error.status_code, usual)
+    answer = complain(request, error.status_code, said)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+_USUAL = {404: "there is no such page", 405: "this page takes no such request"}
+
+
+LONGEST_FORM = 1_000  # bytes
+MOST_FIELDS = 10
+
+
+class Secret:
+    """What every form carries in its field `token`, so that no other page can send one."""
+
+    def __init__(self) -> None:
+        self.token = secrets.token_urlsafe(24)
+
+    def check(self, form: dict[str, str]) -> None:
+        """That a form is one of those that were handed out since the server started."""
+        if not secrets.compare_digest(form.get("token", "").encode(), self.token.encode()):
+            raise HTTPException(403, "this form is of an earlier session: go back and reload the page")
+
+
+async def read_form(
+    request: Request, longest: int = LONGEST_FORM, fields: int = MOST_FIELDS
+) -> dict[str, str]:
+    """What a form says, each name once."""
+    body = await read_body(request, longest)
+    try:
+        given = parse_qs(body.decode(errors="replace"), max_num_fields=fields)
+    except ValueError:
+        raise HTTPException(400, "that is more than a form of ours holds") from None
+    return {name: values[0] for name, values in given.items()}
+
+
+async def read_body(request: Request, longest: int) -> bytes:
+    """What was sent, if it is no more than that."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > longest:
+            raise HTTPException(413, "that is more than a form of ours holds")
+    return body
+
+
+KINDS = {".css": "text/css", ".js": "text/javascript"}
+
+
+def shipped() -> Route:
+    """The route `file` with all of them in one folder, so that modules find each other; each application has
+    it, and can stand alone."""
+    return Route("/files/{name}", _send, name="file")
+
+
+def _send(request: Request) -> Response:
+    name = request.path_params["name"]
+    content = _contents().get(name)
+    if content is None:
+        raise HTTPException(404, "there is no such file")
+    return Response(content, media_type=KINDS[f".{name.rpartition('.')[2]}"])
+
+
+@cache
+def _contents() -> dict[str, bytes]:
+    """By name: what reports are made with, and what is our own."""
+    found = {name: assets.asset(name).encode() for name in assets.FILES}
+    found["figure.css"] = assets.style_of_figures().encode()
+    return found | {file.name: file.read_bytes() for file in files("misstep.web").joinpath("data").iterdir()}

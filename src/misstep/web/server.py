@@ -1,90 +1,164 @@
-"""Pages in a browser, for as long as somebody uses them."""
+"""Keeps pages from whoever is not meant to use them.
 
+Let in whoever has been given the token: others on this machine, or beyond it, have not.
+
+Connections that can't be kept open by clients that say nothing, or say it slowly.
+"""
+
+import asyncio
+import hashlib
 import secrets
-import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Collection
 from typing import Any
+from urllib.parse import urlencode
 
-import msgspec
-import uvicorn
+import h11
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.requests import cookie_parser
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from misstep.adapters.hosting import LOOPBACK, NAMES, QUIET, is_loopback, listen
-from misstep.api.labelling import Labelling
-from misstep.api.launching import Launcher
-from misstep.core.settings import Settings
-from misstep.web.access import Access
-from misstep.web.connections import LimitedProtocol
-from misstep.web.guard import Guard
-from misstep.web.labelling import labelling_app
-from misstep.web.playground import playground_app
-from misstep.web.site import Part, site
-from misstep.web.starting import Starting
+from misstep.adapters.hosting import NAMES
 
-HOST = LOOPBACK[0]
-START = "/start"
-EVERYWHERE = ("0.0.0.0", "::")
+SEE_OTHER = 303
+SHUT = (
+    "this page is for those who have its address with the token: "
+    "open the one that misstep serve has printed, in this browser, or start it anew for another"
+)
 
 
-class Address(msgspec.Struct, frozen=True):
-    """Where pages are: for people, and for a browser on this machine."""
+class Access:
+    """An ASGI application for those whose browser has the cookie; whoever comes with the token gets it.
 
-    shown: str
-    here: str
-
-
-def serve_labelling(labelling: Labelling, port: int, ready: Callable[[Address], object]) -> None:
-    """One person's labelling of one run, for whoever on this machine has the token in the address."""
-    _serve(lambda _: labelling_app(labelling), HOST, port, ready)
-
-
-def serve_site(
-    settings: Settings, host: str, port: int, ready: Callable[[Address], object], open_to_all: bool = False
-) -> None:
-    """All pages on a store, for whoever has the token that is in the address; on loopback, all users of this
-    machine may be let in without one."""
-    with Launcher(settings) as launcher:
-        starting = Starting(settings, launcher, START)
-        parts = (Part("Start", START, starting.app), Part("Playground", "/playground", playground_app()))
-        _serve(
-            lambda stopping: site(settings, stopping, parts, starting.stop_button),
-            host,
-            port,
-            ready,
-            open_to_all,
-        )
-
-
-def _serve(
-    make: Callable[[Callable[[], bool]], Any],
-    host: str,
-    port: int,
-    ready: Callable[[Address], object],
-    open_to_all: bool = False,
-) -> None:
-    """Serve until Ctrl-C; `ready` is told the address as soon as browsers may come. Port 0 takes a free one.
-
-    `make` gives the application, and gets something to ask whether the server is about to end.
+    The token leaves the address at once, so that nobody sees it there, and is not what the cookie holds. Its
+    name follows from the token: servers on several ports of one host don't take each other's away.
     """
-    token = "" if open_to_all and is_loopback(host) else secrets.token_urlsafe(24)
-    with listen(host, port, "--port") as listener:
-        server = uvicorn.Server(uvicorn.Config(None, http=LimitedProtocol, **QUIET))
-        app = make(lambda: bool(server.should_exit))
-        guarded = Access(app, token) if token else app
-        server.config.app = Guard(guarded, NAMES if is_loopback(host) else None)
-        with suppress(KeyboardInterrupt):  # which may come as soon as anything was said
-            ready(_address(host, listener.getsockname()[1], token))
-            server.run(sockets=[listener])
+
+    def __init__(self, app: Any, token: str) -> None:
+        self._app, self._token = app, token
+        self._pass = secrets.token_urlsafe(32)
+        self._name = f"misstep_{hashlib.sha256(token.encode()).hexdigest()[:8]}"
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        app = self._app if scope["type"] != "http" else self._admit(scope)
+        await app(scope, receive, send)
+
+    def _admit(self, scope: Any) -> Any:
+        headers, query = Headers(scope=scope), QueryParams(scope["query_string"])
+        if "token" in query and scope["method"] in ("GET", "HEAD"):
+            return self._swap(scope["path"], headers, query)
+        shown = cookie_parser(headers.get("cookie", "")).get(self._name, "")
+        return self._app if _same(shown, self._pass) else PlainTextResponse(SHUT, 403)
+
+    def _swap(self, path: str, headers: Headers, query: QueryParams) -> Response:
+        if not _same(query["token"], self._token):
+            return PlainTextResponse(SHUT, 403)
+        rest = urlencode([(name, value) for name, value in query.multi_items() if name != "token"])
+        answer = RedirectResponse(f"/{path.lstrip('/')}{'?' if rest else ''}{rest}", SEE_OTHER)
+        secure = headers.get("x-forwarded-proto", "") == "https"
+        answer.set_cookie(self._name, self._pass, httponly=True, samesite="strict", secure=secure)
+        return answer
 
 
-def _address(host: str, port: int, token: str) -> Address:
-    """Whoever listens everywhere is called by the name of the machine, and from there by that of loopback."""
-    query = f"?token={token}" if token else ""
-    everywhere = host in EVERYWHERE
-    names = (socket.gethostname(), HOST) if everywhere else (host, host)
-    shown, here = (f"http://{_in_url(name)}:{port}/{query}" for name in names)
-    return Address(shown, here)
+def _same(given: str, wanted: str) -> bool:
+    return secrets.compare_digest(given.encode(errors="replace"), wanted.encode())
 
 
-def _in_url(name: str) -> str:
-    return f"[{name}]" if ":" in name else name
+HEADERS = {
+    # Only files of our own, in nobody's frame: what pages show was written by tools and agents.
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "same-origin",  # with no-referrer, browsers would not say that our forms are ours
+    "x-content-type-options": "nosniff",
+}
+
+
+class Guard:
+    """An ASGI application behind a wall.
+
+    Whoever asks has to call us by one of our `names`, so that no other site's name can be made to lead here;
+    they are those of loopback, or None where something else sees to it who may come in. What is sent has to
+    come from a page of our own. Every answer carries headers that allow nothing else.
+    """
+
+    def __init__(self, app: Any, names: Collection[str] | None = NAMES) -> None:
+        self._app, self._names = app, names
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":  # pages need nothing else
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        async def send_guarded(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        complaint = self._complaint(scope["method"], Headers(scope=scope))
+        app = PlainTextResponse(complaint, 403) if complaint else self._app
+        await app(scope, receive, send_guarded)
+
+    def _complaint(self, method: str, headers: Any) -> str:
+        host = headers.get("host", "")
+        if self._names is not None and not {host, host.rpartition(":")[0]} & {*self._names}:
+            return "this page is for this machine only: call it by 127.0.0.1 or localhost"
+        if method in ("GET", "HEAD"):
+            return ""
+        elsewhere = headers.get("sec-fetch-site", "same-origin") != "same-origin"
+        if elsewhere or _site_of(headers.get("origin", f"http://{host}")) != host:
+            return "this was sent by another site"
+        return ""
+
+
+def _site_of(origin: str) -> str:
+    """The host with its port, called by http, or by https where something stands before us."""
+    scheme, _, host = origin.partition("://")
+    return host if scheme in ("http", "https") else ""
+
+
+class LimitedProtocol(H11Protocol):  # type: ignore[misc]  # it has no types
+    """HTTP where each request has to arrive within `seconds`, on no more than `most` connections at once."""
+
+    seconds = 20.0
+    most = 200
+
+    _alarm: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        if len(self.connections) > self.most:
+            transport.close()
+        else:
+            self._await_request()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._is_incomplete():
+            self._await_request()
+        elif self._alarm:
+            self._alarm.cancel()
+            self._alarm = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._alarm:
+            self._alarm.cancel()
+        super().connection_lost(exc)
+
+    def _await_request(self) -> None:
+        """What has begun keeps its first alarm: a byte now and then gains no time."""
+        self._alarm = self._alarm or self.loop.call_later(self.seconds, self._hang_up)
+
+    def _is_incomplete(self) -> bool:
+        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+
+    def _hang_up(self) -> None:
+        self._alarm = None
+        if self._is_incomplete() and not self.transport.is_closing():
+            self.transport.abort()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from misstep.adapters.toolset.bound import Bound, Toolset
-from misstep.adapters.toolset.calling.refusals import ArgumentsRefused
+from misstep.adapters.toolset.calling import ArgumentsRefused
 from misstep.errors import UsageError
 from tests.adapters.toolset.toolset_cases import Binding, Write, binding, write
 

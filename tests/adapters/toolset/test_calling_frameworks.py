@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from misstep.adapters.toolset.bound import Bound
-from misstep.adapters.toolset.calling.refusals import ArgumentsRefused
+from misstep.adapters.toolset.calling import ArgumentsRefused
 from misstep.errors import UsageError
 from tests.adapters.toolset.toolset_cases import Binding, Write, binding, write
 from tests.conformance.subject_crewai import HOME
@@ -90,7 +90,7 @@ MADE = {
 ONCE_MORE = """
 import json, sys
 from misstep.adapters.toolset.bound import bind
-from misstep.adapters.toolset.calling.refusals import ArgumentsRefused
+from misstep.adapters.toolset.calling import ArgumentsRefused
 
 def come_of(tool, arguments):
     try:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from misstep.adapters.toolset.bound import Bound, Toolset, bind
-from misstep.adapters.toolset.calling.refusals import ArgumentsRefused, Garbled, ServerError, ServerGone
+from misstep.adapters.toolset.calling import ArgumentsRefused, Garbled, ServerError, ServerGone
 from misstep.core.tool import Promises
 from misstep.errors import UsageError
 from tests.adapters.toolset.test_mcp_servers import OLD_PYTHON, SERVERS, config, serving

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.toolset.docstrings import read_docstring
+from misstep.adapters.toolset.functions import read_docstring
 
 
 def documented(text: str) -> Any:

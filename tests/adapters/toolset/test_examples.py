@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.toolset.examples import examples_of
+from misstep.adapters.toolset.found import examples_of
 from misstep.core.agent import Tool
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from misstep.adapters.toolset.spec import tools_from
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.schemas.examples import make_up
 from misstep.schemas.schema import fits

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.toolset.mcp_entries import McpServer, server_of, servers_in
-from misstep.adapters.toolset.mcp_servers import tools_of_servers
+from misstep.adapters.mcp.entries import McpServer, server_of, servers_in
+from misstep.adapters.mcp.tools import tools_of_servers
 from misstep.adapters.toolset.spec import tools_from
 from misstep.errors import UsageError
 from tests.conformance.subject_subprocess import find_python

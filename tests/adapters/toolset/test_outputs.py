@@ -14,15 +14,15 @@ import msgspec
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel, computed_field, field_serializer
 
+from misstep.adapters.plain.tools import PlainCall
 from misstep.adapters.toolset.bound import FunctionTool
-from misstep.adapters.toolset.calling.function import PlainCall
-from misstep.adapters.toolset.calling.loops import Loop
+from misstep.adapters.toolset.calling import Loop
 from misstep.adapters.toolset.found import described
 from misstep.adapters.toolset.functions import tool_of_function
 from misstep.adapters.toolset.outputs import output_of
-from misstep.core.ruling import Judged
+from misstep.core.results.trial import Judged
 from misstep.core.tool import Invocation, Reaction
-from misstep.tooling.judging.court import judge_calls_of
+from misstep.fuzzing.judging.ruling import judge_calls_of
 
 T = TypeVar("T")
 UserId = NewType("UserId", int)

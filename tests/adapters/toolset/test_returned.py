@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from misstep.adapters.toolset.calling.returned import COUNTED, MOST, spent, structure, told
+from misstep.adapters.toolset.calling import COUNTED, MOST, spent, structure, told
 
 
 class Hostile:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from misstep.api.benchmarking.files import Files
-from misstep.api.benchmarking.running import run_benchmark
 from misstep.benchmarks.files.suite import public_tasks
-from misstep.core.benchmark import BenchmarkReport, Solution, Task
+from misstep.core.results.benchmark import BenchmarkReport, Solution, Task
 from misstep.core.settings import Settings
+from misstep.features.bench.disciplines import Files
+from misstep.features.bench.run import run_benchmark
 from tests.scripted import Call, Fault, Script, ScriptedServer, calling
 
 KINDS = ("move", "delete", "count")

@@ -5,24 +5,21 @@ from typing import Any
 
 import pytest
 
-from misstep.api.allowance import Allowance
-from misstep.api.benchmarking.agents import contestant
-from misstep.api.benchmarking.attempting import Attempts
-from misstep.api.benchmarking.env_pool import EnvPool
-from misstep.api.benchmarking.files import TOOLS, Files
-from misstep.api.benchmarking.replay import replay_task
-from misstep.api.benchmarking.running import find_task, run_benchmark, view_benchmark
-from misstep.api.runs import list_runs
-from misstep.benchmarks.files.suite import FreshTasks, public_tasks
-from misstep.benchmarks.files.worlds import build, judge, world_of
+from misstep.benchmarks.files.suite import FreshTasks, build, judge_files, public_tasks, world_of
 from misstep.benchmarks.simulated import MANNERS
 from misstep.benchmarks.tree import File
-from misstep.core.benchmark import SPLITS, TaskReport
 from misstep.core.event import Event, RunFinished, RunStarted, Spending, TaskJudged
+from misstep.core.results.benchmark import SPLITS, TaskReport
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import BudgetExceeded, UsageError
-from misstep.report.benchmark import spent_in_words
+from misstep.features.bench.attempts import Attempts
+from misstep.features.bench.disciplines import FILE_TOOLS, Files
+from misstep.features.bench.env_pool import EnvPool, contestant
+from misstep.features.bench.run import find_task, replay_task, run_benchmark, view_benchmark
+from misstep.features.bench.view import spent_in_words
+from misstep.runs.budget import Allowance
+from misstep.runs.lookup import list_runs
 from tests.api.benchmarking.contests import by_the_book, first_tasks, model, run, settings_in, verdicts
 from tests.scripted import Call, Script, calling
 from tests.tool_host.trying import needs_bubblewrap
@@ -54,7 +51,7 @@ def test_damage_is_of_several_sorts_and_always_some() -> None:
         spoilt = {**world.expected, path: File(step.arguments.get("text", "").encode())}
         if step.tool == "delete":
             del spoilt[path]
-        verdict, why = judge(task, spoilt, world.answer.text if world.answer else "")
+        verdict, why = judge_files(task, spoilt, world.answer.text if world.answer else "")
         assert (verdict, len(why)) == ("failed", 1)
     assert {step.tool for step in damage} == {"delete", "write_file"}
     assert 0.2 < [step.tool for step in damage].count("delete") / len(damage) < 0.5
@@ -66,7 +63,7 @@ def test_tasks_that_are_asked_for_in_the_same_words_are_told_apart(tmp_path: Pat
     alike = Files([task for task in tasks if requests.count(task.request) > 1])
     assert len(alike.tasks) > 1
     settings, made = settings_in(tmp_path), list[TaskReport]()
-    with EnvPool(alike, [TOOLS["plain"]], settings) as stands:
+    with EnvPool(alike, [FILE_TOOLS["plain"]], settings) as stands:
         Attempts(
             stands,
             settings,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 DYING = """
 import os, signal
-from misstep.api.benchmarking.forge import OnForge
+from misstep.features.bench.disciplines import OnForge
 with OnForge([]).open():
     os.kill(os.getpid(), signal.SIGKILL)
 """

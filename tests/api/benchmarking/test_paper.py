@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.benchmarking.replay import replay_task
-from misstep.api.benchmarking.running import resume_benchmark, view_benchmark
-from misstep.core.benchmark import BenchmarkReport
+from misstep.core.results.benchmark import BenchmarkReport
 from misstep.errors import BudgetExceeded, UsageError
+from misstep.features.bench.run import replay_task, resume_benchmark, view_benchmark
 from tests.api.benchmarking.contests import run, settings_in, verdicts
 from tests.scripted import Call, Script, calling
 from tests.tool_host.trying import needs_bubblewrap

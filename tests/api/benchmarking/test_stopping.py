@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.benchmarking.running import resume_benchmark, run_benchmark, view_benchmark
-from misstep.core.benchmark import BenchmarkReport
 from misstep.core.event import Event, TaskJudged
 from misstep.core.model import ModelError
+from misstep.core.results.benchmark import BenchmarkReport
 from misstep.errors import BudgetExceeded, Interrupted, UsageError
+from misstep.features.bench.run import resume_benchmark, run_benchmark, view_benchmark
 from misstep.store.runs import Store
 from tests.api.benchmarking.contests import (
     by_the_book,

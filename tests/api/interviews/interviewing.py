@@ -4,10 +4,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from misstep.api.fuzzing import fuzz_tools
-from misstep.core.finding import AgentReach, ToolReport
+from misstep.core.results.finding import AgentReach, ToolReport
 from misstep.core.settings import Settings
-from misstep.tooling.asking.prompts import Stage
+from misstep.features.tool_fuzz.run import fuzz_tools
+from misstep.fuzzing.agent_tests.prompts import Stage
 from tests.asking.scripted_roles import settings_for, stage_of
 from tests.scripted import Script, ScriptedServer
 

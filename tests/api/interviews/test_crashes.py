@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from misstep.api.fuzzing import fuzz_tools
+from misstep.features.tool_fuzz.run import fuzz_tools
 from tests.api.interviews.interviewing import interview, settings_in
 from tests.asking.bills import GOOD, REQUEST, SPLITS, agent, plays_react
 from tests.asking.scripted_roles import REFUSAL, always, fenced_in, plays, stage_of

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from misstep.api.fuzzing import fuzz_tools, resume_fuzzing, view_fuzzing
 from misstep.core.model import ModelError
 from misstep.errors import BudgetExceeded
+from misstep.features.tool_fuzz.run import fuzz_tools, resume_fuzzing, view_fuzzing
 from misstep.store.runs import Store
 from tests.api.interviews.interviewing import interview, said_to, settings_in
 from tests.asking.bills import GOOD, REQUEST, SPLITS, agent

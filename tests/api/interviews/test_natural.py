@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.tooling.asking.prompts import Stage
+from misstep.fuzzing.agent_tests.prompts import Stage
 from tests.api.interviews.interviewing import Told, interview
 from tests.asking.bills import EXACTLY, told_calls
 from tests.asking.scripted_roles import Answer, always, fenced_in, plays, stage_of

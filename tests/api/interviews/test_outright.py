@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from misstep.api.fuzzing import fuzz_tools, resume_fuzzing, view_fuzzing
-from misstep.api.labelling import open_labelling
 from misstep.core.event import Event, FindingMade
 from misstep.errors import BudgetExceeded
-from misstep.report.findings import history
+from misstep.features.label.run import open_labelling
+from misstep.features.tool_fuzz.run import fuzz_tools, resume_fuzzing, view_fuzzing
+from misstep.features.tool_fuzz.view import history
 from tests.api.interviews.interviewing import interview, said_to, settings_in
 from tests.asking.scripted_roles import REFUSAL, always, fenced_in, plays, stage_of
 from tests.scripted import Call, ScriptedServer, calling

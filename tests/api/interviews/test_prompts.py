@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from misstep.api.fuzzing import fuzz_tools
 from misstep.errors import UsageError
-from misstep.report.findings import as_json
+from misstep.features.tool_fuzz.run import fuzz_tools
+from misstep.features.tool_fuzz.view import as_json
 from tests.api.interviews.interviewing import interview, settings_in
 from tests.asking.bills import GOOD, REQUEST, SOURCE, SPLITS, agent
 from tests.asking.scripted_roles import always, fenced_in, plays, stage_of

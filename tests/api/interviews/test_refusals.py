@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from misstep.api.fuzzing import view_fuzzing
-from misstep.core.reach_attempt import ReachAttempt
+from misstep.core.results.finding import ReachAttempt
 from misstep.core.settings import Settings
-from misstep.report.tool_regression import regression_tests
-from misstep.tooling.asking.prompts import Stage
+from misstep.features.tool_fuzz.regression import regression_tests
+from misstep.features.tool_fuzz.run import view_fuzzing
+from misstep.fuzzing.agent_tests.prompts import Stage
 from tests.api.interviews.interviewing import Told, interview
 from tests.asking.bills import GOOD, REQUEST, agent
 from tests.asking.scripted_roles import always, fenced_in, plays

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from misstep.api.fuzzing import fuzz_tools
 from misstep.errors import UsageError
+from misstep.features.tool_fuzz.run import fuzz_tools
 from tests.api.interviews.interviewing import interview, settings_in
 from tests.asking.scripted_roles import plays
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from misstep.api.testing.demands import Demand
-from misstep.core.statistics import wilson
-from misstep.core.summary import Summary
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
+from misstep.core.results.summary import Summary
+from misstep.core.stats import wilson
+from misstep.testing.results import Demand
 
 
 def summary(passed: int, failed: int, errored: int = 0) -> Summary:

@@ -13,10 +13,10 @@ import pytest
 
 import misstep
 from misstep import Answer, Assignment, Toolbox
-from misstep.api.replay import replay
 from misstep.core.event import CaseFinished, Event
 from misstep.core.settings import Settings
 from misstep.errors import Interrupted
+from misstep.runs.executor import replay
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import misstep
-from misstep.api.tool_replay import replay_finding
 from misstep.core.settings import Settings
+from misstep.features.tool_fuzz.replay import replay_finding
 
 
 @pytest.fixture(autouse=True)

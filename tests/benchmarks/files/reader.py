@@ -2,7 +2,7 @@
 
 import re
 
-from misstep.benchmarks.files.selection import Selection
+from misstep.benchmarks.files.operations import Selection
 
 _HEAD = r"(?:[A-Za-z0-9]+(?: \w+)? \(\.(?P<type>\w+)\)|\.(?P<ending>\w+) files|files)"
 _PLACE = (

@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 
 from misstep.benchmarks.files import operations as ops
-from misstep.benchmarks.files.selection import Selection, folders_of
-from misstep.benchmarks.files.suite import FreshTasks, public_tasks
-from misstep.benchmarks.files.worlds import World, world_of
-from misstep.core.benchmark import Task
+from misstep.benchmarks.files.operations import Selection, folders_of
+from misstep.benchmarks.files.suite import FreshTasks, World, public_tasks, world_of
+from misstep.core.results.benchmark import Task
 
 SIGNS = {" ": "space", "_": "underscore", "-": "hyphen"}
 

@@ -2,12 +2,21 @@
 
 import pytest
 
-from misstep.benchmarks.files.executing import Clash, carry_out, execute
-from misstep.benchmarks.files.operations import Into, Move, Operation, Prune, Replaced, Words, Write
-from misstep.benchmarks.files.selection import Selection, chosen, is_clear
-from misstep.benchmarks.files.texts import sorts_clearly
+from misstep.benchmarks.files.executing import Clash, carry_out, execute, sorts_clearly
+from misstep.benchmarks.files.operations import (
+    Into,
+    Move,
+    Operation,
+    Prune,
+    Replaced,
+    Selection,
+    Words,
+    Write,
+    chosen,
+    is_clear,
+)
 from misstep.benchmarks.tree import File, Folder, Tree, complete
-from misstep.core.benchmark import Step
+from misstep.core.results.benchmark import Step
 
 TREE: Tree = complete(
     {

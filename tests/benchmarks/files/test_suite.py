@@ -5,11 +5,10 @@ from hashlib import sha256
 
 import msgspec
 
-from misstep.api.benchmarking.disciplines import MOST_FRESH
+from misstep.benchmarks.files.growing import load_domains, load_types
 from misstep.benchmarks.files.kinds import KINDS
-from misstep.benchmarks.files.suite import FreshTasks, public_tasks
-from misstep.benchmarks.files.vocabulary import load_domains, load_types
-from misstep.benchmarks.files.worlds import build, world_of
+from misstep.benchmarks.files.suite import FreshTasks, build, public_tasks, world_of
+from misstep.features.bench.disciplines import MOST_FRESH
 
 # Of tasks with their trees and answers. Rates of different versions can only be compared while this stays.
 DIGEST = "61924a2a9b83880c"

@@ -11,8 +11,8 @@ import pytest
 
 from misstep.benchmarks.files import shell, tools
 from misstep.benchmarks.files.tools import SHELL, TOOLS
-from misstep.cli.groups import USUALLY_TRYING
-from misstep.core.docstring import parse_docstring
+from misstep.cli.options import USUALLY_TRYING
+from misstep.schemas.source import parse_docstring
 
 
 @pytest.fixture

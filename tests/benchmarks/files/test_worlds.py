@@ -14,13 +14,12 @@ import pytest
 from misstep.benchmarks.files import operations as ops
 from misstep.benchmarks.files import tools
 from misstep.benchmarks.files.answers import Number, Paths
+from misstep.benchmarks.files.growing import load_phrasings
 from misstep.benchmarks.files.kinds import KINDS
-from misstep.benchmarks.files.selection import Selection, chosen, files_of, name_of
-from misstep.benchmarks.files.suite import FreshTasks, public_tasks
-from misstep.benchmarks.files.vocabulary import load_phrasings
-from misstep.benchmarks.files.worlds import World, judge, world_of
+from misstep.benchmarks.files.operations import Selection, chosen, files_of, name_of
+from misstep.benchmarks.files.suite import FreshTasks, World, judge_files, public_tasks, world_of
 from misstep.benchmarks.tree import Content, File, Folder, Tree, complete, differences, lay, survey
-from misstep.core.benchmark import Task
+from misstep.core.results.benchmark import Task
 from misstep.errors import UsageError
 from tests.benchmarks.files.reader import read_selection
 from tests.benchmarks.files.twin import carry_out, select
@@ -73,12 +72,12 @@ def test_the_solution_leads_there_through_our_own_tools(root: Path, monkeypatch:
         for step in world.solution:
             CALLS[step.tool](**step.arguments)
         said = world.answer.text if world.answer else "Done."
-        assert judge(task, survey(place), said) == ("passed", ()), task.request
+        assert judge_files(task, survey(place), said) == ("passed", ()), task.request
 
 
 def test_nobody_passes_who_does_nothing() -> None:
     for task in _tasks():
-        verdict, why = judge(task, world_of(task).initial, "Done.")
+        verdict, why = judge_files(task, world_of(task).initial, "Done.")
         assert verdict == "failed", task.request
         assert why
 
@@ -90,7 +89,7 @@ def test_questions_leave_everything_as_it_was() -> None:
         world = world_of(task)
         assert world.expected == world.initial
         found = {**world.initial, "scratch.txt": File(b"")}
-        assert judge(task, found, world.answer.text) == ("failed", ("unexpected: scratch.txt",))
+        assert judge_files(task, found, world.answer.text) == ("failed", ("unexpected: scratch.txt",))
 
 
 def _damaged(tree: Tree, chance: random.Random) -> Iterator[tuple[str, dict[str, Content]]]:
@@ -114,7 +113,7 @@ def test_damage_of_each_sort_is_told() -> None:
         world = world_of(task)
         said = world.answer.text if world.answer else ""
         for word, found in _damaged(world.expected, chance):
-            verdict, why = judge(task, found, said)
+            verdict, why = judge_files(task, found, said)
             assert verdict == "failed"
             told = [line for line in why if line.startswith(word)]
             # Where two files have the same content nobody can tell which of them was renamed.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from misstep.benchmarks.files import operations as ops
-from misstep.benchmarks.files.selection import Selection
+from misstep.benchmarks.files.operations import Selection
 
 
 def carry_out(operations: Sequence[ops.Operation], root: Path) -> None:

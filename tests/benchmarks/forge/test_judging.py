@@ -3,12 +3,11 @@
 import pytest
 
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import initial_state, judge
+from misstep.benchmarks.forge.judging import initial_state, judge_forge, solution
 from misstep.benchmarks.forge.repository.repository import Repository
-from misstep.benchmarks.forge.solutions import solution
 from misstep.benchmarks.forge.tasks import forge_tasks, goal_of
 from misstep.benchmarks.forge.tools import TOOLS
-from misstep.core.benchmark import Task
+from misstep.core.results.benchmark import Task
 from tests.benchmarks.forge.asking import ask
 
 TASKS = forge_tasks()
@@ -32,10 +31,10 @@ def test_history_is_not_to_be_rewritten(forge: Forge, kind: str, is_new: bool) -
     tree = ask(forge, "GET", f"~/git/trees/{branch}").body["sha"]
     _move(forge, branch, tree, [])
     words = f"branch '{branch}': its history was rewritten, it should follow {start.tip[:7]}"
-    assert judge(task, forge.state()) == ("failed", (words,))
+    assert judge_forge(task, forge.state()) == ("failed", (words,))
     other = initial_state().branches["export-ics"].tip
     _move(forge, branch, tree, [other, start.tip])
-    assert judge(task, forge.state()) == ("passed", ())
+    assert judge_forge(task, forge.state()) == ("passed", ())
 
 
 def _move(forge: Forge, branch: str, tree: str, parents: list[str]) -> None:
@@ -56,7 +55,7 @@ def test_a_file_that_may_be_run_now(forge: Forge) -> None:
     }
     _move(forge, branch, ask(forge, "POST", "~/git/trees", given).body["sha"], [tip])
     words = f"changed: branch '{branch}': files that may be run is ['LICENSE'], should be []"
-    assert judge(DELETION, forge.state()) == ("failed", (words,))
+    assert judge_forge(DELETION, forge.state()) == ("failed", (words,))
 
 
 def test_a_tree_that_nobody_could_list(forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +67,7 @@ def test_a_tree_that_nobody_could_list(forge: Forge, monkeypatch: pytest.MonkeyP
         tree = ask(forge, "POST", "~/git/trees", given).body["sha"]
         entry = {"mode": "040000", "sha": tree}
     _move(forge, branch, tree, [initial_state().branches[branch].tip])
-    verdict, why = judge(DELETION, forge.state())
+    verdict, why = judge_forge(DELETION, forge.state())
     assert (verdict, f"branch '{branch}': unexpected: …" in "\n".join(why)) == ("failed", True)
     listed = ask(forge, "GET", f"~/git/trees/{branch}?recursive=1").body
     assert (len(listed["tree"]), listed["truncated"]) == (100, True)
@@ -101,5 +100,5 @@ def test_one_thing_more(forge: Forge, method: str, path: str, body: dict[str, ob
     tip = initial_state().branches["main"].tip
     given = {key: tip if value == "TIP" else value for key, value in body.items()}
     assert ask(forge, method, path, given).status in (200, 201)
-    verdict, why = judge(task, forge.state())
+    verdict, why = judge_forge(task, forge.state())
     assert (verdict, why[0][: len(words)]) == ("failed", words)

@@ -8,14 +8,13 @@ import pytest
 from msgspec import structs
 
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import expected_state, initial_state, judge
-from misstep.benchmarks.forge.project import our_project
-from misstep.benchmarks.forge.solutions import solution
+from misstep.benchmarks.forge.judging import expected_state, initial_state, judge_forge, solution
+from misstep.benchmarks.forge.ledger import our_project
 from misstep.benchmarks.forge.state import Comment, Review, State, Thread
 from misstep.benchmarks.forge.tasks import forge_tasks, goal_of
 from misstep.benchmarks.forge.tools import TOOLS
 from misstep.benchmarks.tree import File
-from misstep.core.benchmark import Step, Task
+from misstep.core.results.benchmark import Step, Task
 from misstep.errors import UsageError
 
 TASKS = forge_tasks()
@@ -66,24 +65,24 @@ def test_requests_say_everything(task: Task) -> None:
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.kind}-{task.seed}")
 def test_right_idle_and_damage(forge: Forge, task: Task) -> None:
     done = solution(task)
-    idle, why = judge(task, initial_state(), "I have done everything.")
+    idle, why = judge_forge(task, initial_state(), "I have done everything.")
     assert (idle, len(why)) == ("failed", 1)
     for step in done.steps:
         carry_out(step)
-    assert judge(task, forge.state()) == ("passed", ())
+    assert judge_forge(task, forge.state()) == ("passed", ())
     carry_out(done.damage)
-    verdict, why = judge(task, forge.state(), "All is well.")
+    verdict, why = judge_forge(task, forge.state(), "All is well.")
     assert (verdict, len(why)) == ("failed", 1)
 
 
 @pytest.mark.parametrize("task", [TASKS[0], TASKS[28], DELETION], ids=lambda task: task.kind)
 def test_one_more_change_anywhere_is_seen(task: Task) -> None:
     right = expected_state(task)
-    assert judge(task, right) == ("passed", ())
+    assert judge_forge(task, right) == ("passed", ())
     wrong = list(_damaged(right))
     assert len(wrong) > 150
     for state in wrong:
-        assert judge(task, state)[0] == "failed"
+        assert judge_forge(task, state)[0] == "failed"
 
 
 def _damaged(state: State) -> list[State]:
@@ -142,7 +141,9 @@ def _damaged_proposals(thread: Thread) -> list[dict[str, object]]:
 def test_a_branch_that_was_left_alone_has_the_same_commits() -> None:
     state = expected_state(TASKS[0])
     rewritten = structs.replace(state.branches["main"], tip="0" * 40)
-    verdict, why = judge(TASKS[0], structs.replace(state, branches={**state.branches, "main": rewritten}))
+    verdict, why = judge_forge(
+        TASKS[0], structs.replace(state, branches={**state.branches, "main": rewritten})
+    )
     assert (verdict, why[0][:40]) == ("failed", "branch 'main': is at commit 0000000, sho")
 
 
@@ -159,11 +160,15 @@ def test_line_breaks_at_the_end_count_only_where_nobody_asked_for_a_change() -> 
             state, branches={**state.branches, goal.branch: structs.replace(branch, files=files)}
         )
 
-    assert judge(task, ending(goal.path, b""))[0] == judge(task, ending(goal.path, b"\n\n"))[0] == "passed"
-    assert judge(task, ending(goal.path, b" x"))[0] == "failed"
+    assert (
+        judge_forge(task, ending(goal.path, b""))[0]
+        == judge_forge(task, ending(goal.path, b"\n\n"))[0]
+        == "passed"
+    )
+    assert judge_forge(task, ending(goal.path, b" x"))[0] == "failed"
     other = next(path for path in state.branches[goal.branch].files if path != goal.path)
-    assert judge(task, ending(other, b"\n"))[0] == "passed"  # as it was
-    assert judge(task, ending(other, b""))[0] == "failed"
+    assert judge_forge(task, ending(other, b"\n"))[0] == "passed"  # as it was
+    assert judge_forge(task, ending(other, b""))[0] == "failed"
 
 
 def test_line_breaks_at_the_end_of_what_is_said() -> None:
@@ -179,13 +184,13 @@ def test_line_breaks_at_the_end_of_what_is_said() -> None:
                 last = structs.replace(thread.comments[-1], body=thread.comments[-1].body + ending)
                 ended = structs.replace(thread, comments=(*thread.comments[:-1], last))
             found = structs.replace(state, threads={**state.threads, number: ended})
-            assert judge(task, found)[0] == verdict
+            assert judge_forge(task, found)[0] == verdict
 
 
 def test_tasks_of_others_are_refused() -> None:
     for task in (structs.replace(TASKS[0], id="nope"), structs.replace(TASKS[0], seed=99)):
         with pytest.raises(UsageError, match="there is no forge task"):
-            judge(task, initial_state())
+            judge_forge(task, initial_state())
 
 
 def test_the_project_holds_together() -> None:

@@ -13,7 +13,7 @@ from misstep.adapters.toolset.spec import tools_from
 from misstep.benchmarks.forge import tools
 from misstep.benchmarks.forge.client import ForgeError
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import initial_state, judge
+from misstep.benchmarks.forge.judging import initial_state, judge_forge
 from misstep.benchmarks.forge.tasks import Goal, forge_tasks, goal_of
 from tests.conformance.subject_subprocess import find_python
 
@@ -125,7 +125,7 @@ def _does_tasks_of_every_kind(worker: Worker, forge: Forge) -> None:
             worker.call("start over")
             for name, given in with_langchain(goal_of(task)):
                 worker.call(name, **given)
-            assert judge(task, forge.state()) == ("passed", ()), task
+            assert judge_forge(task, forge.state()) == ("passed", ()), task
 
 
 def with_langchain(goal: Goal) -> Iterator[tuple[str, dict[str, Any]]]:

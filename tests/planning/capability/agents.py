@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from misstep.core.dice import Dice
-from misstep.core.statistics import logistic
-from misstep.planning.capability.design import Steps
-from misstep.planning.capability.fitting import Count
+from misstep.core.rng import Dice
+from misstep.core.stats import logistic
+from misstep.planning.capability import Count, Steps
 
 # What comes of so many cases with so many actions: how many passed, how many were judged.
 Agent: TypeAlias = Callable[[int, int], tuple[int, int]]

@@ -5,9 +5,8 @@ from math import exp, log, sqrt
 
 import pytest
 
-from misstep.core.statistics import logistic
-from misstep.planning.capability.belief import Belief
-from misstep.planning.capability.fitting import Count
+from misstep.core.stats import logistic
+from misstep.planning.capability import Belief, Count
 
 KNOWN: list[list[Count]] = [
     [],

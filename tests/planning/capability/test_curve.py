@@ -6,13 +6,11 @@ from math import floor, log
 import msgspec
 import pytest
 
-from misstep.core.capability import Point
-from misstep.core.dice import Dice
-from misstep.core.outcome import Outcome
-from misstep.core.statistics import wilson
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import ERROR_KINDS, JUDGEMENTS, ErrorKind, Judgement, Verdict
-from misstep.planning.capability.curve import CurveTally, capability_limit
+from misstep.core.outcome import ERROR_KINDS, JUDGEMENTS, ErrorKind, Judgement, Outcome, Transcript, Verdict
+from misstep.core.results.capability import Point
+from misstep.core.rng import Dice
+from misstep.core.stats import wilson
+from misstep.planning.capability import CurveTally, capability_limit
 from misstep.planning.synthesis.suite import Suite, make_case
 
 

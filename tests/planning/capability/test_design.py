@@ -5,21 +5,20 @@ from itertools import combinations
 
 import pytest
 
-from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
-from misstep.core.dice import derive_seed
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Judgement, Verdict
-from misstep.planning.capability.design import (
+from misstep.core.outcome import Judgement, Outcome, Transcript, Verdict
+from misstep.core.rng import derive_seed
+from misstep.core.run import Inquiry
+from misstep.planning.capability import (
+    Count,
     Design,
     adaptive_design,
     adaptive_steps,
+    fit_logistic,
     full_design,
     full_steps,
     full_width,
 )
-from misstep.planning.capability.fitting import Count, fit_logistic
 from misstep.planning.synthesis.suite import Suite, make_case
 from tests.planning.capability.agents import Agent, capable, draws, drive
 

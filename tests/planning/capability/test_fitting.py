@@ -5,9 +5,9 @@ from math import exp, inf, log, sqrt
 
 import pytest
 
-from misstep.core.capability import Fit
-from misstep.core.statistics import logistic
-from misstep.planning.capability.fitting import Count, fit_logistic
+from misstep.core.results.capability import Fit
+from misstep.core.stats import logistic
+from misstep.planning.capability import Count, fit_logistic
 from tests.planning.capability.agents import draws
 
 FALLING: list[list[Count]] = [

@@ -3,12 +3,10 @@
 from collections.abc import Callable
 from typing import cast
 
-from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
-from misstep.core.diagnosis import Diagnosis
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Judgement, Verdict
+from misstep.core.outcome import Judgement, Outcome, Transcript, Verdict
+from misstep.core.results.diagnosis import Diagnosis
+from misstep.core.run import Inquiry
 from misstep.planning.synthesis.suite import Suite, make_case
 
 Rule = Callable[[Case], Judgement]

@@ -6,20 +6,19 @@ import pytest
 
 from misstep.core.case import Case
 from misstep.core.constraint import Before
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
+from misstep.core.outcome import Outcome, Transcript, Verdict
 from misstep.planning.dissection.findings import (
     Run,
     find_sentences,
     give_evidence,
     give_odds,
     name_guilty,
+    name_shape,
+    occurrences,
 )
 from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Coin, Guilty, Hopeless, Hypothesis, Whole
-from misstep.planning.dissection.occurrences import name_shape, occurrences
 from misstep.planning.plans.order import Order
-from misstep.planning.synthesis.posets import unlabelled_orders
+from misstep.planning.synthesis.paragraphs import unlabelled_orders
 from misstep.planning.variation.anatomy import take_apart
 from misstep.planning.variation.elements import Element, elements_of, where
 from tests.planning.dissection.conftest import judged, some_case

@@ -6,18 +6,20 @@ from math import log
 
 import pytest
 
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.dissection.hypotheses import (
     SAME_DEMANDS,
+    Beta,
     Condition,
     Guilty,
     Hopeless,
     Hypothesis,
+    Rate,
     Request,
     Whole,
+    expected,
 )
 from misstep.planning.dissection.inference import Beliefs
-from misstep.planning.dissection.rates import Beta, Rate, expected
 from misstep.planning.variation.elements import Element
 
 WORDS = [Element("terminal", name) for name in ("prior to", "precedes", "happens")]

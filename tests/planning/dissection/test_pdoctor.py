@@ -4,8 +4,8 @@ import pytest
 
 from misstep.core.agent import Tool
 from misstep.core.case import Case
-from misstep.core.diagnosis import Diagnosis
-from misstep.core.verdict import Judgement
+from misstep.core.outcome import Judgement
+from misstep.core.results.diagnosis import Diagnosis
 from misstep.planning.dissection.pdoctor import dissect, most_runs
 from misstep.planning.language.semantics import Relation
 from misstep.planning.plans.order import order_of

@@ -5,10 +5,8 @@ from itertools import combinations
 import pytest
 
 from misstep.core.case import Case
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
-from misstep.planning.dissection.places import weigh_places
+from misstep.core.outcome import Outcome, Transcript, Verdict
+from misstep.planning.dissection.findings import weigh_places
 from misstep.planning.variation.anatomy import take_apart
 from misstep.planning.variation.elements import Element, elements_of, where
 from tests.planning.dissection.conftest import some_case

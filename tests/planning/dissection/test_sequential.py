@@ -10,7 +10,7 @@ import pytest
 
 from misstep.core.agent import Tool
 from misstep.core.case import Case
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.planning.dissection.experiments import Laboratory
 from misstep.planning.dissection.sequential import investigate

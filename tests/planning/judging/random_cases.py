@@ -22,7 +22,7 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Transcript
 from misstep.planning.world.simulator import Simulator
 
 OWN_SCHEMA = {

@@ -8,15 +8,14 @@ import pytest
 
 from misstep.core.case import Case, plain_order
 from misstep.core.constraint import Constraint, Given, Handover
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
-from misstep.planning.judging import semantics, solver
-from misstep.planning.judging.breaches import View
+from misstep.core.outcome import Transcript, Verdict
+from misstep.planning.judging import solver
+from misstep.planning.judging.breaches import View, judge_plain, retrace
 from misstep.planning.judging.check import judge, judge_history, replay
-from misstep.planning.judging.plain import judge_plain, retrace
 from misstep.planning.judging.verification import verify
 from misstep.planning.world.history import History
 from tests.planning.conftest import CaseMaker
+from tests.planning.judging import semantics
 from tests.planning.judging.random_cases import random_case, random_transcript
 
 KINDS = 12

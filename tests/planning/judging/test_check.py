@@ -9,12 +9,10 @@ import pytest
 
 from misstep.core.case import CASE_VERSION, Action, Case, World, plain_order
 from misstep.core.constraint import Before, Place, Repeat
-from misstep.core.transcript import Call, Transcript
-from misstep.core.verdict import Verdict
+from misstep.core.outcome import Call, Transcript, Verdict
 from misstep.planning.judging import solver
 from misstep.planning.judging.breaches import View
-from misstep.planning.judging.check import judge, replay
-from misstep.planning.judging.explanation import check
+from misstep.planning.judging.check import check, judge, replay
 from tests.planning.conftest import CaseMaker
 
 SHOP = Case(

@@ -22,15 +22,13 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.core.transcript import Call, Transcript
-from misstep.core.verdict import Verdict
-from misstep.planning.judging.check import replay
-from misstep.planning.judging.explanation import check
-from misstep.planning.judging.semantics import broken_at, holds, lost
+from misstep.core.outcome import Call, Transcript, Verdict
+from misstep.planning.judging.check import check, replay
 from misstep.planning.judging.verification import verify
 from misstep.planning.language.reader import read
 from misstep.planning.language.requests import write_rules
 from tests.planning.judging.random_cases import random_case, random_transcript
+from tests.planning.judging.semantics import broken_at, holds, lost
 
 NAMES = {"a": "audit", "b": "backup", "c": "cleaning", "d": "delivery"}
 DAY: dict[str, Any] = {"day": (480, 720), "durations": {"a": 60, "b": 90, "c": 30, "d": 15}}

@@ -23,13 +23,13 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.core.transcript import Call, Transcript
-from misstep.core.verdict import Verdict
+from misstep.core.outcome import Call, Transcript, Verdict
 from misstep.errors import InternalError
-from misstep.planning.judging import semantics, solver
-from misstep.planning.judging.explanation import check
+from misstep.planning.judging import solver
+from misstep.planning.judging.check import check
 from misstep.planning.judging.verification import verify
 from misstep.planning.world.history import Deed, History
+from tests.planning.judging import semantics
 from tests.planning.judging.random_cases import random_case
 
 ACTIONS = tuple(Action(name, name, name) for name in "abcd")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.language.clarity import is_clear, joined, rejoined
 from misstep.planning.language.remarks import Duty, TimedRelative
 from misstep.planning.language.syntax import FORMS, JOINS, Clause, Form, Free, Group, Join, Relative, Sentence

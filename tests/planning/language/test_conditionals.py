@@ -3,7 +3,7 @@
 import pytest
 
 from misstep.core.constraint import Condition
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.language.reader import read
 from misstep.planning.language.remarks import CONDITIONAL_FORMS, Conditional, ConditionalForm
 from misstep.planning.language.rendering import render

@@ -1,6 +1,6 @@
 """Times hung on clauses can be taken off again."""
 
-from misstep.planning.language.hanging import with_time, without_times
+from misstep.planning.language.clarity import with_time, without_times
 from misstep.planning.language.remarks import TimedRelative
 from misstep.planning.language.syntax import FORMS, Clause, Group, Relative, Sentence
 

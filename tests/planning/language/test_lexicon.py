@@ -7,8 +7,7 @@ from string import Formatter
 
 import pytest
 
-from misstep.planning.language.lexicon import Linker, Verb, load_lexicon
-from misstep.planning.language.topics import load_topics
+from misstep.planning.language.lexicon import Linker, Verb, load_lexicon, load_topics
 
 LEXICON = load_lexicon()
 CLASSES = {

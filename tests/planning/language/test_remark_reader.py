@@ -35,10 +35,8 @@ from misstep.planning.language.lexicon import (
     load_lexicon,
 )
 from misstep.planning.language.reader import Reading, Relation, read
-from misstep.planning.language.reading.families import family_frames
-from misstep.planning.language.reading.frames import find, index
-from misstep.planning.language.reading.phrases import tabulate
-from misstep.planning.language.reading.text import Text
+from misstep.planning.language.reading.frames import family_frames, find, index
+from misstep.planning.language.reading.phrases import Text, tabulate
 
 NAMES = ("audit", "briefing", "count", "drill", "exam", "filing", "stock check")
 LEXICON = load_lexicon()

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from misstep.core.constraint import FAMILIES, Family
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.language.parts import Part, Side
 from misstep.planning.language.rendering import render
 from misstep.planning.language.syntax import Clause, Free, Group, Relative, Sentence

@@ -22,7 +22,7 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.requests import (
     describe,
     describe_parameter,
@@ -32,7 +32,6 @@ from misstep.planning.language.requests import (
     write_request,
     write_rules,
 )
-from misstep.planning.language.topics import load_topics
 
 TOPIC = load_topics()["accountant"]
 SENTENCES = ("The ledger review precedes the payroll run.", "The expense audit happens.")

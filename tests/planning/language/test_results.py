@@ -5,8 +5,7 @@ import re
 import pytest
 
 from misstep.planning.language.figures import clock, euros, how_often, in_hours, in_words, listed, literal
-from misstep.planning.language.requests import load_requests
-from misstep.planning.language.results import say
+from misstep.planning.language.requests import load_requests, say
 
 SAID = {
     "done": ({"name": "runway sweep"}, "The runway sweep has been carried out successfully."),

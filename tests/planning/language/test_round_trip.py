@@ -19,8 +19,8 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.core.dice import Dice
-from misstep.planning.language.lexicon import load_lexicon
+from misstep.core.rng import Dice
+from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.reader import Reading, read
 from misstep.planning.language.remarks import (
     TIMED,
@@ -41,7 +41,6 @@ from misstep.planning.language.remarks import (
 )
 from misstep.planning.language.rendering import render
 from misstep.planning.language.syntax import FORMS, Clause, Group, Relative, Sentence
-from misstep.planning.language.topics import load_topics
 
 LEXICON = load_lexicon()
 TOPICS = list(load_topics().values())

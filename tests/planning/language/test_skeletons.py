@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from misstep.core.constraint import Condition, Constraint, Given
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.planning.language.remarks import Conditional, Giving, Timed
 from misstep.planning.language.semantics import constraints_of

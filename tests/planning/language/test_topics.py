@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.language.lexicon import Topic, load_lexicon, load_topics
 from misstep.planning.language.requests import tool_name
-from misstep.planning.language.topics import Topic, load_topics
 
 TOPICS = list(load_topics().values())
 

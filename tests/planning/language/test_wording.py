@@ -6,7 +6,7 @@ from itertools import permutations, product
 
 import pytest
 
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.language.lexicon import Value, Verb, load_lexicon
 from misstep.planning.language.remarks import (
     TIMED,

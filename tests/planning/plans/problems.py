@@ -19,8 +19,8 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.planning.judging.semantics import due, holds
 from misstep.planning.world.history import Deed, History
+from tests.planning.judging.semantics import due, holds
 
 DAY = (540, 840)
 

@@ -16,12 +16,11 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.plans.survey import survey
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.plot import IDS, Plot
-from misstep.planning.synthesis.problems import draft_plot, least_actions
-from misstep.planning.synthesis.rehearsal import rehearse
+from misstep.planning.synthesis.problems import draft_plot, least_actions, rehearse
 
 DAY = (540, 1080)
 

@@ -5,10 +5,9 @@ from itertools import permutations, product
 from random import Random
 
 from misstep.core.constraint import Adjacent, Before, Choice, Constraint, Limit, Place, Repeat
-from misstep.planning.judging import semantics
-from misstep.planning.repair.reading import Need, Reading, Rule, problem
-from misstep.planning.repair.wall import why_senseless
+from misstep.planning.repair.reading import Need, Reading, Rule, problem, why_senseless
 from misstep.planning.world.history import Deed, History
+from tests.planning.judging import semantics
 
 TOOLS = ("pay", "ship", "mail", "call", "file")
 

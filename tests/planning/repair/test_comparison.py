@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from misstep.core.constraint import Adjacent, Before, Choice, Constraint, Limit, Place, Repeat
-from misstep.planning.judging import semantics
-from misstep.planning.repair.comparison import compare, implies
+from misstep.planning.repair.arrangement import compare, implies
 from misstep.planning.repair.reading import Reading, problem
+from tests.planning.judging import semantics
 from tests.planning.repair.readings import every_plan, history_of, random_reading, reading
 
 ABC = ("a", "b", "c")

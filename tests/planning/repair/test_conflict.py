@@ -8,7 +8,7 @@ import pytest
 from misstep.core.constraint import Adjacent, Before, Choice, Place
 from misstep.errors import InternalError
 from misstep.planning.judging import solver
-from misstep.planning.repair.conflict import confirm, find_conflict
+from misstep.planning.repair.arrangement import confirm, find_conflict
 from misstep.planning.repair.reading import Reading, problem
 from tests.planning.repair.readings import every_plan, random_reading, reading
 

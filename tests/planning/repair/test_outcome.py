@@ -5,7 +5,7 @@ from random import Random
 
 from misstep.core.constraint import Adjacent, Before, Choice, Limit, Place, Repeat
 from misstep.planning.repair.outcome import examine
-from misstep.planning.repair.wall import why_senseless
+from misstep.planning.repair.reading import why_senseless
 from tests.planning.repair.readings import every_plan, random_reading, reading
 
 ABC = ("a", "b", "c")

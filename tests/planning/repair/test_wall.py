@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from misstep.core.answer_schema import FormatError
 from misstep.core.constraint import Adjacent, Before, Choice, Limit, Place, Repeat
-from misstep.planning.repair.forms import MANNERS, Manner
-from misstep.planning.repair.reading import Need, Reading
-from misstep.planning.repair.wall import checked_form, is_quoted
+from misstep.planning.repair.reading import MANNERS, Manner, Need, Reading, checked_form, is_quoted
+from misstep.schemas.answers import FormatError
 from tests.planning.repair.readings import random_reading
 
 REQUEST = """Pay the invoice, then ship the order.  Call or mail the customer – whichever you like –

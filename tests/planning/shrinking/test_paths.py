@@ -8,8 +8,7 @@ from misstep.planning.language.remarks import Timed, TimedRelative
 from misstep.planning.language.rendering import write
 from misstep.planning.language.syntax import Clause, Group, Relative, Sentence
 from misstep.planning.variation.anatomy import take_apart
-from misstep.planning.variation.editing.cutting import without
-from misstep.planning.variation.editing.hoisting import bare, hoist, untangled
+from misstep.planning.variation.editing.cutting import bare, hoist, untangled, without
 from misstep.planning.variation.editing.lines import close, lines_of
 from misstep.planning.variation.editing.paths import Piece, attribute, fill, paths
 from misstep.planning.variation.phrasing import Drawn, say

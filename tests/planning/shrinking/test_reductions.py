@@ -10,8 +10,8 @@ import pytest
 
 from misstep.core.case import Case
 from misstep.core.constraint import Choice, Condition, Constraint, Family, Limit, Repeat, Spend, Window
-from misstep.core.dice import Dice
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Transcript
+from misstep.core.rng import Dice
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.judging.check import judge
 from misstep.planning.language.reader import read

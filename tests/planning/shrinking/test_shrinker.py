@@ -5,13 +5,11 @@ from collections.abc import Callable, Sequence
 import msgspec
 import pytest
 
-from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
-from misstep.core.dice import Dice, derive_seed
-from misstep.core.outcome import Outcome
-from misstep.core.reduction import Reduction
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import ErrorKind, Judgement, Verdict
+from misstep.core.outcome import ErrorKind, Judgement, Outcome, Transcript, Verdict
+from misstep.core.results.diagnosis import Reduction
+from misstep.core.rng import Dice, derive_seed
+from misstep.core.run import Inquiry
 from misstep.errors import UsageError
 from misstep.planning.shrinking.evidence import MOST_BROKEN
 from misstep.planning.shrinking.shrinker import MOST_REPEATS, STEADY, shrink

@@ -24,14 +24,14 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.core.dice import Dice
-from misstep.planning.judging import semantics
+from misstep.core.rng import Dice
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.variation.anatomy import assemble, take_apart
 from misstep.planning.variation.mutations import rephrase
 from misstep.planning.world.history import Deed, History
+from tests.planning.judging import semantics
 
 MIXTURES: list[tuple[Family, ...]] = [
     ("choice",),

@@ -7,7 +7,7 @@ import pytest
 from misstep.core.case import Case
 from misstep.planning.language.reader import read
 from misstep.planning.plans.order import Order, bits
-from misstep.planning.synthesis.posets import relabelled, unlabelled_orders
+from misstep.planning.synthesis.paragraphs import relabelled, unlabelled_orders
 from misstep.planning.synthesis.suite import Suite, make_case
 
 

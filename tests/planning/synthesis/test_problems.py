@@ -10,7 +10,7 @@ import pytest
 from misstep.core.agent import Tool
 from misstep.core.case import Case
 from misstep.core.constraint import FAMILIES, Before, Constraint, Family, family_of
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Transcript
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.judging.check import judge

@@ -11,17 +11,21 @@ import pytest
 
 from misstep.core.case import CASE_VERSION, Action, Case, World, families_of, plain_order
 from misstep.core.constraint import FAMILIES, Adjacent, Before, Choice, Given, Repeat, StandIn
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Outcome, Transcript
 from misstep.errors import InternalError, UsageError
 from misstep.planning.admission.validation import validate_case
-from misstep.planning.judging.check import judge
-from misstep.planning.judging.explanation import check
+from misstep.planning.judging.check import check, judge
 from misstep.planning.judging.verification import verify
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.planning.training.chat import NEVER_CARRIED_OUT
-from misstep.planning.training.examples import CLOSING, Example, demonstrate, prefer, shows_fault
-from misstep.planning.training.solutions import solve
+from misstep.planning.training import (
+    CLOSING,
+    NEVER_CARRIED_OUT,
+    Example,
+    demonstrate,
+    prefer,
+    shows_fault,
+    solve,
+)
 from misstep.planning.world.mock import MockWorld
 from tests.planning.judging.random_cases import OWN_ARGUMENTS, OWN_SCHEMA, random_case, random_transcript
 from tests.scripted.chat import check_pairs

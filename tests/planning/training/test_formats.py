@@ -15,13 +15,13 @@ from pydantic import TypeAdapter
 
 from misstep.core.agent import Tool
 from misstep.core.constraint import FAMILIES, Family
-from misstep.core.parts import Portion
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Transcript
+from misstep.core.settings.fields import Portion
 from misstep.planning.judging.check import judge
 from misstep.planning.judging.verification import verify
 from misstep.planning.language.parts import Part, part_of
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.planning.training.examples import demonstrate_case
+from misstep.planning.training import demonstrate_case
 from tests.planning.judging.random_cases import OWN_SCHEMA
 from tests.planning.training.rereading import Rereading
 

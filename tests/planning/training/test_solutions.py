@@ -17,12 +17,11 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Transcript
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.judging.check import judge
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.planning.training.examples import demonstrate_case
-from misstep.planning.training.solutions import is_foreseeable, solve_case
+from misstep.planning.training import demonstrate_case, is_foreseeable, solve_case
 from misstep.planning.world.mock import MockWorld
 
 TOLD_BEFOREHAND: tuple[tuple[Family, ...], ...] = (

@@ -10,9 +10,9 @@ import z3
 from misstep.core.agent import Assignment
 from misstep.core.case import Case, World
 from misstep.core.constraint import Before, Constraint, StandIn
-from misstep.core.transcript import Transcript
+from misstep.core.outcome import Transcript
+from misstep.planning.judging.check import check
 from misstep.planning.judging.encoding import Encoding
-from misstep.planning.judging.explanation import check
 from misstep.planning.judging.smtlib import Script, negation
 from misstep.planning.language.reader import Reading, Relation, read
 from misstep.planning.simulated.planners import simulated_agent

@@ -7,7 +7,7 @@ import pytest
 
 from misstep.core.case import Case, families_of
 from misstep.core.constraint import FAMILIES, Family
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.variation.anatomy import take_apart
 from misstep.planning.variation.elements import Element, vary
 from tests.planning.variation.kinds import MIXTURES, mixed

@@ -7,7 +7,7 @@ import pytest
 
 from misstep.core.case import Case, families_of
 from misstep.core.constraint import Adjacent, Before, Condition, Handover
-from misstep.core.transcript import Call, Transcript
+from misstep.core.outcome import Call, Transcript
 from misstep.planning.judging.check import judge
 from misstep.planning.simulated.planners import FORMS
 from misstep.planning.synthesis.suite import Suite, make_case

@@ -5,10 +5,10 @@ import pytest
 
 from misstep.core.case import Case
 from misstep.core.constraint import Adjacent, Before, Family, Window
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
+from misstep.planning.language.lexicon import load_topics
 from misstep.planning.language.remarks import Alternative
 from misstep.planning.language.syntax import Clause, Group, Sentence
-from misstep.planning.language.topics import load_topics
 from misstep.planning.language.wording import Words
 from misstep.planning.plans.order import order_of
 from misstep.planning.synthesis.suite import Suite, make_case

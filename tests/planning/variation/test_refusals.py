@@ -7,7 +7,7 @@ import pytest
 
 from misstep.core.case import CASE_VERSION, Action, Case
 from misstep.core.constraint import Before, Repeat
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.variation.anatomy import assemble, take_apart

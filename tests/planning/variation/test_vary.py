@@ -5,8 +5,8 @@ import pytest
 
 from misstep.core.case import Case, families_of
 from misstep.core.constraint import FAMILIES, Before
-from misstep.core.dice import Dice
-from misstep.planning.language.topics import load_topics
+from misstep.core.rng import Dice
+from misstep.planning.language.lexicon import load_topics
 from misstep.planning.plans.order import order_of
 from misstep.planning.simulated.planners import FORMS
 from misstep.planning.synthesis.suite import Suite, make_case

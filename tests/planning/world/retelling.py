@@ -8,7 +8,7 @@ import msgspec
 
 from misstep.core.case import Action, Case
 from misstep.core.constraint import Constraint, Given, Handover, Repeat, StandIn
-from misstep.core.transcript import Call
+from misstep.core.outcome import Call
 from misstep.schemas.schema import fits
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from misstep.core.remark import Fault
+from misstep.core.results.remark import Fault
 
 HERE = Path(__file__).parent
 

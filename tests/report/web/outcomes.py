@@ -4,10 +4,10 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from misstep.api import plan
 from misstep.core.constraint import Family
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings, Span
+from misstep.features.plan_test.run import run_agent
 from misstep.store.runs import Store
 
 
@@ -17,6 +17,6 @@ def played(agent: str, count: int, families: tuple[Family, ...] = ("order",), lo
     with TemporaryDirectory() as folder:
         store = str(Path(folder, "store.db"))
         settings = Settings(agent=agent, count=count, actions=actions, family=families, store=store)
-        run = plan.run_agent(settings).run
+        run = run_agent(settings).run
         with Store(store) as kept:
             return list(kept.outcomes(run))

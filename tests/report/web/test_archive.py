@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from misstep.report.web.archive import BLOCK, Archive
+from misstep.rendering.html.assets import BLOCK, Archive
 
 
 def unpacked(lines: Sequence[str]) -> list[Any]:

@@ -2,14 +2,12 @@
 
 import msgspec
 
-from misstep.api.staging import moves_of
 from misstep.core.constraint import FAMILIES
-from misstep.core.summary import Tally
-from misstep.report.page import Findings, run_page
-from misstep.report.web.archive import BLOCK, Archive
-from misstep.report.web.case_bundle import CaseBundle, bind
-from misstep.report.web.detail import Origin, detail_of
-from misstep.report.web.index import digest_of
+from misstep.core.results.summary import Tally
+from misstep.rendering.html.assets import BLOCK, Archive
+from misstep.rendering.html.cases import CaseBundle, Origin, bind, detail_of, digest_of
+from misstep.rendering.html.page import Findings, run_page
+from misstep.runs.reporting.case_bundles import moves_of
 from tests.report.test_page import held
 from tests.report.web.outcomes import played
 

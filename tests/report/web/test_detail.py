@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from misstep.api.staging import moves_of
 from misstep.core.case import CASE_VERSION, Action, Case
 from misstep.core.constraint import (
     FAMILIES,
@@ -25,12 +24,11 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.core.diagnosis import Diagnosis
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Call, Transcript
-from misstep.core.verdict import Verdict
-from misstep.report.constraint import actions_of
-from misstep.report.web.detail import FIRST_CALLS, Move, Origin, detail_of
+from misstep.core.outcome import Call, Outcome, Transcript, Verdict
+from misstep.core.results.diagnosis import Diagnosis
+from misstep.rendering.case import actions_of
+from misstep.rendering.html.cases import FIRST_CALLS, Move, Origin, detail_of
+from misstep.runs.reporting.case_bundles import moves_of
 from tests.report.web.outcomes import played
 
 KINDS: tuple[tuple[str, tuple[Family, ...], int], ...] = (

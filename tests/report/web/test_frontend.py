@@ -6,10 +6,10 @@ from importlib.resources import files
 
 import pytest
 
-from misstep.report.web import frontend
+from misstep.rendering.html import assets
 
-ASSETS = files("misstep.report.web") / "assets"
-OWN = (*frontend.MODULES, frontend.START)
+ASSETS = files("misstep.rendering.html") / "assets"
+OWN = (*assets.MODULES, assets.START)
 # Apache ECharts 6.1.0, dist/echarts.simple.min.js of the npm package, with its licence and its notice.
 VENDORED = {
     "echarts.min.js": "5eef51bee09fb9cc234c4179a58ae0150126f49f88c992efe2d6bca81d8dd03b",
@@ -26,30 +26,30 @@ def test_what_others_wrote_is_as_they_wrote_it(name: str) -> None:
 
 def test_every_file_is_named() -> None:
     notices = {name for name in VENDORED if name.endswith(".txt")}
-    assert {path.name for path in ASSETS.iterdir()} == {*frontend.FILES, *notices}
+    assert {path.name for path in ASSETS.iterdir()} == {*assets.FILES, *notices}
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_text_never_becomes_markup(name: str) -> None:
-    source = frontend.asset(name)
+    source = assets.asset(name)
     assert not [word for word in NEVER if word in source]
     assert source.startswith("// ")  # why it is there
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_modules_import_what_comes_before_them(name: str) -> None:
-    known = frontend.MODULES[: frontend.MODULES.index(name)] if name in frontend.MODULES else frontend.MODULES
-    for names, module in re.findall(r'^import (.*) from "\./(\S+)";$', frontend.asset(name), re.MULTILINE):
+    known = assets.MODULES[: assets.MODULES.index(name)] if name in assets.MODULES else assets.MODULES
+    for names, module in re.findall(r'^import (.*) from "\./(\S+)";$', assets.asset(name), re.MULTILINE):
         assert module in known
         for each in names.strip("{}").split(","):
             assert re.search(
-                rf"^export (async )?(function|const) {each.strip()}\b", frontend.asset(module), re.MULTILINE
+                rf"^export (async )?(function|const) {each.strip()}\b", assets.asset(module), re.MULTILINE
             )
-            assert frontend.asset(name).count(each.strip()) > 1  # and uses it
+            assert assets.asset(name).count(each.strip()) > 1  # and uses it
 
 
 def test_one_script_of_all_modules_has_no_import_left() -> None:
-    source = frontend.script()
+    source = assets.script()
     assert not re.search(r"^(import|export) ", source, re.MULTILINE)
     assert "</" not in source
     assert "\r" not in source
@@ -57,6 +57,6 @@ def test_one_script_of_all_modules_has_no_import_left() -> None:
 
 
 def test_nothing_in_the_library_ends_its_script() -> None:
-    source = frontend.asset(frontend.LIBRARY)
+    source = assets.asset(assets.LIBRARY)
     assert not re.search(r"</script|<!--", source, re.IGNORECASE)
     assert "\r" not in source

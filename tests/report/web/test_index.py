@@ -7,9 +7,8 @@ import msgspec
 import pytest
 
 from misstep.core.case import families_of
-from misstep.core.outcome import Outcome
-from misstep.core.transcript import Usage
-from misstep.report.web.index import digest_of, index_of
+from misstep.core.outcome import Outcome, Usage
+from misstep.rendering.html.cases import digest_of, index_of
 from tests.report.web.outcomes import played
 
 

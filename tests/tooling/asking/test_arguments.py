@@ -5,8 +5,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from misstep.core.strict import is_strict
-from misstep.tooling.asking.arguments import arguments_schema, given_arguments
+from misstep.fuzzing.agent_tests.requests import arguments_schema, given_arguments
+from misstep.schemas.answers import is_strict
 
 BOOKING: dict[str, Any] = {
     "type": "object",

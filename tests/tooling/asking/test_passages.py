@@ -3,17 +3,15 @@
 import json
 from typing import Any
 
-from misstep.core.answer_schema import FormatError
-from misstep.core.finding import BY_REQUEST, AgentReach, Finding, Refusal, ToolReport
-from misstep.core.reach_attempt import ReachAttempt
-from misstep.core.ruling import Judged, Ruling
+from misstep.core.results.finding import BY_REQUEST, AgentReach, Finding, ReachAttempt, Refusal, ToolReport
+from misstep.core.results.trial import Judged, Ruling, Trial, Use
 from misstep.core.tool import Invocation
-from misstep.core.trial import Trial, Use
-from misstep.tooling.asking.harvest import harvest, richness_of
-from misstep.tooling.asking.refusals import MOST, candidates_of, stuck_at
-from misstep.tooling.asking.requests import MOST_REQUEST, requests_form
-from misstep.tooling.asking.trouble import trouble_with
-from misstep.tooling.triage.richness import chao1
+from misstep.fuzzing.agent_tests.harvest import harvest, richness_of
+from misstep.fuzzing.agent_tests.parties import trouble_with
+from misstep.fuzzing.agent_tests.refusals import MOST, candidates_of, stuck_at
+from misstep.fuzzing.agent_tests.requests import MOST_REQUEST, requests_form
+from misstep.fuzzing.triage.refusals import chao1
+from misstep.schemas.answers import FormatError
 
 
 def use(ruling: Ruling, signature: str = "", tool: str = "t", **arguments: Any) -> Use:

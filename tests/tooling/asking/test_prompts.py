@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from misstep.core.answer_schema import FormatError
-from misstep.core.template import fenced
+from misstep.core.model import fenced
 from misstep.errors import UsageError
-from misstep.tooling.asking.consistency.forms import SCORE, infills_form
-from misstep.tooling.asking.prompts import PLACES, STAGES, Prompts, Stage
+from misstep.fuzzing.agent_tests.prompts import PLACES, STAGES, Prompts, Stage
+from misstep.fuzzing.consistency.forms import SCORE, infills_form
+from misstep.schemas.answers import FormatError
 from tests.asking.scripted_roles import MARKERS, fenced_in, stage_of
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.core.tool import Observation
-from misstep.tooling.branch_solver import opened, openings
-from misstep.tooling.taint import observe
+from misstep.fuzzing.branch_solver import opened, openings
+from misstep.fuzzing.taint import observe
 
 Tool = Callable[..., Any]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.tooling.branch_solver.inverses import MISSING, replaced, seen
+from misstep.fuzzing.branch_solver.inverses import MISSING, replaced, seen
 from tests.tooling.taint.test_observations import DERIVED
 
 WORDS = st.text("abc", min_size=1, max_size=4)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.tooling.branch_solver.regex import LONGEST, VERY_OFTEN, beginnings, example, examples
+from misstep.fuzzing.branch_solver.regex import LONGEST, VERY_OFTEN, beginnings, example, examples
 
 PATTERNS = [
     r"^\d{4}-\d{2}-\d{2}$",

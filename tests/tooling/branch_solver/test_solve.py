@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.core.tool import Observation
-from misstep.tooling.branch_solver import Opening, opened, openings
+from misstep.fuzzing.branch_solver import Opening, opened, openings
 
 
 def proposed(

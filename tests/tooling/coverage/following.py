@@ -8,9 +8,9 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from misstep.tooling.coverage.monitoring import Monitoring, free_tool
-from misstep.tooling.coverage.places import BITS, Lines, Places
-from misstep.tooling.coverage.tracing import Tracing
+from misstep.fuzzing.coverage.code import BITS, Lines, Places
+from misstep.fuzzing.coverage.monitoring import Monitoring, free_tool
+from misstep.fuzzing.coverage.tracing import Tracing
 from tests.tooling.coverage import walks
 
 Watch = Monitoring | Tracing

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from misstep.core.finding import Reach
-from misstep.tooling.coverage import Coverage, Ownership, reach_of
-from misstep.tooling.coverage.monitoring import Monitoring, free_tool
-from misstep.tooling.coverage.places import BITS, Lines, Places
-from misstep.tooling.coverage.tracing import Tracing
+from misstep.core.results.finding import Reach
+from misstep.fuzzing.coverage import Coverage, Ownership, reach_of
+from misstep.fuzzing.coverage.code import BITS, Lines, Places
+from misstep.fuzzing.coverage.monitoring import Monitoring, free_tool
+from misstep.fuzzing.coverage.tracing import Tracing
 from tests.tooling.coverage import namesakes, planted
 
 OWNS = Ownership([planted.__file__]).owns
@@ -164,7 +164,7 @@ def test_both_ways_to_follow_code_see_the_same() -> None:
 
 def test_numbers_are_the_same_in_every_process(coverage: Coverage) -> None:
     program = (
-        "from misstep.tooling.coverage import Coverage\n"
+        "from misstep.fuzzing.coverage import Coverage\n"
         "from tests.tooling.coverage import planted\n"
         "coverage = Coverage(lambda name: name == planted.__file__)\n"
         "coverage.begin()\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import misstep.core.dice
-from misstep.tooling.coverage import Ownership
+import misstep.core.rng
+from misstep.fuzzing.coverage import Ownership
 
 SITE = Path(msgspec.__file__).parents[1]
 
@@ -45,10 +45,10 @@ def test_an_installed_module_owns_itself() -> None:
 
 def test_the_standard_library_and_misstep_are_nobodys(tmp_path: Path) -> None:
     library = Path(sysconfig.get_paths()["stdlib"])
-    owns = Ownership([str(library.parents[2] / "tools.py"), misstep.core.dice.__file__]).owns
+    owns = Ownership([str(library.parents[2] / "tools.py"), misstep.core.rng.__file__]).owns
     assert owns(str(library.parents[2] / "tools.py"))
     assert not owns(json.__file__)
-    assert not owns(misstep.core.dice.__file__)
+    assert not owns(misstep.core.rng.__file__)
 
 
 def test_a_tool_out_of_the_standard_library_owns_its_package() -> None:

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from misstep.core.descriptions import Wording
-from misstep.core.docstring import parse_docstring
+from misstep.core.results.fixing import Wording
 from misstep.errors import UsageError
-from misstep.tooling.fixing.docstring import Change, rewrite
-from misstep.tooling.fixing.forms import clean
+from misstep.fuzzing.descriptions.docstring import Change, rewrite
+from misstep.fuzzing.descriptions.proposing import clean
+from misstep.schemas.source import parse_docstring
 
 GOOGLE = '''def f(a, b):
     """Old.

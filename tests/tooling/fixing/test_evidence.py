@@ -2,14 +2,11 @@
 
 import pytest
 
-from misstep.core.finding import AgentReach, Finding, ToolReport
-from misstep.core.reach_attempt import ReachAttempt
-from misstep.core.ruling import Judged
+from misstep.core.results.finding import AgentReach, Finding, ReachAttempt, ToolReport
+from misstep.core.results.trial import Judged, Trial, Use
 from misstep.core.tool import Invocation
-from misstep.core.trial import Trial, Use
 from misstep.errors import UsageError
-from misstep.tooling.fixing.evidence import Evidence, evidence_of_fuzzing
-from misstep.tooling.fixing.splitting import split
+from misstep.fuzzing.descriptions.evidence import Evidence, evidence_of_fuzzing, split
 
 SMALLEST = Invocation("track_order", '{"order": ""}')
 MADE = Use(

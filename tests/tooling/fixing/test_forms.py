@@ -3,9 +3,9 @@
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.descriptions import Wording
+from misstep.core.results.fixing import Wording
 from misstep.core.tool import Described
-from misstep.tooling.fixing.forms import clean, wrong_at_last
+from misstep.fuzzing.descriptions.proposing import clean, wrong_at_last
 
 TOOL = Described(
     Tool("road", "How far.", {"type": "object", "properties": {"start": {"type": "string"}}}), "function"

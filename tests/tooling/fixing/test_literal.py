@@ -4,9 +4,9 @@ import ast
 
 import pytest
 
-from misstep.core.descriptions import Wording
-from misstep.core.docstring import parse_docstring
-from misstep.tooling.fixing.docstring import Change, rewrite
+from misstep.core.results.fixing import Wording
+from misstep.fuzzing.descriptions.docstring import Change, rewrite
+from misstep.schemas.source import parse_docstring
 
 CONTINUED = "    @cache\n    @other(\n        1\n    )\n    async def inner():\n        return a\n    return inner()\n"
 

@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 
 from misstep.core.agent import Tool
-from misstep.core.dice import Dice
-from misstep.core.ruling import Judged
+from misstep.core.results.trial import Judged
+from misstep.core.rng import Dice
 from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, Source
+from misstep.fuzzing.coverage import Coverage, Ownership
+from misstep.fuzzing.inputs.slots import Drawn
+from misstep.fuzzing.search import Attempt, Fuzzer
+from misstep.fuzzing.taint import observe
 from misstep.schemas.examples import make_up
-from misstep.tooling.coverage import Coverage, Ownership
-from misstep.tooling.fuzzing import Attempt, Fuzzer
-from misstep.tooling.inputs.drawn import Drawn
-from misstep.tooling.taint import observe
 
 WORDS = ("a", "report.txt", "42", "x y", "", "2024-02-30", "https://example.org/a?b=c", "é")
 KINDS = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.ruling import Judged
+from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Reaction
+from misstep.fuzzing.search import Attempt, Fuzzer
 from misstep.schemas.schema import fits
-from misstep.tooling.fuzzing import Attempt, Fuzzer
 from tests.tooling.fuzzing import kits, planted
 from tests.tooling.fuzzing.bench import Bench, Simple, described
 

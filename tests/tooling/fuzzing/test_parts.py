@@ -3,17 +3,15 @@
 import copy
 
 from misstep.core.agent import Tool
-from misstep.core.dice import Dice
-from misstep.core.ruling import Judged
+from misstep.core.results.trial import Judged
+from misstep.core.rng import Dice
 from misstep.core.tool import Described, Reaction
-from misstep.tooling.fuzzing.learning.corpus import Corpus, Entry
-from misstep.tooling.fuzzing.learning.feedback import Feedback, outline
-from misstep.tooling.fuzzing.learning.harvest import Harvest
-from misstep.tooling.fuzzing.learning.shares import Shares
-from misstep.tooling.fuzzing.making.mutation import mutated, spliced
-from misstep.tooling.fuzzing.making.sequences import Sequences, stage_of
-from misstep.tooling.fuzzing.making.texts import LONGEST
-from misstep.tooling.fuzzing.subject import Parameter, Subject, encode
+from misstep.fuzzing.search.corpus import Corpus, Entry, Feedback, outline
+from misstep.fuzzing.search.harvest import Harvest
+from misstep.fuzzing.search.mutation import LONGEST, mutated, spliced
+from misstep.fuzzing.search.sequences import Sequences, stage_of
+from misstep.fuzzing.search.shares import Shares
+from misstep.fuzzing.search.subject import Parameter, Subject, encode
 from tests.tooling.fuzzing import planted
 from tests.tooling.fuzzing.bench import Simple, described
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from misstep.core.agent import Tool
 from misstep.core.tool import Described, Source
+from misstep.fuzzing.inputs.suggestions import Harvest, harvest, read_source
 from misstep.schemas.mentions import find_numbers, find_texts
-from misstep.tooling.inputs.suggestions.harvest import Harvest, harvest, read_source
 
 SOURCE = '''
     @tool

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from misstep.core.agent import Tool
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.core.tool import Described, Source
+from misstep.fuzzing.inputs.pool import REFILL, Pool
+from misstep.fuzzing.inputs.slots import Drawn
 from misstep.schemas.formats import has_format
 from misstep.schemas.schema import fits
-from misstep.tooling.inputs.drawn import Drawn
-from misstep.tooling.inputs.pool import REFILL, Pool
 from tests.schemas.schema_cases import schemas
 from tests.schemas.test_nonsense import objects
 
@@ -176,8 +176,8 @@ def test_values_are_replaced_now_and_then() -> None:
 
 SCRIPT = """
 import json, sys
-from misstep.core.dice import Dice
-from misstep.tooling.inputs.pool import Pool
+from misstep.core.rng import Dice
+from misstep.fuzzing.inputs.pool import Pool
 from tests.tooling.inputs.test_pool import SEARCH, described
 import {module}
 dice, pool = Dice(5), Pool(described({{**SEARCH, "properties": {{**SEARCH["properties"], "code": {{"pattern": "^[a-z]+\\\\\\\\d$"}}}}}}), 3)
@@ -208,8 +208,8 @@ def test_every_process_draws_the_same_and_leaves_nothing_behind(tmp_path: Path) 
 def test_without_hypothesis_it_is_said_what_brings_it() -> None:
     code = (
         "import sys; sys.modules['hypothesis'] = None\n"
-        "from misstep.core.agent import Tool\nfrom misstep.core.tool import Described\nfrom misstep.core.dice import Dice\n"
-        "from misstep.tooling.inputs.pool import Pool\nfrom misstep.errors import MissingExtra\n"
+        "from misstep.core.agent import Tool\nfrom misstep.core.tool import Described\nfrom misstep.core.rng import Dice\n"
+        "from misstep.fuzzing.inputs.pool import Pool\nfrom misstep.errors import MissingExtra\n"
         "try: Pool(Described(Tool('t', '', {'properties': {'a': {}}}), 'function'), 0).draw(Dice(0))\n"
         "except MissingExtra as error: print(error)"
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from misstep.tooling.inputs.suggestions.semantic import load_topics, topics_for
+from misstep.fuzzing.inputs.semantic import load_topics, topics_for
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from misstep.schemas.breaches import find_breach
+from misstep.fuzzing.inputs.strategies import boundary, draw_values, invalid, valid
 from misstep.schemas.formats import has_format
-from misstep.schemas.schema import fits
-from misstep.tooling.inputs.making.drawing import draw_values
-from misstep.tooling.inputs.making.strategies import boundary, invalid, valid
+from misstep.schemas.schema import find_breach, fits
 from tests.schemas.schema_cases import schemas
 from tests.schemas.test_examples import kind_schemas
 from tests.schemas.test_nonsense import anything, objects

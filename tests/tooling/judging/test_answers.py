@@ -5,9 +5,9 @@ import json
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.ruling import Judged
+from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Invocation, Reaction
-from misstep.tooling.judging.ruling import judge
+from misstep.fuzzing.judging.ruling import judge
 from tests.tooling.judging.answers import ANSWERS, Answer
 
 PROPERTIES = {"since": {"type": "string", "format": "date"}, "limit": {"type": "integer"}}

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from misstep.tooling.judging.words.echoes import normalise_for
-from misstep.tooling.judging.words.given import Given
+from misstep.fuzzing.judging.echoes import Given, normalise_for
 
 ENOENT = "ENOENT: no such file or directory, open"
 

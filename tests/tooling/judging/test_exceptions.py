@@ -11,7 +11,7 @@ import pydantic
 import pytest
 
 from misstep.core.tool import Raised
-from misstep.tooling.judging.exceptions.describing import INNER, MESSAGE, OUTER, describe_exception
+from misstep.fuzzing.judging.exceptions import INNER, MESSAGE, OUTER, describe_exception
 from tests.tooling.judging import planted
 
 
@@ -125,7 +125,7 @@ def test_who_owns_a_file_may_be_hard_to_say() -> None:
 WATCHED = """
 import sys
 from tests.tooling.judging import planted
-from misstep.tooling.judging.exceptions.describing import describe_exception
+from misstep.fuzzing.judging.exceptions import describe_exception
 if sys.version_info >= (3, 12):
     events = sys.monitoring.events
     sys.monitoring.use_tool_id(4, "test")

@@ -7,10 +7,10 @@ import pydantic
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.ruling import Judged
+from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Invocation, Reaction
-from misstep.tooling.judging.exceptions.describing import describe_exception
-from misstep.tooling.judging.ruling import judge
+from misstep.fuzzing.judging.exceptions import describe_exception
+from misstep.fuzzing.judging.ruling import judge
 from tests.tooling.judging import mishaps
 from tests.tooling.judging.mishaps import MISHAPS, Mishap, Order
 

@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.ruling import Judged
+from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, Source, ToolKind
-from misstep.tooling.judging.court import judge_calls_of
-from misstep.tooling.judging.demands import broken_demand
-from misstep.tooling.judging.excuses import excuse_for
-from misstep.tooling.judging.ruling import MUCH_MEMORY, MUCH_TEXT, judge
-from misstep.tooling.judging.words.given import Given
-from misstep.tooling.triage.replay import is_same
+from misstep.fuzzing.judging.demands import broken_demand, excuse_for
+from misstep.fuzzing.judging.echoes import Given
+from misstep.fuzzing.judging.ruling import MUCH_MEMORY, MUCH_TEXT, judge, judge_calls_of
+from misstep.fuzzing.triage.replay import is_same
 
 SCHEMA = {
     "type": "object",

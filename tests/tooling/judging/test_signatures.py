@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from misstep.core.tool import Raised
-from misstep.tooling.judging.exceptions.describing import describe_exception
-from misstep.tooling.judging.signatures import decisive_frame, finding_id, signature_of
-from misstep.tooling.judging.words.plain import normalise
+from misstep.fuzzing.judging.exceptions import describe_exception
+from misstep.fuzzing.judging.signatures import decisive_frame, finding_id, signature_of
+from misstep.fuzzing.judging.wording import normalise
 from tests.tooling.judging import planted
 
 

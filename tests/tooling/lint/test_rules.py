@@ -8,11 +8,11 @@ import pytest
 from msgspec import structs
 
 from misstep.core.agent import Tool
-from misstep.core.finding import Comparisons, Finding, Refusal
-from misstep.core.remark import Remark
+from misstep.core.results.finding import Comparisons, Finding, Refusal
+from misstep.core.results.remark import Remark
 from misstep.core.tool import Described, Invocation, Source
-from misstep.tooling.lint.linter import lint
-from misstep.tooling.lint.subject import Subject
+from misstep.fuzzing.lint.linter import lint
+from misstep.fuzzing.lint.subject import Subject
 
 TEXT = {"type": "string", "description": "Any text."}
 NUMBER = {"type": "integer", "description": "Any number."}

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.tooling.taint import observe, plain
+from misstep.fuzzing.taint import observe, plain
 
 TEXTS = st.text(alphabet="ab,.:/= 1²ß\n\ud800A", max_size=12)
 WHOLE = st.integers(-300, 300)

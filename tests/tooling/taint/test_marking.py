@@ -17,7 +17,7 @@ import msgspec
 import pydantic
 import pytest
 
-from misstep.tooling.taint import observe, plain
+from misstep.fuzzing.taint import observe, plain
 
 WORD = re.compile("a+")
 borrowed = json.loads

@@ -6,7 +6,7 @@ import pydantic
 import pytest
 
 from misstep.core.tool import Path
-from misstep.tooling.taint import observe
+from misstep.fuzzing.taint import observe
 
 
 class Inner(pydantic.BaseModel):

@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from misstep.core.tool import Observation
-from misstep.tooling.taint import observe
+from misstep.fuzzing.taint import observe
 
 PATTERN = re.compile("(a+)-(?P<rest>b*)")
 KEYS = {"red": 1, "green": 2}

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from misstep.core.agent import Tool
-from misstep.core.finding import Reach
-from misstep.core.ruling import Judged
+from misstep.core.results.finding import Reach
+from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Invocation, Probe, Reaction
-from misstep.tooling.judging.court import judge_calls_of
-from misstep.tooling.judging.exceptions.describing import describe_exception
+from misstep.fuzzing.judging.exceptions import describe_exception
+from misstep.fuzzing.judging.ruling import judge_calls_of
 
 # Gets the state and its arguments.
 Planted: TypeAlias = Callable[..., Any]

@@ -1,8 +1,8 @@
 """The book of findings: each defect once, counted, with what it takes to see it again."""
 
-from misstep.core.ruling import Judged
+from misstep.core.results.trial import Judged
 from misstep.core.tool import Frame
-from misstep.tooling.triage.defect_index import MOST_DEFECTS, MOST_KEPT, DefectIndex
+from misstep.fuzzing.triage.defect_index import MOST_DEFECTS, MOST_KEPT, DefectIndex
 from tests.tooling.triage.bench import invoke
 
 CRASH = Judged("crash", "why", "IndexError at a.py:1 in f", "IndexError", "a.py:1 in f", "out of range")

@@ -3,8 +3,8 @@
 from typing import Any
 
 from misstep.core.tool import Invocation, Probe
-from misstep.tooling.triage.confirmation import confirm
-from misstep.tooling.triage.defect_index import Defect, DefectIndex
+from misstep.fuzzing.triage.confirmation import confirm
+from misstep.fuzzing.triage.defect_index import Defect, DefectIndex
 from tests.tooling.triage.bench import Bench, Planted, invoke, schema
 
 

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from misstep.core.finding import Refusal, ToolReport
+from misstep.core.results.finding import Refusal, ToolReport
 from misstep.core.tool import Frame, Invocation, Raised, Reaction
-from misstep.tooling.examination import Examination
-from misstep.tooling.triage.refusals import MOST, Refusals
+from misstep.fuzzing.examination import Examination
+from misstep.fuzzing.triage.refusals import MOST, Refusals
 from tests.tooling.triage.bench import Bench, schema
 
 HERE = (Frame("/somewhere/tools.py", 12, "act", own=True),)

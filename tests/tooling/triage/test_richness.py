@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from misstep.core.finding import Richness
-from misstep.tooling.triage.richness import chao1
+from misstep.core.results.finding import Richness
+from misstep.fuzzing.triage.refusals import chao1
 
 
 @pytest.mark.parametrize(

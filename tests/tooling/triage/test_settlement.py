@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from misstep.core.tool import Invocation, Probe
-from misstep.tooling.triage.defect_index import Defect, DefectIndex
-from misstep.tooling.triage.settlement import Settled, make_small, settle
+from misstep.fuzzing.triage.confirmation import Settled, make_small, settle
+from misstep.fuzzing.triage.defect_index import Defect, DefectIndex
 from tests.tooling.triage.bench import Bench, invoke, schema
 from tests.tooling.triage.test_shrinking import BOXES, eleven_calls
 

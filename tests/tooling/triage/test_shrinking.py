@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from misstep.core.ruling import Judged
+from misstep.core.results.trial import Judged
 from misstep.core.tool import Invocation, Probe, Reaction
+from misstep.fuzzing.triage.shrinking import MOST_SLOW_CALLS, Shrunk, shrink
 from misstep.schemas.schema import fits
-from misstep.tooling.triage.shrinking import MOST_SLOW_CALLS, Shrunk, shrink
 from tests.tooling.triage.bench import Bench, Planted, invoke, schema
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.frameworks.plain import agent_from_function, agent_from_maker
 from misstep.adapters.loading.registry import FRAMEWORKS, Framework, framework_of
 from misstep.adapters.loading.source import blaming, load_object
-from misstep.adapters.threaded_agent import ThreadedAgent
+from misstep.adapters.plain.agent import agent_from_function, agent_from_maker
+from misstep.adapters.threads import ThreadedAgent
 from misstep.core.agent import Agent
 from misstep.errors import UsageError
 

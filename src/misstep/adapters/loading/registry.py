@@ -39,7 +39,7 @@ class Framework(msgspec.Struct, frozen=True):
 
     @property
     def adapter(self) -> Adapter:
-        module: Any = import_module(f"misstep.adapters.frameworks.{self.word}")
+        module: Any = import_module(f"misstep.adapters.{self.word}.agent")
         adapter: Adapter = module
         return adapter
 

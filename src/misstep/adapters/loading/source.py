@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.words import cut
+from misstep.core.text import cut
 from misstep.errors import MisstepError, UsageError, did_you_mean
 
 MOST_NAMED = 200  # characters of names

@@ -8,9 +8,8 @@ from contextlib import suppress
 from functools import partial
 
 from misstep.adapters.hosting import LOOPBACK, is_loopback
-from misstep.adapters.mcp.lines import LONGEST_LINE, serve_lines
-from misstep.adapters.mcp.server import ToolServer
-from misstep.adapters.mcp.web import PATH, Web
+from misstep.adapters.mcp.server import LONGEST_LINE, ToolServer, serve_lines
+from misstep.adapters.mcp.transports import PATH, Web
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Toolbox
 

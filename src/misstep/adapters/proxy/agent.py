@@ -6,11 +6,11 @@ import weakref
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
-from misstep.adapters.addresses import current_addresses
-from misstep.adapters.proxy.links import Link
+from misstep.adapters.processes import current_addresses
+from misstep.adapters.proxy.cases import Link
 from misstep.adapters.proxy.server import RecordingProxy
 from misstep.core.agent import Agent, Answer, Assignment, Closing, Tool, Toolbox
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 
 PATIENCE = 1.0  # seconds by which a case in a queue puts its time limit off, again and again
 

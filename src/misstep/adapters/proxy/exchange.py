@@ -1,17 +1,102 @@
-"""One request passed on and its reply passed back, with a look at both."""
+"""One request passed on and its reply passed back, with a look at both.
+
+The client of one request, behind the three things that ASGI gives.
+
+The proxy as a web application: finds out whose request it is, then passes it on.
+"""
 
 import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from misstep.adapters.proxy.attribution import Attribution
-from misstep.adapters.proxy.client import Client, failure
-from misstep.adapters.proxy.links import LIMIT_REACHED, Link
-from misstep.adapters.proxy.reading import Endpoint
-from misstep.adapters.proxy.reading.chat import with_usage, without_usage
-from misstep.adapters.proxy.reading.events import StreamReader, events_in
-from misstep.adapters.proxy.reading.turn import Turn, decode
-from misstep.adapters.proxy.upstream import Asking, Broken, Replying, Upstream
+import msgspec
+
+from misstep.adapters.proxy.cases import LIMIT_REACHED, Attribution, Link, traces_of
+from misstep.adapters.proxy.protocols import Endpoint, endpoint_of, with_usage, without_usage
+from misstep.adapters.proxy.turn import StreamReader, Turn, decode, events_in
+from misstep.adapters.proxy.upstream import Asking, Broken, Headers, Replying, Unreachable, Upstream
 from misstep.core.agent import StepsExhausted
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Client:
+    """`begun` tells whether the answer has, `gone` whether the client has left before its end."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._close = scope["state"]["close"]
+        self._receive = receive
+        self._send = send
+        self._answered = False
+        self.begun = False
+        self.gone = False
+
+    async def body(self) -> bytes:
+        """The whole body of the request; the client may be gone before its end."""
+        parts = list[bytes]()
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                self.gone = True
+                return b""
+            parts.append(message.get("body", b""))
+            if not message.get("more_body"):
+                return b"".join(parts)
+
+    async def serve(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work for as long as the client waits for it."""
+        working = asyncio.create_task(work)
+        tasks = working, asyncio.create_task(self._leave())
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if self._answered:
+                await asyncio.wait((working,))  # it has only to clear up
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+        if not working.cancelled():
+            working.result()
+
+    async def _leave(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self.gone = not self._answered
+
+    async def begin(self, status: int, headers: Headers) -> None:
+        self.begun = True
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def give(self, chunk: bytes) -> None:
+        if chunk:
+            await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    async def end(self) -> None:
+        self._answered = True
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def refuse(self, status: int, why: str) -> None:
+        """An error in the form of OpenAI's, which Anthropic's clients understand as well."""
+        body = failure(why)
+        length = str(len(body)).encode()
+        await self.begin(status, [(b"content-type", b"application/json"), (b"content-length", length)])
+        await self.give(body)
+        await self.end()
+
+    async def drop(self) -> None:
+        """Break the connection off, after what has been given."""
+        self._answered = True
+        self._close()
+        await asyncio.sleep(0)  # until then the server would take the silence for a bug
+
+
+def failure(why: str) -> bytes:
+    error = {"message": why, "type": "invalid_request_error", "param": None, "code": "misstep"}
+    return msgspec.json.encode({"type": "error", "error": error})
+
 
 UNKNOWN_OPTION = (400, 422)
 
@@ -131,3 +216,62 @@ async def pass_on(reply: Replying, client: Client) -> None:
     async for chunk in reply.chunks():
         await client.give(chunk)
     await client.end()
+
+
+class Relay:
+    """An ASGI application. `key` is the part of its address that others can't guess.
+
+    `unattributed` counts replies of a model that belong to no open case, as far as one can tell.
+    """
+
+    def __init__(self, upstream: Upstream, attribution: Attribution) -> None:
+        self.key = secrets.token_urlsafe(16)
+        self.unattributed = 0
+        self._upstream = upstream
+        self._attribution = attribution
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client = Client(scope, receive, send)
+        path: str = scope["raw_path"].decode("ascii")
+        key, _, rest = path.removeprefix("/").partition("/")
+        version, _, place = rest.partition("/")
+        link = self._attribution.at(key)
+        if version != "v1" or not (link or secrets.compare_digest(key, self.key)):
+            await client.refuse(404, "misstep: there is nothing here.")
+            return
+        query: str = scope["query_string"].decode("ascii")
+        target = f"{place}?{query}" if query else place
+        asking = Asking(scope["method"], target, scope["headers"], await client.body())
+        if not client.gone:
+            await client.serve(self._pass_on(asking, link, client))
+
+    async def _pass_on(self, asking: Asking, link: Link | None, client: Client) -> None:
+        try:
+            await self._exchange(asking, link, client)
+        except Unreachable as error:
+            await client.refuse(502, f"misstep: {error}")
+        except Broken:
+            await client.drop()
+        except Exception as error:  # ours: the case must say so, and the other cases go on
+            if client.begun:
+                await client.drop()
+            else:
+                await client.refuse(500, f"misstep: the recording proxy failed: {type(error).__name__}")
+
+    async def _exchange(self, asking: Asking, link: Link | None, client: Client) -> None:
+        request = decode(asking.body)
+        link = link or self._find(asking, request)
+        endpoint = endpoint_of(asking.method, asking.path)
+        if endpoint is not None and link is not None:
+            exchange = Exchange(asking, request, link, endpoint, self._attribution)
+            await exchange.run(self._upstream, client)
+            return
+        async with self._upstream.ask(asking, asking.body) as reply:
+            self.unattributed += endpoint is not None and endpoint.speaks and reply.succeeded
+            await pass_on(reply, client)
+
+    def _find(self, asking: Asking, request: Any) -> Link | None:
+        link = self._attribution.find(traces_of(asking.path, request))
+        if link is not None:
+            self._attribution.learn(link, asking.path, request)
+        return link

@@ -4,10 +4,9 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from misstep.adapters.proxy.attribution import Attribution
-from misstep.adapters.proxy.links import Link
-from misstep.adapters.proxy.listener import HOST, Listener
-from misstep.adapters.proxy.relay import Relay
+from misstep.adapters.hosting import HOST, Listener
+from misstep.adapters.proxy.cases import Attribution, Link
+from misstep.adapters.proxy.exchange import Relay
 from misstep.adapters.proxy.upstream import Upstream
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Toolbox

@@ -1,11 +1,246 @@
-"""An agent that lives in other processes: as many as cases run at once, each with one case at a time."""
+"""An agent that lives in other processes: as many as cases run at once, each with one case at a time.
+
+Our side of one process that an agent lives in.
+"""
 
 import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
 from collections.abc import Mapping
+from pathlib import Path
 
-from misstep.adapters.subprocess.process import AgentError, Worker, WorkerError
+from misstep.adapters.processes import LOOK, Patience, family_seconds, kill_process_tree
+from misstep.adapters.subprocess import protocol as say
+from misstep.adapters.subprocess.worker import OLDEST
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, Meter, StepsExhausted, Toolbox
+from misstep.core.secrets import Redactor, secrets_in
+from misstep.core.text import readable
+from misstep.errors import MisstepError, UsageError
+
+ENTRY = Path(__file__).with_name("worker.py")
+SERVING = "misstep.adapters.subprocess.serving"
+GRACE = 5.0  # seconds for the system to bury what is dead
+KEPT = 4096  # bytes of what the process prints on stderr; only the end of it is of interest
+SHOWN = 12  # lines of it
+# What an agent's framework would otherwise send to its makers, or ask somebody at a terminal.
+QUIET = {"CREWAI_DISABLE_TELEMETRY": "true", "CREWAI_TRACING_ENABLED": "false", "CREWAI_TESTING": "true"}
+
+
+class WorkerError(MisstepError):
+    """An agent's process came to grief; never the agent's failure."""
+
+
+class AgentError(MisstepError):
+    """The agent raised something; its process lives on."""
+
+
+class Worker:
+    """A process with an agent in it. `load` and `work` block until `kill` ends them from another thread."""
+
+    def __init__(self, python: str, environment: Mapping[str, str]) -> None:
+        ours, theirs = socket.socketpair()
+        complete = {**QUIET, **os.environ, **environment}
+        self._python = python
+        self._redact = Redactor(secrets_in(complete))
+        self._case = 0
+        self.has_begun = False  # the agent has been heard of in the last case
+        self._dead = False
+        self._dying = threading.Lock()
+        self._link = say.Link(ours)
+        with theirs:
+            try:
+                self._process = subprocess.Popen(
+                    [os.path.expanduser(python), str(ENTRY), SERVING, str(theirs.fileno())],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    pass_fds=[theirs.fileno()],
+                    env=complete,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                self._link.close()
+                hint = "give the path of the python in the environment that the agent is installed in"
+                raise UsageError(f"'{python}' can't be run: {error.strerror}", hint) from error
+        self._printed = bytearray()
+        self._bytes = 0  # of all that was printed
+        self._draining = threading.Thread(target=self._drain, name="stderr", daemon=True)
+        self._draining.start()
+
+    @property
+    def alive(self) -> bool:
+        return self._status() is None
+
+    def load(self, spec: str, name: str, limit: float) -> None:
+        """Load the agent. A `UsageError` says what the user can do about it.
+
+        It is given up on when it has neither computed nor printed anything for so many seconds.
+        """
+        self._link.be_patient(limit)
+        patience = Patience(limit, lambda: family_seconds(self._process.pid) + self._bytes)
+        try:
+            self._link.send(say.Load(spec, name))
+            while not self._link.has_news(min(patience.left(), LOOK)):
+                if patience.left() <= 0:
+                    raise TimeoutError
+            message = self._link.receive(say.from_worker)
+        except TimeoutError:
+            raise WorkerError(f"'{spec}' {patience.outcome}", *self._last_words()) from None
+        except (say.Lost, ValueError) as error:
+            raise self._obituary(f"'{self._python}' did not start", error) from None
+        self._link.be_patient(None)
+        match message:
+            case say.Loaded():
+                return
+            case say.Unfit():
+                raise self._unfit(message)
+            case say.Unloadable():
+                hints = [self._plain(hint) for hint in message.hints]
+                raise UsageError(self._plain(message.message), *hints, where=self._plain(message.where))
+        raise WorkerError(f"'{self._python}' answered with {type(message).__name__}")
+
+    def work(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        """Let the agent try a case."""
+        self._case += 1
+        self.has_begun = False
+        order = say.Work(self._case, assignment, tuple(toolbox.tools), toolbox.max_steps)
+        try:
+            self._link.send(order)
+            while True:
+                message = self._link.receive(say.from_worker)
+                self.has_begun = True
+                if isinstance(message, say.Ending) and message.case == self._case:
+                    return self._answer(message)
+                self._pass_on(message, toolbox)
+        except (say.Lost, ValueError) as error:
+            raise self._obituary("the agent's process broke off", error) from None
+
+    def kill(self) -> None:
+        """End the process and all it has begotten, at once."""
+        with self._dying:
+            if self._dead:
+                return
+            self._dead = True
+            kill_process_tree(self._process.pid)
+            self._link.hang_up()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE)
+            self._link.close()
+
+    def _answer(self, ending: say.Ending) -> Answer:
+        match ending:
+            case say.Finished():
+                return ending.answer
+            case say.Exhausted():
+                raise StepsExhausted
+            case say.Broken():
+                raise AgentError(self._plain(ending.error))
+
+    def _pass_on(self, message: say.FromWorker, toolbox: Toolbox) -> None:
+        match message:
+            case say.BeginTurn() | say.Ask() | say.Call():
+                self._link.send(self._reply(message, toolbox))
+            case say.Misread() | say.Spend() | say.Wait() | say.Note() | say.Warn():
+                if message.case == self._case:
+                    _remark(message, toolbox)
+            case say.Finished() | say.Exhausted() | say.Broken():
+                pass  # of a case that is over
+            case _:
+                raise ValueError(f"{type(message).__name__} out of turn")
+
+    def _reply(self, question: say.Question, toolbox: Toolbox) -> say.Reply:
+        """What the toolbox says; threads left over from earlier cases are told that it is over."""
+        number = question.question
+        try:
+            if question.case != self._case:
+                raise StepsExhausted
+            match question:
+                case say.BeginTurn():
+                    return say.Reply(number, turn=toolbox.begin_turn())
+                case say.Ask():
+                    toolbox.ask(question.tool, question.arguments, question.turn)
+                    return say.Reply(number)
+                case say.Call():
+                    result = toolbox.call(question.tool, question.arguments, question.turn)
+                    return say.Reply(number, result=result)
+        except StepsExhausted:
+            return say.Reply(number, exhausted=True)
+
+    def _unfit(self, message: say.Unfit) -> UsageError:
+        if message.problem == "python":
+            hint = f"agents need Python {'.'.join(map(str, OLDEST))} or newer"
+            return UsageError(f"'{self._python}' is Python {self._plain(message.detail)}", hint)
+        hint = f"{self._python} -m pip install msgspec"
+        return UsageError(f"'{self._python}' has no {self._plain(message.problem)}", hint)
+
+    def _obituary(self, what: str, error: Exception) -> WorkerError:
+        """How the process ended, with the last it had to say; whatever is left of it is ended too."""
+        lost = isinstance(error, say.Lost)
+        cause = _cause(self._status(GRACE)) if lost else f"it made no sense: {error}"
+        self.kill()
+        return WorkerError(f"{what}: {self._plain(cause)}", *self._last_words())
+
+    def _status(self, patience: float = 0.0) -> int | None:
+        """How the process ended, if it has within so many seconds.
+
+        It is not buried yet: its number must not become another's while its family is still to be found.
+        """
+        if self._process.returncode is not None or not hasattr(os, "waitid"):
+            return self._process.poll()
+        until = time.monotonic() + patience
+        while not (ended := os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)):
+            if time.monotonic() >= until:
+                return None
+            time.sleep(0.01)
+        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+
+    def _last_words(self) -> list[str]:
+        self._draining.join(GRACE if self._dead else 0)
+        text = self._plain(bytes(self._printed[-KEPT:]).decode("utf-8", "replace"))
+        return [line for line in text.splitlines() if line.strip()][-SHOWN:]
+
+    def _plain(self, text: str) -> str:
+        """Text from the process without secrets, and without what would move a terminal's cursor."""
+        return self._redact(readable(text))
+
+    def _drain(self) -> None:
+        """Read stderr to its end, so that nobody has to wait for us to read it."""
+        assert self._process.stderr is not None
+        with self._process.stderr as stderr:
+            while chunk := os.read(stderr.fileno(), 1 << 16):
+                self._printed += chunk
+                self._bytes += len(chunk)
+                del self._printed[:-KEPT]
+
+
+def _remark(message: say.Remark, toolbox: Toolbox) -> None:
+    match message:
+        case say.Misread():
+            toolbox.misread()
+        case say.Spend():
+            toolbox.spend(message.usage)
+        case say.Wait():
+            toolbox.wait(message.seconds)
+        case say.Note():
+            toolbox.note(message.message)
+        case say.Warn():
+            toolbox.warn(message.text)
+
+
+def _cause(status: int | None) -> str:
+    if status is None:
+        return "it hung up"
+    if status < 0:
+        names = {each.value: each.name for each in signal.Signals}
+        return f"it was ended by {names.get(-status, f'signal {-status}')}"
+    return f"it ended with status {status}"
+
 
 START_LIMIT = 120.0
 STEP = 0.1  # seconds of a start that are told to the meter at a time

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 import msgspec
 
 from misstep.core.agent import Answer, Assignment, Tool
-from misstep.core.transcript import Usage
+from misstep.core.outcome import Usage
 
 LONGEST = 1 << 24  # bytes of one line; whoever sends more is not listened to any longer
 LONGEST_WAIT = 86_400.0

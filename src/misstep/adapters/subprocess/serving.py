@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 from misstep.adapters.loading.recognition import load_agent
-from misstep.adapters.process_tree import keep_orphans, kill_process_tree
+from misstep.adapters.processes import keep_orphans, kill_process_tree
 from misstep.adapters.subprocess import protocol as say
 from misstep.core.agent import Agent, Answer, StepsExhausted, Tool
-from misstep.core.transcript import Usage, storable
-from misstep.core.words import cut, traceback_in_words
+from misstep.core.outcome import Usage, storable
+from misstep.core.text import cut, traceback_in_words
 from misstep.errors import MisstepError
 
 LONGEST_ERROR = 4000  # letters

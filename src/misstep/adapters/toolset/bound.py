@@ -6,14 +6,12 @@ from typing import Any, Protocol
 
 import msgspec
 
-from misstep.adapters.toolset.calling.call_interceptor import CallInterceptor
-from misstep.adapters.toolset.calling.function import PlainCall
-from misstep.adapters.toolset.calling.loops import Loop
-from misstep.adapters.toolset.calling.returned import Returned, structure, told
+from misstep.adapters.mcp.entries import McpServer
+from misstep.adapters.plain.tools import PlainCall
+from misstep.adapters.toolset.call_interceptor import CallInterceptor, slot_of
+from misstep.adapters.toolset.calling import Loop, Returned, structure, told
 from misstep.adapters.toolset.found import Found, usable
 from misstep.adapters.toolset.functions import missing_parameters
-from misstep.adapters.toolset.mcp_entries import McpServer
-from misstep.adapters.toolset.slots import slot_of
 from misstep.adapters.toolset.spec import find, servers_meant
 from misstep.core.tool import Described
 from misstep.errors import UsageError
@@ -83,7 +81,7 @@ def bind(spec: str) -> Toolset:
 
 
 def _served(servers: Sequence[McpServer], spec: str) -> Toolset:
-    from misstep.adapters.toolset.servers.tools import Servers  # which nobody needs who has no server
+    from misstep.adapters.mcp.tools import Servers  # which nobody needs who has no server
 
     return Servers(servers, spec)
 
@@ -111,7 +109,7 @@ def _bound(tool: Described, found: Found, loop: Loop) -> Bound:
     if tool.kind == "function":
         return _plain(tool, found.value, loop)
     slot = slot_of(tool.kind, found.value)
-    module = import_module(f"misstep.adapters.toolset.calling.{tool.kind.replace('-', '_')}")
+    module = import_module(f"misstep.adapters.{tool.kind.replace('-', '_')}.tools")
     # The framework may look at the function that it is to call, hence after the door is in place.
     door = CallInterceptor(slot) if slot else None
     return FrameworkTool(tool, door, module.invoker(found.value, tool.is_async, loop))

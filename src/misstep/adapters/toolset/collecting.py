@@ -1,16 +1,204 @@
-"""Finds all the tools in an object out of the user's code."""
+"""Finds all the tools in an object out of the user's code.
+
+Tools of other people's frameworks, known by what they say about themselves; none of these is imported.
+"""
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from misstep.adapters.loading.recognition import required_parameters
-from misstep.adapters.toolset.definitions import tool_defined
+from misstep.adapters.loading.registry import FRAMEWORKS
+from misstep.adapters.toolset.call_interceptor import slot_of
+from misstep.adapters.toolset.definitions import SCHEMAS, tool_defined
 from misstep.adapters.toolset.found import Found
-from misstep.adapters.toolset.functions import is_callable_object, is_function, tool_of_function
-from misstep.adapters.toolset.objects import is_tool_class, model_schema, tool_of_object
-from misstep.adapters.toolset.waiting import settled
+from misstep.adapters.toolset.functions import is_callable_object, is_function, signature_of, tool_of_function
+from misstep.adapters.toolset.outputs import output_of
+from misstep.adapters.toolset.user_code import settled
+from misstep.core.tool import ToolKind
 from misstep.errors import UsageError
+
+SINGLE = "tool_input"  # what LangChain calls the parameter of tools that take one text
+UNTYPED = ("any", "image", "audio")  # types of smolagents that are none of JSON's
+CLOSED = {"additionalProperties": False}
+TOOL_CLASSES = ("_run", "forward", "run_json", "_get_declaration")  # methods that only classes of tools have
+
+# Name, description and schema.
+_Told: TypeAlias = tuple[Any, Any, Any]
+
+
+def tool_of_object(value: Any, where: str) -> Found | None:
+    """The tool that an object says it is, or None."""
+    for kind, read in _READERS:
+        if (told := read(value)) is not None:
+            return _found(value, kind, told, where)
+    return None
+
+
+def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> Found:
+    name, description, schema = told
+    if not isinstance(name, str):
+        raise UsageError(f"a tool of the type {type(value).__name__} has no name", where=where)
+    slot = slot_of(kind, value)
+    code = slot.get() if slot else type(value)
+    return Found(
+        where,
+        _spoken(value, name),
+        str(description or ""),
+        schema,
+        kind,
+        None if kind == "definition" else value,
+        code=code,
+        output=output_of(code) if slot else None,
+    )
+
+
+def is_tool_class(kind: type) -> bool:
+    """Whether objects of a class are tools."""
+    return any(hasattr(kind, name) for name in TOOL_CLASSES) or _is_action(kind)
+
+
+def model_schema(model: Any) -> Any:
+    """The JSON schema of a Pydantic model of any version, or a schema as it is; None for anything else."""
+    if isinstance(model, Mapping):
+        return model
+    for method in ("model_json_schema", "schema"):
+        if isinstance(model, type) and callable(write := getattr(model, method, None)):
+            return write()
+    return None
+
+
+def _openai_agents(value: Any) -> _Told | None:
+    schema = getattr(value, "params_json_schema", None)
+    return _told(value, schema) if isinstance(schema, Mapping) else None
+
+
+def _pydantic_ai(value: Any) -> _Told | None:
+    definition = getattr(value, "tool_def", value)
+    schema = getattr(definition, "parameters_json_schema", None)
+    return _told(definition, schema) if isinstance(schema, Mapping) else None
+
+
+def _llama_index(value: Any) -> _Told | None:
+    metadata = getattr(value, "metadata", None)
+    write = getattr(metadata, "get_parameters_dict", None)
+    return _told(metadata, _closed(write(), "llama-index", value)) if callable(write) else None
+
+
+def _langchain(value: Any) -> _Told | None:
+    """What the model is to give, which leaves out what is injected."""
+    asked = getattr(value, "tool_call_schema", None)
+    arguments = getattr(value, "args", None) if getattr(value, "args_schema", None) is None else None
+    if isinstance(arguments, Mapping) and [*arguments] == [SINGLE]:
+        asked = {"type": "object", "properties": arguments, "required": [SINGLE], **CLOSED}
+    elif isinstance(asked, Mapping):
+        asked = _closed(asked, "langchain", value)
+    return None if asked is None else _told(value, model_schema(asked))
+
+
+def _crewai(value: Any) -> _Told | None:
+    schema = model_schema(getattr(value, "args_schema", None))
+    return None if schema is None else _told(value, schema)
+
+
+def _autogen(value: Any) -> _Told | None:
+    schema = getattr(value, "schema", None)
+    found = tool_defined(schema, "") if isinstance(schema, Mapping) and "parameters" in schema else None
+    return (found.name, found.description, found.parameters) if found else None
+
+
+def _ag2(value: Any) -> _Told | None:
+    function = getattr(getattr(value, "schema", None), "function", None)
+    schema = getattr(function, "parameters", None)
+    return _told(function, schema) if isinstance(schema, Mapping) else None
+
+
+def _smolagents(value: Any) -> _Told | None:
+    inputs = getattr(value, "inputs", None)
+    if not isinstance(inputs, Mapping) or not all(isinstance(each, Mapping) for each in inputs.values()):
+        return None
+    properties = {
+        name: {key: each for key, each in schema.items() if key != "type" or each not in UNTYPED}
+        for name, schema in inputs.items()
+    }
+    required = [name for name, schema in inputs.items() if not schema.get("nullable")]
+    return _told(value, {"type": "object", "properties": properties, "required": required, **CLOSED})
+
+
+def _adk(value: Any) -> _Told | None:
+    write = getattr(value, "_get_declaration", None)
+    declaration = write() if callable(write) else None
+    if declaration is None:
+        return None
+    schema = declaration.parameters_json_schema
+    if schema is None and declaration.parameters is not None:
+        schema = declaration.parameters.json_schema.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return _told(declaration, schema)
+
+
+def _composio(value: Any) -> _Told | None:
+    if not _is_action(value):
+        return None
+    return getattr(value, "enum", None), getattr(value, "description", None), value.request.schema()
+
+
+def _is_action(value: Any) -> bool:
+    request = getattr(value, "request", None)
+    parses = callable(getattr(request, "parse", None)) and callable(getattr(request, "schema", None))
+    return parses and hasattr(value, "response") and callable(getattr(value, "execute", None))
+
+
+def _agent_framework(value: Any) -> _Told | None:
+    return _plain(value) if FRAMEWORKS["agent_framework"].made(value) else None
+
+
+def _plain(value: Any) -> _Told | None:
+    """MCP, Anthropic, our own: a name, and a schema under one of the usual names."""
+    if not isinstance(getattr(value, "name", None), str):
+        return None
+    for key in SCHEMAS:
+        schema = getattr(value, key, None)
+        schema = schema() if callable(schema) else schema
+        if isinstance(schema, Mapping):
+            return _told(value, schema)
+    return None
+
+
+_READERS: tuple[tuple[ToolKind, Callable[[Any], _Told | None]], ...] = (
+    ("openai-agents", _openai_agents),
+    ("pydantic-ai", _pydantic_ai),
+    ("llama-index", _llama_index),
+    ("langchain", _langchain),
+    ("crewai", _crewai),
+    ("autogen", _autogen),
+    ("ag2", _ag2),
+    ("smolagents", _smolagents),
+    ("adk", _adk),
+    ("composio", _composio),
+    ("agent-framework", _agent_framework),
+    ("definition", _plain),
+)
+
+
+def _closed(schema: Mapping[str, Any], kind: ToolKind, value: Any) -> Mapping[str, Any]:
+    """The schema of a tool whose framework hands all arguments on, which its function may not take."""
+    slot = slot_of(kind, value)
+    signature = signature_of(slot.get()) if slot else None
+    if signature is None or any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
+        return schema
+    return {**CLOSED, **schema}
+
+
+def _told(tool: Any, schema: Any) -> _Told:
+    return getattr(tool, "name", None), getattr(tool, "description", None), schema
+
+
+def _spoken(value: Any, name: str) -> str:
+    """The name that the model would see: CrewAI's tools have headings for names, which it rewrites."""
+    rewrite = getattr(sys.modules.get("crewai.utilities.string_utils"), "sanitize_tool_name", None)
+    return str(rewrite(name)) if callable(rewrite) and FRAMEWORKS["crewai"].made(value) else name
+
 
 KINDS = (
     "a function, or a tool of a framework that misstep knows",

@@ -1,8 +1,14 @@
-"""Tools written down as data: the shapes of OpenAI, Anthropic and MCP."""
+"""Tools written down as data: the shapes of OpenAI, Anthropic and MCP.
 
+Files of JSON that hold tools, or lead to the servers that do.
+"""
+
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from misstep.adapters.mcp.entries import McpServer, servers_in
 from misstep.adapters.toolset.found import Found
 from misstep.errors import UsageError
 
@@ -27,3 +33,49 @@ def tool_defined(value: Mapping[str, Any], where: str) -> Found | None:
     return Found(
         where, name, description if isinstance(description, str) else None, value[key] if key else None
     )
+
+
+SERVERS = ("mcpServers", "servers")
+EXPECTED = 'expected a list of tool definitions, or {"mcpServers": {…}}'
+
+
+def servers_in_file(path: str) -> list[McpServer] | None:
+    """The servers that a file leads to; None if it holds tools instead."""
+    value = _read(path)
+    key = next((key for key in SERVERS if key in value), None) if isinstance(value, Mapping) else None
+    return None if key is None else servers_in(value[key], path)
+
+
+def tools_in_file(path: str) -> list[Found]:
+    """The tools that a file defines."""
+    value = _read(path)
+    if isinstance(value, Mapping):
+        value = _listed(value)
+    if not isinstance(value, list):
+        raise UsageError("holds no tools", EXPECTED, where=path)
+    return [_defined(each, f"{path}[{place}]") for place, each in enumerate(value)]
+
+
+def _read(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"can't be read: {error.strerror}", where=path) from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"is no JSON: {error}", where=path) from None
+
+
+def _listed(value: Mapping[str, Any]) -> Any:
+    """The list in a request or a reply, or one of the single tool that the file holds."""
+    result = value.get("result")
+    inner = result if isinstance(result, Mapping) else value
+    return inner.get("tools", [value])
+
+
+def _defined(value: Any, where: str) -> Found:
+    found = tool_defined(value, where) if isinstance(value, Mapping) else None
+    if found is None:
+        raise UsageError(
+            "is no definition of a tool", "expected OpenAI's, Anthropic's or MCP's shape", where=where
+        )
+    return found

@@ -1,20 +1,158 @@
-"""Tools as they were found, held to what can be offered to every model."""
+"""Tools as they were found, held to what can be offered to every model.
 
+Keywords of JSON Schema that are used in a way that means nothing.
+
+Arguments that a tool's author gives as examples.
+"""
+
+import ast
 import inspect
+import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 
-from misstep.adapters.toolset.examples import examples_of
-from misstep.adapters.toolset.keywords import find_misused
-from misstep.adapters.toolset.sources import is_async, source_of
+from misstep.adapters.toolset.user_code import is_async, source_of
 from misstep.core.agent import Tool
-from misstep.core.references import find_reference
 from misstep.core.tool import Described, Promises, ToolKind
 from misstep.errors import UsageError
+from misstep.schemas.shape import find_reference
+from misstep.schemas.source import parse_expression
+
+Place: TypeAlias = tuple[str, ...]
+
+
+def find_misused(schema: dict[str, Any]) -> Place | None:
+    """Where the first keyword stands that has a value it can't have; unknown keywords may have any."""
+    return next(_misused(schema, ()), None)
+
+
+def _misused(schema: Any, place: Place) -> Iterator[Place]:
+    for keyword, value in schema.items() if isinstance(schema, dict) else ():
+        here = (*place, keyword)
+        if not _FORMS.get(keyword, _is_anything)(value):
+            yield here
+        elif keyword in _NAMED:
+            for name, inner in value.items():
+                yield from _misused(inner, (*here, name))
+        elif keyword in _INNER:
+            for inner in value if isinstance(value, list) else [value]:
+                yield from _misused(inner, here)
+
+
+def _is_anything(_value: Any) -> bool:
+    return True
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_limit(value: Any) -> bool:
+    """A number, or as it was once: whether the other limit is one that itself is not allowed."""
+    return isinstance(value, int | float)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _is_schema(value: Any) -> bool:
+    return isinstance(value, dict | bool)
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def _are_schemas(value: Any) -> bool:
+    return isinstance(value, list) and all(_is_schema(each) for each in value)
+
+
+def _are_named_schemas(value: Any) -> bool:
+    return isinstance(value, dict) and all(_is_schema(each) for each in value.values())
+
+
+_NAMED = ("properties", "patternProperties", "$defs", "definitions")
+_INNER = ("additionalProperties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "not")
+_COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
+_FORMS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(_NAMED, _are_named_schemas),
+    **dict.fromkeys(("prefixItems", "anyOf", "oneOf", "allOf"), _are_schemas),
+    **dict.fromkeys(("additionalProperties", "not"), _is_schema),
+    **dict.fromkeys((*_COUNTS, "minimum", "maximum", "multipleOf"), _is_number),
+    **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _is_limit),
+    **dict.fromkeys(("pattern", "$ref"), _is_text),
+    "items": lambda value: _is_schema(value) or _are_schemas(value),
+    "type": lambda value: _is_text(value) or _are_names(value),
+    "enum": _is_list,
+    "required": _are_names,
+    "uniqueItems": lambda value: isinstance(value, bool),
+}
+
+
+MOST = 20
+LONGEST = 2_000  # characters of one call in a docstring
+MOST_BEGINNINGS = 100  # of what may be a call
+MOST_ENDS = 20  # brackets at which one may end
+
+
+def examples_of(tool: Tool, code: Any) -> tuple[str, ...]:
+    """JSON texts of arguments: those in the schema, and calls that the description or docstring shows."""
+    given = tool.parameters.get("examples")
+    found = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    found += _calls(tool, code)
+    texts = [text for each in found if (text := _json(each)) is not None]
+    return tuple(dict.fromkeys(texts))[:MOST]
+
+
+def _calls(tool: Tool, code: Any) -> Iterator[dict[str, Any]]:
+    names = [*tool.parameters["properties"]]
+    said = {tool.description, inspect.getdoc(code) or "" if code is not None else ""}
+    called = {tool.name, str(getattr(code, "__name__", tool.name))}
+    pattern = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, sorted(called)))})\(")
+    for text in sorted(said):
+        for found in itertools.islice(pattern.finditer(text), MOST_BEGINNINGS):
+            call = _parsed(text[found.start() : found.start() + LONGEST])
+            if call is not None and (arguments := _arguments(call, names)):
+                yield arguments
+
+
+def _parsed(text: str) -> ast.Call | None:
+    """The call that a text begins with; the shortest that ends with a bracket is it."""
+    ends = (place for place, character in enumerate(text) if character == ")")
+    for end in itertools.islice(ends, MOST_ENDS):
+        tree = parse_expression(text[: end + 1])
+        if tree is not None:
+            return tree if isinstance(tree, ast.Call) else None
+    return None
+
+
+def _arguments(call: ast.Call, names: list[str]) -> dict[str, Any] | None:
+    """The arguments by their names, if all of them are literals."""
+    if len(call.args) > len(names):
+        return None
+    given = dict(zip(names, call.args, strict=False))
+    given |= {each.arg: each.value for each in call.keywords if each.arg is not None}
+    try:
+        return {name: ast.literal_eval(value) for name, value in given.items()}
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _json(arguments: dict[str, Any]) -> str | None:
+    try:
+        return json.dumps(arguments, ensure_ascii=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
 
 MOST_REFERENCES = 20  # that lead to each other
 LONGEST_NAME = 200

@@ -1,4 +1,7 @@
-"""Plain functions as tools: their signature, hints and docstring, without a call."""
+"""Plain functions as tools: their signature, hints and docstring, without a call.
+
+What the docstring of a function says.
+"""
 
 import functools
 import inspect
@@ -9,14 +12,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from misstep.adapters.loading.registry import FRAMEWORKS
-from misstep.adapters.toolset.annotations import hints_of
-from misstep.adapters.toolset.docstrings import read_docstring
 from misstep.adapters.toolset.found import Found
-from misstep.adapters.toolset.hints import Definitions, Inexpressible, with_default
-from misstep.adapters.toolset.marks import marked
+from misstep.adapters.toolset.hints import Definitions, Inexpressible, hints_of, marked, with_default
 from misstep.adapters.toolset.outputs import output_of
-from misstep.adapters.toolset.sources import unwrapped
+from misstep.adapters.toolset.user_code import unwrapped
 from misstep.errors import UsageError
+from misstep.schemas.source import Documented, parse_docstring
+
+
+def read_docstring(function: object) -> Documented:
+    """A docstring in Google's, NumPy's or Sphinx's style, or in none at all."""
+    return parse_docstring(inspect.getdoc(function) or "")
+
 
 OWNERS = ("self", "cls")  # of a method that was taken out of its class
 

@@ -1,12 +1,19 @@
-"""From Python's type hints to JSON schemas."""
+"""From Python's type hints to JSON schemas.
+
+The type hints of functions, those in quotation marks as what they mean.
+
+What stands beside a type in `Annotated`, or in a field of a model, in the words of JSON Schema.
+"""
 
 import dataclasses
 import datetime
 import decimal
 import enum
+import functools
 import inspect
 import json
 import pathlib
+import re
 import types
 import typing
 import uuid
@@ -16,7 +23,99 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.toolset.marks import marked
+from misstep.adapters.loading.registry import FRAMEWORKS
+from misstep.adapters.toolset.user_code import unwrapped
+
+
+def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The hints of all parameters. Raises `NameError`, and whatever code in a hint raises."""
+    return _resolved(
+        function, {name: hint for name, hint in _annotations(function).items() if name != "return"}
+    )
+
+
+def return_hint(function: Callable[..., Any]) -> Any:
+    """The hint of what the function returns; `Any` where others decide that. Raises as `hints_of` does."""
+    if _is_wrapped(function):
+        return Any
+    return _resolved(function, {"return": _annotations(function).get("return", Any)})["return"]
+
+
+def _is_wrapped(function: Any) -> bool:
+    """Whether a decorator has the last word about results; caches and frameworks pass them on."""
+    if isinstance(function, functools.partial):
+        return _is_wrapped(function.func)
+    if inspect.ismethod(function):
+        return _is_wrapped(function.__func__)
+    if isinstance(function, functools._lru_cache_wrapper) or _is_of_framework(function):
+        return _is_wrapped(function.__wrapped__)
+    return hasattr(function, "__wrapped__")
+
+
+def _is_of_framework(function: Any) -> bool:
+    """Whether a framework has put its own function round one of the user's."""
+    home = str(getattr(function, "__globals__", {}).get("__name__", ""))
+    packages = [package for framework in FRAMEWORKS.values() for package in framework.packages]
+    is_theirs = any(f"{home}.".startswith(f"{package}.") for package in packages)
+    return is_theirs and hasattr(function, "__wrapped__")
+
+
+def _resolved(function: Callable[..., Any], hints: dict[str, Any]) -> dict[str, Any]:
+    bare = types.SimpleNamespace(__annotations__=hints)
+    return typing.get_type_hints(bare, getattr(unwrapped(function), "__globals__", {}), include_extras=True)
+
+
+def _annotations(function: Any) -> dict[str, Any]:
+    return getattr(unwrapped(function), "__annotations__", None) or {}
+
+
+KEYWORDS = {
+    "description": "description",
+    "documentation": "description",
+    "title": "title",
+    "examples": "examples",
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+    "pattern": "pattern",
+}
+LENGTHS = {"string": "Length", "array": "Items", "object": "Properties"}
+
+
+def marked(schema: dict[str, Any], marks: Iterable[Any]) -> dict[str, Any]:
+    """The schema with what the marks add to it; those that say nothing to us are passed over."""
+    for mark in marks:
+        if isinstance(mark, str):
+            schema = {**schema, "description": mark}
+        elif not inspect.isclass(mark):
+            schema = {**schema, **_said(mark, str(schema.get("type")))}
+            schema = marked(schema, _inner(mark))
+    return schema
+
+
+def _inner(mark: Any) -> Iterable[Any]:
+    """The marks that a field of Pydantic keeps."""
+    metadata = getattr(mark, "metadata", None)
+    return metadata if isinstance(metadata, list | tuple) else ()
+
+
+def _said(mark: Any, kind: str) -> dict[str, Any]:
+    size = LENGTHS.get(kind, LENGTHS["string"])
+    words = {**KEYWORDS, "min_length": f"min{size}", "max_length": f"max{size}"}
+    told = {name: _plain(getattr(mark, name, None)) for name in words}
+    said = {words[name]: value for name, value in told.items() if value is not None}
+    extra = getattr(mark, "json_schema_extra", None) or getattr(mark, "extra_json_schema", None)
+    return {**said, **extra} if isinstance(extra, dict) else said
+
+
+def _plain(value: Any) -> Any:
+    """The value if JSON has such; a pattern as it was written."""
+    if isinstance(value, re.Pattern):
+        return value.pattern
+    return value if isinstance(value, str | int | float | list) else None
+
 
 PLAIN: dict[Any, dict[str, Any]] = {
     Any: {},

@@ -12,9 +12,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.toolset.annotations import return_hint
-from misstep.adapters.toolset.hints import WRAPPERS, Definitions, choice
-from misstep.adapters.toolset.marks import marked
+from misstep.adapters.toolset.hints import WRAPPERS, Definitions, choice, marked, return_hint
 
 Schema: typing.TypeAlias = dict[str, Any]
 

@@ -6,13 +6,12 @@ from typing import Any
 
 from misstep.adapters.loading.recognition import required_parameters
 from misstep.adapters.loading.source import blaming, load_object
+from misstep.adapters.mcp.entries import McpServer, server_of
+from misstep.adapters.mcp.tools import tools_of_servers
 from misstep.adapters.toolset.collecting import collect
+from misstep.adapters.toolset.definitions import servers_in_file, tools_in_file
 from misstep.adapters.toolset.found import Found, admitted, usable
-from misstep.adapters.toolset.json_files import servers_in_file, tools_in_file
-from misstep.adapters.toolset.mcp_entries import McpServer, server_of
-from misstep.adapters.toolset.mcp_servers import tools_of_servers
-from misstep.adapters.toolset.printing import printing_aside
-from misstep.adapters.toolset.waiting import settled
+from misstep.adapters.toolset.user_code import printing_aside, settled
 from misstep.core.agent import Tool
 from misstep.core.tool import Described
 from misstep.errors import UsageError

@@ -1,12 +1,22 @@
-"""Draws what a task is about out of a tree, if it can be understood in one way only."""
+"""Draws what a task is about out of a tree, if it can be understood in one way only.
+
+A task before it is put into words.
+
+Puts selections and places into the words that people use.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
+import msgspec
+
+from misstep.benchmarks.files.answers import Answer
 from misstep.benchmarks.files.executing import Clash, joined
-from misstep.benchmarks.files.growing import grow, text_for
-from misstep.benchmarks.files.selection import (
+from misstep.benchmarks.files.growing import Domain, grow, load_shared, load_types, text_for
+from misstep.benchmarks.files.operations import (
+    Operation,
     Selection,
     chosen,
     covered,
@@ -15,9 +25,8 @@ from misstep.benchmarks.files.selection import (
     is_clear,
     name_of,
 )
-from misstep.benchmarks.files.vocabulary import Domain, load_shared
-from misstep.benchmarks.tree import File, Folder, complete, parents
-from misstep.core.dice import Dice
+from misstep.benchmarks.tree import File, Folder, Tree, complete, parents
+from misstep.core.rng import Dice
 
 MEANS = ("suffix", "word", "word", "prefix", "prefix")
 _DRAWS = 24
@@ -118,3 +127,65 @@ class Scene:
         if not items:
             raise Clash("there is none")
         return self.dice.pick(items)
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What is there, what is to be done with it or found out about it.
+
+    `form` is a form of the kind that has phrasings of its own; `words` are put into those.
+    """
+
+    form: str
+    tree: Tree
+    words: dict[str, str]
+    operations: tuple[Operation, ...] = ()
+    answer: Answer | None = None
+
+
+Form: TypeAlias = Callable[[Scene], Plan]
+
+
+def files_in_words(what: Selection, scene: Scene) -> str:
+    """The files in the plural, with where they are: "PDF files (.pdf) in 'letters' and its subfolders"."""
+    ending = what.suffix.removeprefix(".")
+    heads = (f"{load_types()[ending]} (.{ending})", f".{ending} files", "files") if ending else ("files",)
+    head = scene.dice.pick(heads)
+    rule = _rule(what, in_head=head != "files")
+    return " ".join(filter(None, (head, place_in_words(what, scene), rule)))
+
+
+def place_in_words(what: Selection, scene: Scene) -> str:
+    dice, name = scene.dice, f"'{what.folder}'"
+    if not what.folder:
+        below = ("in the current folder and all its subfolders", "in the current folder (at any depth)")
+        return dice.pick(below) if what.deep else "directly in the current folder (not in its subfolders)"
+    if not scene.has_folders(what.folder):
+        return dice.pick((f"in {name}", f"in the folder {name}"))
+    if what.deep:
+        return dice.pick((f"in {name} and its subfolders", f"anywhere in {name} (subfolders included)"))
+    return dice.pick((f"directly in {name} (not in its subfolders)", f"at the top level of {name}"))
+
+
+def folder_in_words(path: str, scene: Scene) -> str:
+    """A folder that something goes to."""
+    if path in scene.tree:
+        return scene.dice.pick((f"'{path}'", f"the folder '{path}'"))
+    return scene.dice.pick((f"a new folder called '{path}'", f"a new folder '{path}'"))
+
+
+def joined_in_words(items: list[str]) -> str:
+    """Some of them quoted, as in "'a', 'b' and 'c'"."""
+    quoted = [f"'{item}'" for item in items]
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}" if len(quoted) > 1 else quoted[0]
+
+
+def _rule(what: Selection, in_head: bool) -> str:
+    if what.suffix and not in_head:
+        return f"whose names end in '{what.suffix}'"
+    if what.prefix:
+        return f"whose names start with '{what.prefix}'"
+    if what.word:
+        return f"with '{what.word}' in their names"
+    if what.line:
+        return f"that contain the line '{what.line}'"
+    return f"that are larger than {what.larger} bytes" if what.larger is not None else ""

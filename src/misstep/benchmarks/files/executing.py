@@ -1,6 +1,10 @@
-"""The reference: what operations make of a tree, step by step."""
+"""The reference: what operations make of a tree, step by step.
+
+What is written into files: listings, totals, or just words.
+"""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from misstep.benchmarks.files.operations import (
@@ -12,6 +16,7 @@ from misstep.benchmarks.files.operations import (
     Ending,
     Exactly,
     Into,
+    Listing,
     Lowered,
     MakeFolder,
     Move,
@@ -20,14 +25,63 @@ from misstep.benchmarks.files.operations import (
     Prune,
     Remove,
     Replaced,
+    Selection,
     Target,
+    Text,
+    Totals,
+    Types,
     Unroll,
+    Words,
     Write,
+    chosen,
+    files_of,
+    folders_of,
+    name_of,
 )
-from misstep.benchmarks.files.selection import Selection, chosen, files_of, folders_of, name_of
-from misstep.benchmarks.files.texts import written
 from misstep.benchmarks.tree import Content, File, Folder, Tree, complete, parents
-from misstep.core.benchmark import Step
+from misstep.core.results.benchmark import Step
+
+
+def written(text: Text, tree: Tree) -> str:
+    match text:
+        case Words(words):
+            return words
+        case Listing():
+            return _listing(text, tree)
+        case Totals(what):
+            sizes = _sizes(what, tree)
+            return f"{len(sizes)} files, {sum(sizes.values())} bytes\n"
+        case Types(what):
+            counts = Counter(name_of(path).rpartition(".")[2] for path in chosen(what, tree))
+            return "".join(f"{ending} {counts[ending]}\n" for ending in sorted(counts))
+
+
+def _listing(listing: Listing, tree: Tree) -> str:
+    sizes = _sizes(listing.what, tree)
+    if listing.form == "path":
+        return "".join(f"{path}\n" for path in sorted(sizes))
+    named = [(name_of(path), sizes[path]) for path in sorted(sizes, key=name_of)]
+    if listing.total:
+        named.append(("TOTAL", sum(sizes.values())))
+    return "".join(f"{name}\n" if listing.form == "name" else f"{name} {size}\n" for name, size in named)
+
+
+def _sizes(what: Selection, tree: Tree) -> dict[str, int]:
+    files = files_of(tree)
+    return {path: len(files[path]) for path in chosen(what, tree)}
+
+
+def sorts_clearly(texts: list[str]) -> bool:
+    """Whether all ways of sorting that people use agree: by bytes, without case, by letters alone."""
+    plain = ["".join(letter for letter in text if letter.isalnum()).casefold() for text in texts]
+    orders = (sorted(texts), sorted(texts, key=str.casefold), [texts[n] for n in _order(plain)])
+    ascii_only = all(text.isascii() for text in texts)
+    return ascii_only and len({*plain}) == len(plain) and all(order == orders[0] for order in orders)
+
+
+def _order(keys: list[str]) -> list[int]:
+    return sorted(range(len(keys)), key=keys.__getitem__)
+
 
 _DATE = re.compile(r"(\d{4})-(\d{2})-\d{2}")
 _DATE_LINE = re.compile(r"^Date: (\d{4})-(\d{2})-\d{2}$", re.MULTILINE)

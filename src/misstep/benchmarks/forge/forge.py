@@ -1,4 +1,7 @@
-"""A forge that runs on this machine for as long as somebody needs it."""
+"""A forge that runs on this machine for as long as somebody needs it.
+
+Takes down what a forge holds at one moment.
+"""
 
 import shutil
 import tempfile
@@ -6,22 +9,38 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from misstep.benchmarks.forge.ledger import Ledger
-from misstep.benchmarks.forge.project import Project, our_project
-from misstep.benchmarks.forge.repository.repository import Repository
-from misstep.benchmarks.forge.repository.seeding import seed
-from misstep.benchmarks.forge.repository.soundness import require_sound
-from misstep.benchmarks.forge.rest.answers import Refusal
+from misstep.benchmarks.forge.ledger import Ledger, Project, our_project
+from misstep.benchmarks.forge.repository.program import HEADS
+from misstep.benchmarks.forge.repository.repository import Repository, require_sound, seed
 from misstep.benchmarks.forge.rest.application import Application, Request, Response
-from misstep.benchmarks.forge.rest.auth import Keys
-from misstep.benchmarks.forge.rest.call import House
+from misstep.benchmarks.forge.rest.call import House, Keys, Refusal
 from misstep.benchmarks.forge.rest.signatures import read_public_key
 from misstep.benchmarks.forge.rest.views import Views
-from misstep.benchmarks.forge.serving.backend import ASKS, serve_git, speaks_git
-from misstep.benchmarks.forge.serving.server import Server
-from misstep.benchmarks.forge.state import State
-from misstep.benchmarks.forge.survey import survey
+from misstep.benchmarks.forge.server import ASKS, Server, serve_git, speaks_git
+from misstep.benchmarks.forge.state import Branch, State
+from misstep.benchmarks.tree import Content
 from misstep.errors import UsageError
+
+
+def survey(repository: Repository, ledger: Ledger) -> State:
+    """Everything, as a value; nothing may change meanwhile."""
+    refs, known = repository.refs(), dict[str, Content]()
+    return State(
+        {
+            name.removeprefix(HEADS): _branch(repository, sha, known)
+            for name, sha in refs.items()
+            if name.startswith(HEADS)
+        },
+        dict(ledger.threads),
+        tuple(ledger.labels.values()),
+        {name: sha for name, sha in refs.items() if not name.startswith(HEADS)},
+        repository.parents(),
+    )
+
+
+def _branch(repository: Repository, tip: str, known: dict[str, Content]) -> Branch:
+    tree = repository.objects.commit(tip).tree
+    return Branch(repository.files(tree, known), tip, repository.executable(tree))
 
 
 class Forge:

@@ -1,4 +1,7 @@
-"""Whether a task has been done: by what is there, not by what is said."""
+"""Whether a task has been done: by what is there, not by what is said.
+
+Calls of our own tools that do a task, or spoil it.
+"""
 
 import tempfile
 from collections.abc import Mapping
@@ -7,16 +10,14 @@ from pathlib import Path
 
 from msgspec import structs
 
-from misstep.benchmarks.forge.ledger import Ledger
-from misstep.benchmarks.forge.project import our_project
-from misstep.benchmarks.forge.repository.repository import Repository
-from misstep.benchmarks.forge.repository.seeding import seed
+from misstep.benchmarks.forge.forge import survey
+from misstep.benchmarks.forge.ledger import Ledger, our_project
+from misstep.benchmarks.forge.repository.repository import Repository, seed
 from misstep.benchmarks.forge.state import Branch, Comment, Proposal, State, Thread, differences
-from misstep.benchmarks.forge.survey import survey
 from misstep.benchmarks.forge.tasks import Goal, goal_of
 from misstep.benchmarks.tree import Content, File
-from misstep.core.benchmark import Task
-from misstep.core.verdict import Judgement
+from misstep.core.outcome import Judgement
+from misstep.core.results.benchmark import Solution, Step, Task
 from misstep.errors import InternalError
 
 
@@ -56,7 +57,7 @@ def expected_state(task: Task) -> State:
             return _with_branch(state, goal.branch, branch)
 
 
-def judge(task: Task, found: State, said: str = "") -> tuple[Judgement, tuple[str, ...]]:
+def judge_forge(task: Task, found: State, said: str = "") -> tuple[Judgement, tuple[str, ...]]:
     """Passed or failed, and the differences to what should be there.
 
     Nothing may differ, with one exception: line breaks at the end of a text that the task asks for, a file, a
@@ -121,3 +122,39 @@ def _settled_thread(found: Thread, goal: Goal) -> Thread:
         new = [structs.replace(each, body=settled(each.body)) for each in found.comments[before:]]
         return structs.replace(found, comments=(*found.comments[:before], *new))
     return structs.replace(found, body=settled(found.body))
+
+
+# Things that nobody asks for; each task has one of them.
+_DAMAGE = (
+    Step("comment_on_issue", {"number": 13, "body": "Done."}),
+    Step("create_branch", {"name": "leftover", "start": "main"}),
+    Step("delete_file", {"path": "LICENSE", "branch": "export-ics"}),
+    Step("create_file", {"path": "notes.txt", "content": "what I did\n", "branch": "main"}),
+    Step("update_file", {"path": "docs/index.md", "content": "# Documentation\n", "branch": "main"}),
+)
+
+
+def solution(task: Task) -> Solution:
+    """Calls of the tools in `misstep.benchmarks.forge.tools` that do it."""
+    goal = goal_of(task)
+    return Solution(tuple(_steps(task, goal)), _DAMAGE[task.seed % len(_DAMAGE)], "Done.")
+
+
+def _steps(task: Task, goal: Goal) -> list[Step]:
+    if goal.kind == "comment-on-issue":
+        return [Step("comment_on_issue", {"number": goal.issue, "body": goal.body})]
+    if goal.kind == "create-pull-request":
+        given = {"title": goal.title, "body": goal.body, "head": goal.head, "base": goal.base}
+        return [Step("create_pull_request", given)]
+    begin = [Step("create_branch", {"name": goal.branch, "start": goal.start})] if goal.start else []
+    return begin if goal.kind == "create-branch" else [*begin, _change(task, goal)]
+
+
+def _change(task: Task, goal: Goal) -> Step:
+    place = {"path": goal.path, "branch": goal.branch}
+    if goal.kind == "delete-file":
+        return Step("delete_file", place)
+    content = expected_state(task).branches[goal.branch].files[goal.path]
+    assert isinstance(content, File)
+    name = "create_file" if goal.kind == "create-file" else "update_file"
+    return Step(name, {**place, "content": content.data.decode()})

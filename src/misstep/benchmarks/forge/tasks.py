@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from misstep.benchmarks.forge.project import read_data
-from misstep.core.benchmark import Task, task_id
+from misstep.benchmarks.forge.ledger import read_data
+from misstep.core.results.benchmark import Task, task_id
 from misstep.errors import UsageError
 
 Kind = Literal[

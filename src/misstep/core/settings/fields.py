@@ -1,18 +1,61 @@
-"""All that can be set: one frozen value, over which files, environment and command line are layers."""
+"""All that can be set: one frozen value, over which files, environment and command line are layers.
 
+What a model may have been trained on, in the words of the setting `part`.
+
+A range of whole numbers, as people write it.
+"""
+
+import re
 import shlex
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta
 
-from misstep.core.consistency import CHECKS, Check
 from misstep.core.constraint import FAMILIES, Family
-from misstep.core.fixing import STRATEGIES, Strategy
-from misstep.core.parts import ASPECTS, Portion
-from misstep.core.settings.span import Span
+from misstep.core.results.consistency import CHECKS, Check
+from misstep.core.results.fixing import STRATEGIES, Strategy
 from misstep.core.spending import Budget
+
+Aspect: TypeAlias = Literal["topics", "words", "structures"]
+Portion: TypeAlias = Literal["train", "topics", "words", "structures"]
+
+ASPECTS: tuple[Aspect, ...] = get_args(Aspect)
+PORTIONS: tuple[Portion, ...] = get_args(Portion)
+
+
+class Span:
+    """An inclusive range of whole numbers, written `3-5` or `4`."""
+
+    __slots__ = ("high", "low")
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+
+    def __str__(self) -> str:
+        return f"{self.low}-{self.high}" if self.low != self.high else str(self.low)
+
+    def __repr__(self) -> str:
+        return f"Span({self})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Span) and (self.low, self.high) == (other.low, other.high)
+
+    def __hash__(self) -> int:
+        return hash((self.low, self.high))
+
+    @classmethod
+    def parse(cls, given: object) -> "Span":
+        if isinstance(given, int) and not isinstance(given, bool):
+            return cls(given, given)
+        match = (
+            re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", given) if isinstance(given, str) else None
+        )
+        if not match:
+            raise ValueError(given)
+        return cls(int(match[1]), int(match[2] or match[1]))
+
 
 Positive = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]

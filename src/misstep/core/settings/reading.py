@@ -1,18 +1,115 @@
-"""Settings out of what people write."""
+"""Settings out of what people write.
+
+What kind of value each setting takes.
+
+Settings as they are kept with a run.
+
+What is wrong with a value that somebody has set, in words.
+"""
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import msgspec
 
-from misstep.core.settings.complaints import bad_value
-from misstep.core.settings.fields import Settings
-from misstep.core.settings.kinds import DURATIONS, FIELDS, LISTS
-from misstep.core.settings.stored import decode_part
+from misstep.core.outcome import storable
+from misstep.core.settings.fields import Settings, Span
 from misstep.core.spending import AGENT
-from misstep.core.transcript import storable
 from misstep.errors import UsageError, did_you_mean
+
+FIELDS = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+DURATIONS = ("budget_time", "time_per_request", "time_per_tool", "timeout")
+LISTS = tuple(name for name, kind in FIELDS.items() if get_origin(get_args(kind)[0]) is tuple)
+
+
+def listed_choices(name: str) -> tuple[str, ...]:
+    """What a list may be made of, in its own order, where that is a choice of words."""
+    return get_args(get_args(get_args(FIELDS[name])[0])[0])
+
+
+def field_type(name: str) -> Any:
+    """The type of a setting without its wrappings, as `msgspec.inspect` describes it."""
+    info: Any = msgspec.inspect.type_info(FIELDS[name])
+    while True:
+        if isinstance(info, msgspec.inspect.Metadata):
+            info = info.type
+        elif isinstance(info, msgspec.inspect.UnionType):
+            info = next(kind for kind in info.types if not isinstance(kind, msgspec.inspect.NoneType))
+        else:
+            return info
+
+
+def encode_settings(settings: Settings) -> bytes:
+    return msgspec.json.encode(settings, enc_hook=str)
+
+
+def decode_settings(stored: bytes | str) -> Settings:
+    return msgspec.json.decode(stored, type=Settings, dec_hook=decode_part)
+
+
+def decode_part(kind: type, given: object) -> object:
+    """What msgspec does not know how to decode by itself."""
+    if kind is Span:
+        return Span.parse(given)
+    raise NotImplementedError(kind)
+
+
+PASSWORD = re.compile(r"(://[^/@\s]*:)[^@\s]*@")
+_WRITTEN = {
+    "actions": "a number or a range such as 3-5",
+    "fail_on": "any, none or threshold:RATE with a rate from 0 to 1",
+}
+
+
+def bad_value(name: str, given: object, where: str) -> UsageError:
+    """What there is to say about a value that won't do."""
+    # The place of a flag or variable names the setting already; a line of a file does not.
+    named = where.startswith(("--", "MISSTEP_", "Settings."))
+    kind = field_type(name)
+    choices = [str(value) for value in kind.values] if isinstance(kind, msgspec.inspect.LiteralType) else []
+    shown = _shown(name, given)
+    message = f"{shown} won't do" if named else f"{name} = {shown} won't do"
+    return UsageError(message, f"expected {_expected(name)}", did_you_mean(str(given), choices), where=where)
+
+
+def _expected(name: str) -> str:
+    """What a setting takes, in words."""
+    match field_type(name):
+        case _ if name in _WRITTEN:
+            return _WRITTEN[name]
+        case msgspec.inspect.LiteralType(values=values):
+            return f"one of {', '.join(map(str, values))}"
+        case msgspec.inspect.VarTupleType(item_type=msgspec.inspect.LiteralType()):
+            return f"one or more of {', '.join(listed_choices(name))}"
+        case msgspec.inspect.IntType(ge=low, le=high):
+            return f"a whole number{_between(low, high)}"
+        case msgspec.inspect.FloatType(gt=low, le=high) if low is not None:
+            also = ", or a time such as 90s, 5m or 1h30m" if name in DURATIONS else ""
+            return f"a number above {low:g}, at most {high:,.0f}{also}"
+        case msgspec.inspect.FloatType(ge=low, le=high):
+            return f"a number{_between(low, high)}"
+        case msgspec.inspect.BoolType():
+            return "true or false"
+        case msgspec.inspect.VarTupleType():
+            return "a list of texts"
+        case msgspec.inspect.DictType():
+            return "a table of texts"
+        case _:
+            return "a text"
+
+
+def _shown(name: str, given: object) -> str:
+    """A value as it was given, less the password of an address."""
+    text = ", ".join(map(str, given)) if name in LISTS and isinstance(given, list | tuple) else given
+    return PASSWORD.sub(r"\1…@", repr(text))
+
+
+def _between(low: float | None, high: float | None) -> str:
+    if high is not None:
+        return f" from {low or 0:,} to {high:,}"
+    return f", {low} or more" if low is not None else ""
+
 
 ROLES = (AGENT, "generator", "judge")
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import msgspec
 
-from misstep.core.transcript import Ended, Usage
+from misstep.core.outcome import Ended, Usage
 from misstep.errors import MissingExtra, UsageError
-from misstep.interop.trajectories.messages import read_messages
-from misstep.interop.trajectories.trajectory import Trajectory, count_in, names_in, text_in
+from misstep.interop.trajectories.trajectory import Trajectory, count_in, names_in, read_messages, text_in
 
 SAMPLES = "samples/"
 LARGEST = 1 << 28  # bytes of a sample, unpacked

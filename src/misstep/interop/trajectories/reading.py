@@ -10,11 +10,10 @@ from typing import Any
 
 import msgspec
 
-from misstep.core.transcript import Transcript
+from misstep.core.outcome import Transcript
 from misstep.errors import UsageError
 from misstep.interop.trajectories import inspect_logs, traces
-from misstep.interop.trajectories.messages import is_messages, read_messages
-from misstep.interop.trajectories.trajectory import Trajectory
+from misstep.interop.trajectories.trajectory import Trajectory, is_messages, read_messages
 
 PACKED = b"PK\x03\x04"
 LARGEST = 1 << 29  # bytes of a file that has to be read whole, as one on which lines can't be told apart

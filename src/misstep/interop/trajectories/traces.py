@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from misstep.core.transcript import Call, Ended, Usage
+from misstep.core.outcome import Call, Ended, Usage
 from misstep.errors import UsageError
 from misstep.interop.trajectories.trajectory import Trajectory, arguments_in, count_in, text_in
 

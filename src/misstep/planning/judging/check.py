@@ -1,15 +1,24 @@
-"""The judge of planning cases: from the recorded calls to a verdict."""
+"""The judge of planning cases: from the recorded calls to a verdict.
+
+Reasons for a verdict: what went wrong, which sentence says so, what would have been right.
+"""
 
 from collections.abc import Sequence
 from typing import Literal
 
+import msgspec
+
 from misstep.core.case import Case, plain_order
-from misstep.core.transcript import Call, Transcript
-from misstep.core.verdict import ErrorKind, Verdict
-from misstep.planning.judging.breaches import View
-from misstep.planning.judging.plain import judge_plain, retrace
-from misstep.planning.world.history import History
+from misstep.core.constraint import Choice, Repeat, StandIn
+from misstep.core.outcome import Call, ErrorKind, Transcript, Verdict, storable
+from misstep.planning.judging.breaches import View, judge_plain, retrace
+from misstep.planning.judging.reasons import Reasons
+from misstep.planning.language.figures import how_often
+from misstep.planning.plans import search
+from misstep.planning.plans.order import nearest_order, order_of
+from misstep.planning.world.history import ActSlip, History
 from misstep.planning.world.simulator import Simulator
+from misstep.planning.world.tool_table import START_OVER, ToolTable
 
 Parallel = Literal["ordered", "forbid"]
 
@@ -68,3 +77,125 @@ def judge_history(case: Case, transcript: Transcript, history: History) -> Verdi
     else:
         return Verdict(case.id, "passed")
     return Verdict(case.id, "failed", error, step, violated, core, missing)
+
+
+def check(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
+    """Judge a transcript and give the reasons."""
+    verdict, history = _judged(case, transcript, parallel)
+    if verdict.verdict == "passed":
+        return verdict
+    return msgspec.structs.replace(
+        verdict,
+        nearest=nearest_plan(case, history) if verdict.error else (),
+        explanation=_explain(case, transcript, verdict, history),
+    )
+
+
+def _judged(case: Case, transcript: Transcript, parallel: Parallel) -> tuple[Verdict, History]:
+    """The bare verdict, and as much of the history as its reasons need."""
+    order = plain_order(case)
+    if order is None:
+        history = replay(case, transcript.calls, parallel)
+        return judge_history(case, transcript, history), history
+    trace = retrace(case, transcript.calls, parallel == "forbid")
+    verdict = judge_plain(case, order, transcript, trace)
+    if verdict.error is None:
+        return verdict, History()
+    is_act = verdict.error == "act"  # what was wrong with a call takes more than a trace
+    return verdict, replay(case, transcript.calls, parallel) if is_act else trace.history
+
+
+def nearest_plan(case: Case, history: History) -> tuple[str, ...]:
+    """The correct plan, as action ids, that changes the agent's own least."""
+    replaced = {c.by: c.action for c in case.constraints if isinstance(c, StandIn)}
+    wished = [replaced.get(deed.action, deed.action) for deed in history.deeds]
+    constraints = plain_order(case)
+    ids = [action.id for action in case.actions]
+    if constraints is None:
+        return search.nearest_plan(ids, case.constraints, case.world, wished)
+    order = order_of(ids, [(constraint.first, constraint.then) for constraint in constraints])
+    return tuple([ids[i] for i in nearest_order(order, [ids.index(action) for action in wished])])
+
+
+def _explain(case: Case, transcript: Transcript, verdict: Verdict, history: History) -> str:
+    view = View(case, history)
+    broken = case.constraints[verdict.core[0]] if verdict.core else None
+    match verdict.error:
+        case "timeout":
+            return _explain_timeout(transcript, view)
+        case "act":
+            slip = history.acts[0]
+            call = transcript.calls[slip.step - 1]
+            said = _repeat(case, call.tool) if slip.fault == "repeated" else None
+            wrong = _act(case, slip, call)
+            return f"Step {slip.step} is not a valid call: {wrong}.{Reasons(view).source(said)}"
+        case "lost":
+            return Reasons(view).lost(verdict.missing)
+        case "parameter":
+            first = history.parameters[0]
+            return Reasons(view).slip(first, transcript.calls[first.step - 1].arguments, broken)
+        case "order":
+            assert broken is not None
+            assert verdict.step is not None
+            return Reasons(view).breach(broken, verdict.step) + _others(verdict)
+        case None:
+            return transcript.error.partition("\n")[0] or "The agent could not be run."
+
+
+def _explain_timeout(transcript: Transcript, view: View) -> str:
+    limit = "time" if transcript.ended == "timeout" else "steps"
+    choices = sum(isinstance(constraint, Choice) for constraint in view.case.constraints)
+    done, total = len(view.deeds), sum(view.due.values()) + choices
+    return f"The limit on {limit} was reached with {done} of {total} actions carried out."
+
+
+def _act(case: Case, slip: ActSlip, call: Call) -> str:
+    tool = _quoted(call.tool)
+    match slip.fault:
+        case "unknown":
+            return f"there is no tool {tool}"
+        case "arguments":
+            return f"{tool} was called with arguments that {_misfit(case, call)}"
+        case "repeated":
+            return f"{tool} was called again, and {_allowed(case, call.tool)}"
+        case "parallel":
+            return f"{tool} was called in the same turn as the call before it"
+        case "distractor":
+            return f"{tool} was called, and no task asks for it"
+        case "attempts":
+            return f"{tool} was called in the last attempt"
+
+
+def _misfit(case: Case, call: Call) -> str:
+    part = ToolTable(case).parts.get(call.tool)
+    if call.tool == START_OVER if part is None else part.takes_nothing:
+        return "it does not take"
+    return storable(f"do not fit: {ToolTable(case).unfit(call.tool, call.arguments)}")
+
+
+def _allowed(case: Case, tool: str) -> str:
+    """How often the tool may be called."""
+    if plain_order(case) is not None:
+        return "each tool is to be called exactly once"
+    if ToolTable(case).parts[tool].replaces:
+        return "it had been called often enough"
+    repeat = _repeat(case, tool)
+    return f"it may be called no more than {how_often(repeat.times if repeat else 1)}"
+
+
+def _repeat(case: Case, tool: str) -> Repeat | None:
+    """What is said about how often the tool is to be called."""
+    action = ToolTable(case).parts[tool].action.id
+    return next((c for c in case.constraints if isinstance(c, Repeat) and c.action == action), None)
+
+
+def _others(verdict: Verdict) -> str:
+    others = len(verdict.violated) - 1
+    if not others:
+        return ""
+    return f" {others} more {'constraint is' if others == 1 else 'constraints are'} broken."
+
+
+def _quoted(name: str, most: int = 80) -> str:
+    """A name that comes from outside, short and on one line."""
+    return repr(name if len(name) <= most else name[:most] + "…")

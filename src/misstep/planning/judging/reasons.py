@@ -19,12 +19,11 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.core.transcript import storable
+from misstep.core.outcome import storable
 from misstep.planning.judging.breaches import View
 from misstep.planning.language.figures import clock, euros, how_often, listed
 from misstep.planning.plans.survey import least_cost
-from misstep.planning.world.findings import reported
-from misstep.planning.world.history import Deed, ParameterSlip
+from misstep.planning.world.history import Deed, ParameterSlip, reported
 from misstep.planning.world.simulator import minutes_of
 
 LONGEST_SHOWN = 80  # characters of what an agent has said

@@ -1,8 +1,7 @@
 """The second opinion on a verdict: Z3 must agree with the fast path."""
 
 from misstep.core.case import Case
-from misstep.core.transcript import Transcript
-from misstep.core.verdict import Verdict
+from misstep.core.outcome import Transcript, Verdict
 from misstep.errors import InternalError
 from misstep.planning.judging import solver
 from misstep.planning.judging.check import replay

@@ -1,4 +1,7 @@
-"""The phrases of the planning language, read from `data/lexicon.toml`."""
+"""The phrases of the planning language, read from `data/lexicon.toml`.
+
+The jobs that problems are set in, each with its activities, read from `data/topics.toml`.
+"""
 
 import tomllib
 from functools import cache
@@ -149,3 +152,18 @@ class Lexicon(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def load_lexicon() -> Lexicon:
     text = resources.files(__package__).joinpath("data/lexicon.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text), Lexicon)
+
+
+class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A job; every activity is a singular noun phrase that takes "the"."""
+
+    name: str
+    role: str
+    activities: tuple[str, ...]
+
+
+@cache
+def load_topics() -> dict[str, Topic]:
+    text = resources.files(__package__).joinpath("data/topics.toml").read_text(encoding="utf-8")
+    topics = msgspec.convert(tomllib.loads(text)["topic"], list[Topic])
+    return {topic.name: topic for topic in topics}

@@ -14,10 +14,9 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from misstep.core.parts import ASPECTS, Portion
+from misstep.core.settings.fields import ASPECTS, Portion
 from misstep.errors import UsageError
-from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.language.topics import load_topics
+from misstep.planning.language.lexicon import load_lexicon, load_topics
 
 Side: TypeAlias = Literal["seen", "unseen"]
 

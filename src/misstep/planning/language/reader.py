@@ -20,8 +20,7 @@ from misstep.planning.language.reading.clauses import (
     meanings,
     mentioned,
 )
-from misstep.planning.language.reading.families import family_frames
-from misstep.planning.language.reading.frames import Index, find, index
+from misstep.planning.language.reading.frames import Index, family_frames, find, index
 from misstep.planning.language.reading.phrases import Table, order_kinds, tabulate
 
 __all__ = ["Reading", "Relation", "read"]

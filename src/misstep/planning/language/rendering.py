@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from functools import cache
 
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
+from misstep.planning.language.clarity import without_times
 from misstep.planning.language.figures import listed
-from misstep.planning.language.hanging import without_times
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.parts import Side, is_of
 from misstep.planning.language.remarks import Direction, Neighbours, TimedRelative

@@ -1,10 +1,14 @@
-"""The request around a paragraph and the words of the mock tools, read from `data/requests.toml`."""
+"""The request around a paragraph and the words of the mock tools, read from `data/requests.toml`.
+
+What mock tools answer, in the words of `data/requests.toml`.
+"""
 
 import re
 import tomllib
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from string import Formatter
 
 import msgspec
 
@@ -21,7 +25,7 @@ from misstep.core.constraint import (
     StandIn,
 )
 from misstep.planning.language.figures import clock, how_often, in_words, listed
-from misstep.planning.language.topics import Topic
+from misstep.planning.language.lexicon import Topic
 
 
 class Template(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -159,3 +163,19 @@ def describe_parameter(name: str) -> str:
             return words.task
         case _:
             return words.value.format(value=name.replace("_", " "))
+
+
+def say(key: str, **slots: object) -> str:
+    """The text with this key; its slots are filled in as they are, so figures are written by the caller.
+
+    A `KeyError` tells of a key that doesn't exist, or of slots that are not those of the text.
+    """
+    text = load_requests().results[key]
+    if slots.keys() != _slots(text):
+        raise KeyError(f"{key} has the slots {sorted(_slots(text))}, not {sorted(slots)}")
+    return text.format(**slots)
+
+
+@cache
+def _slots(text: str) -> frozenset[str]:
+    return frozenset(name for _, name, _, _ in Formatter().parse(text) if name is not None)

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias, assert_never
 
 import msgspec
 
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.language.figures import clock, euros, in_words, listed
 from misstep.planning.language.lexicon import Linker, Verb, load_lexicon
 from misstep.planning.language.parts import Side, is_of

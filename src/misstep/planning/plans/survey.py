@@ -1,12 +1,26 @@
-"""What can be said of a problem as a whole: one correct plan, and how likely blind luck finds one."""
+"""What can be said of a problem as a whole: one correct plan, and how likely blind luck finds one.
 
-from collections.abc import Sequence
+Whether constraints can bind: somebody who heeds all the others could still break each of them.
+"""
+
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import product
 
 import msgspec
 
 from misstep.core.case import World
-from misstep.core.constraint import Choice, Condition, Constraint
+from misstep.core.constraint import (
+    Adjacent,
+    Before,
+    Choice,
+    Condition,
+    Constraint,
+    Limit,
+    Place,
+    Spend,
+    Window,
+)
 from misstep.planning.plans.demands import selections
 from misstep.planning.plans.search import TooManyPlans, count_plans, find_plan
 
@@ -47,3 +61,79 @@ def least_cost(actions: Sequence[str], constraints: Sequence[Constraint], world:
             if (best is None or cost < best) and find_plan(demands) is not None:
                 best = cost
     return best
+
+
+def possible_worlds(constraints: Sequence[Constraint], world: World) -> Iterator[World]:
+    """The world with everything that tasks may report, which nobody can tell from the request."""
+    asks = list(dict.fromkeys(c.asks for c in constraints if isinstance(c, Condition)))
+    for reported in product((True, False), repeat=len(asks)):
+        yield msgspec.structs.replace(world, findings=dict(zip(asks, reported, strict=True)))
+
+
+def possible_roles(
+    actions: Sequence[str], constraints: Sequence[Constraint], world: World
+) -> Iterator[frozenset[str]]:
+    """The sets of actions that may be carried out together."""
+    for possible in possible_worlds(constraints, world):
+        for demands in selections(actions, constraints, possible):
+            yield frozenset(demands.roles)
+
+
+def find_idle(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> Constraint | None:
+    """A constraint that nobody could break who heeds the others; None where there is none.
+
+    Order and times may follow from other order and times, as long as nothing else implies them; how long
+    tasks take, the request does not say. Choices, conditions, repetitions, values and stand-ins can always be
+    got wrong.
+    """
+    worlds = list(possible_worlds(constraints, world))
+    for constraint in constraints:
+        if not any(_binds(constraint, actions, constraints, possible) for possible in worlds):
+            return constraint
+    return None
+
+
+def _binds(
+    constraint: Constraint, actions: Sequence[str], constraints: Sequence[Constraint], world: World
+) -> bool:
+    others = [other for other in constraints if other is not constraint and not isinstance(other, Window)]
+    plain = [other for other in others if not isinstance(other, Before) or other.announced]
+    match constraint:
+        case Window():
+            return _can_be_missed(constraint, actions, plain, world)
+        case Before(announced=""):
+            return _rules_out(constraint, actions, plain, world)
+        case Before(first, then, _, voice):
+            wrong = [Before(voice, then), Before(then, first)]
+            untimed = msgspec.structs.replace(world, day=None)
+            return any(find_plan(demands) for demands in selections(actions, [*others, *wrong], untimed))
+        case Adjacent() | Place() | Limit() | Spend():
+            return _rules_out(constraint, actions, others, world)
+        case _:
+            return True
+
+
+def _rules_out(
+    constraint: Constraint, actions: Sequence[str], others: Sequence[Constraint], world: World
+) -> bool:
+    """Whether it leaves fewer plans than there would be without it, at the best of times."""
+    untimed = msgspec.structs.replace(world, day=None)
+    counts = [
+        sum(count_plans(demands) for demands in selections(actions, said, untimed))
+        for said in (others, [*others, constraint])
+    ]
+    return counts[0] > counts[1]
+
+
+def _can_be_missed(
+    window: Window, actions: Sequence[str], others: Sequence[Constraint], world: World
+) -> bool:
+    """Whether a plan has the action right before the time that it must not be before, or right after."""
+    if window.bound == "after":
+        wrong = msgspec.structs.replace(window, bound="before", time=window.time - 1)
+    else:
+        wrong = msgspec.structs.replace(window, bound="after", time=window.time + 1)
+    return any(
+        demands.units(window.action) and find_plan(demands) is not None
+        for demands in selections(actions, [*others, wrong], world)
+    )

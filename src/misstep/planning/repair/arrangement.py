@@ -3,16 +3,24 @@
 Neighbours are tied into blocks, and blocks are placed from the back: of those that are left, one that may
 come last does. That never leads astray, for it can be moved to the end of any plan: nothing waits for it, and
 all the others only come sooner, which no order and no bound on how much comes before something forbids.
+
+Why no plan meets all that was read: a few rules that contradict each other.
+
+What two readings of a request have in common, by what they mean rather than by how they say it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from misstep.core.case import World
-from misstep.core.constraint import Constraint
+from misstep.core.constraint import Adjacent, Before, Choice, Constraint, Limit, Place, Repeat
+from misstep.errors import InternalError, MissingExtra
+from misstep.planning.admission.constraints import actions_of
+from misstep.planning.judging import solver
 from misstep.planning.plans.demands import Demands, selections
 from misstep.planning.plans.order import bits
+from misstep.planning.repair.reading import Need, Reading, Rule, problem
 
 _NO_WORLD = World()
 
@@ -86,3 +94,141 @@ def _chain(demands: Demands, unit: int) -> tuple[int, ...]:
     while chain[-1] in demands.next:
         chain.append(demands.next[chain[-1]])
     return tuple(chain)
+
+
+def find_conflict(tools: Sequence[str], rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Rules that can't be met together, of which none can be left out; empty where all of them can.
+
+    What gives a choice only ever makes room, and so is never what stands in the way; it is among them where
+    they speak of its options.
+    """
+    choices = [rule for rule in rules if isinstance(rule.constraint, Choice)]
+    needed = [rule for rule in rules if rule not in choices]
+    if _fit(tools, [*choices, *needed]):
+        return ()
+    for rule in tuple(needed):
+        others = [each for each in needed if each is not rule]
+        if not _fit(tools, [*choices, *others]):
+            needed = others
+    spoken_of = {tool for rule in needed for tool in actions_of(rule.constraint)}
+    return (*needed, *[rule for rule in choices if spoken_of & {*actions_of(rule.constraint)}])
+
+
+def confirm(tools: Sequence[str], conflict: Sequence[Rule]) -> bool:
+    """Whether Z3 finds no plan either; False where it is not installed or gives up.
+
+    A plan would be an `InternalError`.
+    """
+    try:
+        answer = solver.satisfiable(problem(tools, [rule.constraint for rule in conflict]))
+    except MissingExtra:
+        return False
+    if answer == "yes":
+        raise InternalError(
+            "Z3 finds a plan where there is to be none",
+            "this is a bug in misstep: please report it with the request and what was read out of it",
+        )
+    return answer == "no"
+
+
+def _fit(tools: Sequence[str], rules: Sequence[Rule]) -> bool:
+    return find_order(tools, [rule.constraint for rule in rules]) is not None
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """What both readings say, and for each of them what only that one says.
+
+    A rule that one says and the other implies is said by both.
+    """
+
+    needs: tuple[Need, ...]
+    rules: tuple[Rule, ...]
+    own_needs: tuple[tuple[Need, ...], tuple[Need, ...]]
+    own_rules: tuple[tuple[Rule, ...], tuple[Rule, ...]]
+
+    @property
+    def agrees(self) -> bool:
+        return not any(self.own_needs) and not any(self.own_rules)
+
+
+def compare(one: Reading, other: Reading) -> Comparison:
+    shared: dict[Constraint, Rule] = {}
+    for mine, theirs in ((one, other), (other, one)):
+        for rule in mine.rules:
+            if implies(theirs, rule.constraint):
+                shared.setdefault(rule.constraint, rule)
+    return Comparison(
+        tuple([need for need in one.needs if need.tool in other.tools]),
+        tuple(shared.values()),
+        (_needs_of(one, other), _needs_of(other, one)),
+        (_rules_of(one, other), _rules_of(other, one)),
+    )
+
+
+def implies(reading: Reading, constraint: Constraint) -> bool:
+    """Whether every plan for the reading meets the constraint, as far as that is told by order and by words.
+
+    Order follows from order, from neighbours and from first and last places; a first or last place follows
+    from order; a bound follows from a tighter one. All else is meant where it is said.
+    """
+    if not {*actions_of(constraint)} <= {*reading.tools}:
+        return False
+    if constraint in reading.constraints:
+        return True
+    match constraint:
+        case Before(first, then):
+            return then in _later(reading, first)
+        case Place(tool, "first"):
+            return _is_due_once(reading, tool) and _later(reading, tool) >= {*reading.tools} - {tool}
+        case Place(tool, "last"):
+            others = [each for each in reading.tools if each != tool]
+            return all([tool in _later(reading, each) for each in others])
+        case Limit(tool, most):
+            return any(
+                [isinstance(c, Limit) and c.action == tool and c.most <= most for c in reading.constraints]
+            )
+        case _:
+            return False
+
+
+def _needs_of(mine: Reading, theirs: Reading) -> tuple[Need, ...]:
+    return tuple([need for need in mine.needs if need.tool not in theirs.tools])
+
+
+def _rules_of(mine: Reading, theirs: Reading) -> tuple[Rule, ...]:
+    return tuple([rule for rule in mine.rules if not implies(theirs, rule.constraint)])
+
+
+def _later(reading: Reading, tool: str) -> set[str]:
+    """All that has to come after a tool. What may be left out hands nothing on."""
+    pairs, optional = [*_pairs(reading)], _optional(reading)
+    found, fresh = set[str](), [tool]
+    while fresh:
+        earlier = fresh.pop()
+        new = {then for first, then in pairs if first == earlier} - found
+        found |= new
+        fresh += new - optional
+    return found
+
+
+def _pairs(reading: Reading) -> Iterator[tuple[str, str]]:
+    """What has to come before what, all times of the one before all of the other."""
+    for constraint in reading.constraints:
+        match constraint:
+            case Before(first, then) | Adjacent(first, then):
+                yield first, then
+            case Place(tool, "first") if _is_due_once(reading, tool):
+                yield from [(tool, each) for each in reading.tools if each != tool]
+            case Place(tool, "last"):
+                yield from [(each, tool) for each in reading.tools if each != tool]
+            case _:
+                pass
+
+
+def _is_due_once(reading: Reading, tool: str) -> bool:
+    repeated = [c.action for c in reading.constraints if isinstance(c, Repeat)]
+    return tool not in repeated and tool not in _optional(reading)
+
+
+def _optional(reading: Reading) -> set[str]:
+    return {option for c in reading.constraints if isinstance(c, Choice) for option in c.options}

@@ -1,11 +1,28 @@
-"""What a model has read out of a request, each part with the words that say so."""
+"""What a model has read out of a request, each part with the words that say so.
 
-from collections.abc import Sequence
+The two manners in which models are asked for a reading, each a strict JSON schema.
+
+One lists relations, the other goes from tool to tool: who fills in both has to look at the request twice.
+
+The wall for readings: what gets past it speaks of real tools, in words of the request, and makes sense.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
-from misstep.core.case import CASE_VERSION, Action, Case
-from misstep.core.constraint import Constraint
+from misstep.core.case import CASE_VERSION, MOST_ACTIONS, Action, Case
+from misstep.core.constraint import Adjacent, Before, Choice, Constraint, Limit, Place, Repeat
+from misstep.errors import UsageError
+from misstep.planning.admission.constraints import MOST_TIMES, actions_of, check_constraints
+from misstep.planning.admission.validation import MOST_WAYS
+from misstep.planning.language.skeletons import shown
+from misstep.schemas.answers import AnswerSchema, FormatError, form_of
 
 
 class Need(msgspec.Struct, frozen=True):
@@ -42,3 +59,246 @@ def problem(tools: Sequence[str], constraints: Sequence[Constraint]) -> Case:
     """The planning problem in what was read: which calls, in which order. Arguments are no part of it."""
     actions = tuple([Action(tool, tool, tool) for tool in tools])
     return Case(CASE_VERSION, "request", 0, "", "", actions, tuple(constraints))
+
+
+Manner = Literal["relations", "tools"]
+MANNERS: tuple[Manner, ...] = ("relations", "tools")
+
+MOST_RULES = 100
+
+Quote = Annotated[str, Meta(min_length=1, max_length=2_000)]
+Name = Annotated[str, Meta(max_length=64)]
+Times = Annotated[int, Meta(ge=2, le=MOST_TIMES)]
+Most = Annotated[int, Meta(ge=1, le=MOST_ACTIONS * MOST_TIMES)]
+Options = Annotated[tuple[Name, ...], Meta(min_length=2, max_length=MOST_ACTIONS)]
+Beyond = Annotated[tuple[Quote, ...], Meta(max_length=MOST_RULES)]
+
+
+class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class _Quoted(_Strict, frozen=True):
+    tool: Name
+    quote: Quote
+
+
+class _Relation(_Strict, frozen=True, tag_field="kind"):
+    quote: Quote
+
+
+class _Before(_Relation, frozen=True, tag="before"):
+    first: Name
+    then: Name
+
+
+class _Adjacent(_Relation, frozen=True, tag="adjacent"):
+    first: Name
+    then: Name
+
+
+class _Place(_Relation, frozen=True, tag="place"):
+    tool: Name
+    place: Literal["first", "last"]
+
+
+class _Choice(_Relation, frozen=True, tag="choice"):
+    tools: Options
+
+
+class _Repeat(_Relation, frozen=True, tag="repeat"):
+    tool: Name
+    times: Times
+
+
+class _Limit(_Relation, frozen=True, tag="limit"):
+    tool: Name
+    most: Most
+
+
+_Any = _Before | _Adjacent | _Place | _Choice | _Repeat | _Limit
+
+
+class _Relations(_Strict, frozen=True):
+    needed: Annotated[tuple[_Quoted, ...], Meta(max_length=MOST_ACTIONS)]
+    constraints: Annotated[tuple[_Any, ...], Meta(max_length=MOST_RULES)]
+    beyond: Beyond = ()
+
+
+class _Placed(_Strict, frozen=True):
+    place: Literal["first", "last"]
+    quote: Quote
+
+
+class _Often(_Strict, frozen=True):
+    times: Times
+    quote: Quote
+
+
+class _Soon(_Strict, frozen=True):
+    most: Most
+    quote: Quote
+
+
+class _Either(_Strict, frozen=True):
+    tools: Options
+    quote: Quote
+
+
+class _Described(_Strict, frozen=True):
+    tool: Name
+    quote: Quote
+    after: Annotated[tuple[_Quoted, ...], Meta(max_length=MOST_ACTIONS)] = ()
+    right_after: _Quoted | None = None
+    place: _Placed | None = None
+    times: _Often | None = None
+    at_most_before: _Soon | None = None
+
+
+class _Tools(_Strict, frozen=True):
+    tools: Annotated[tuple[_Described, ...], Meta(max_length=MOST_ACTIONS)]
+    choices: Annotated[tuple[_Either, ...], Meta(max_length=MOST_ACTIONS)] = ()
+    beyond: Beyond = ()
+
+
+def reading_form(manner: Manner) -> AnswerSchema[Reading]:
+    """Readings that are not yet held against the request."""
+    if manner == "relations":
+        return form_of(_Relations).then(_from_relations)
+    return form_of(_Tools).then(_from_tools)
+
+
+def _from_relations(filled: _Relations) -> Reading:
+    needs = [Need(each.tool, each.quote) for each in filled.needed]
+    return Reading(tuple(needs), tuple([_rule(each) for each in filled.constraints]), filled.beyond)
+
+
+def _rule(relation: _Any) -> Rule:
+    match relation:
+        case _Before(quote, first, then):
+            return Rule(Before(first, then), quote)
+        case _Adjacent(quote, first, then):
+            return Rule(Adjacent(first, then), quote)
+        case _Place(quote, tool, place):
+            return Rule(Place(tool, place), quote)
+        case _Choice(quote, tools):
+            return Rule(Choice(tools), quote)
+        case _Repeat(quote, tool, times):
+            return Rule(Repeat(tool, times), quote)
+        case _Limit(quote, tool, most):
+            return Rule(Limit(tool, most), quote)
+
+
+def _from_tools(filled: _Tools) -> Reading | FormatError:
+    needs = [Need(each.tool, each.quote) for each in filled.tools]
+    rules = [rule for each in filled.tools for rule in _rules_of(each)]
+    rules += [Rule(Choice(each.tools), each.quote) for each in filled.choices]
+    if len(rules) > MOST_RULES:
+        return FormatError(f"There are {len(rules)} constraints, at most {MOST_RULES} are read.")
+    return Reading(tuple(needs), tuple(rules), filled.beyond)
+
+
+def _rules_of(described: _Described) -> Iterator[Rule]:
+    tool = described.tool
+    for earlier in described.after:
+        yield Rule(Before(earlier.tool, tool), earlier.quote)
+    if described.right_after:
+        yield Rule(Adjacent(described.right_after.tool, tool), described.right_after.quote)
+    if described.place:
+        yield Rule(Place(tool, described.place.place), described.place.quote)
+    if described.times:
+        yield Rule(Repeat(tool, described.times.times), described.times.quote)
+    if described.at_most_before:
+        yield Rule(Limit(tool, described.at_most_before.most), described.at_most_before.quote)
+
+
+MOST_CALLS = 60  # with repetitions
+LEAST_QUOTED = 2  # letters or digits: less is in any request
+SHOWN_NAMES = 100
+SHOWN_TEXT = 200  # characters of it
+
+_MARKS = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "\u2011": "-"})
+
+
+def checked_form(manner: Manner, tools: Sequence[str], request: str) -> AnswerSchema[Reading]:
+    """Readings that are held against the request; the complaint is the first thing that is wrong with one."""
+
+    def check(reading: Reading) -> Reading | FormatError:
+        for complaint in _complaints(reading, tools, request):
+            return FormatError(complaint)
+        reading = _tidied(reading)
+        complaint = why_senseless(reading.tools, reading.constraints)
+        return FormatError(complaint) if complaint else reading
+
+    return reading_form(manner).then(check)
+
+
+def why_senseless(tools: Sequence[str], constraints: Sequence[Constraint]) -> str:
+    """What makes no sense about constraints, or is too much, in words; nothing where all is well."""
+    calls = len(tools) + sum([c.times - 1 for c in constraints if isinstance(c, Repeat)])
+    if calls > MOST_CALLS:
+        return f"With repetitions there are {calls} calls; at most {MOST_CALLS} can be planned."
+    if prod([len(c.options) for c in constraints if isinstance(c, Choice)]) > MOST_WAYS:
+        return f"There are more than {MOST_WAYS} ways to choose."
+    try:
+        check_constraints(problem(tools, constraints))
+    except UsageError as error:
+        listed = "; ".join([f"{i}: {msgspec.json.encode(c).decode()}" for i, c in enumerate(constraints)])
+        hints = f" ({'; '.join(error.hints)})" if error.hints else ""
+        return (
+            f"The constraints make no sense together: {error.message}{hints}. They are numbered so: {listed}."
+            " What can't be said by constraints belongs into `beyond`."
+        )
+    return ""
+
+
+def is_quoted(quote: str, request: str) -> bool:
+    """Whether the words are in the request, whatever their case, spaces and kinds of marks."""
+    words = _folded(quote).strip(" .\"'")
+    return sum(map(str.isalnum, words)) >= LEAST_QUOTED and words in _folded(request)
+
+
+def _folded(text: str) -> str:
+    plain = unicodedata.normalize("NFKC", text).translate(_MARKS).casefold()
+    return re.sub(r"\s+", " ", plain)
+
+
+def _complaints(reading: Reading, tools: Sequence[str], request: str) -> Iterator[str]:
+    needed = reading.tools
+    for tool in needed:
+        if tool not in tools:
+            yield f"There is no tool {shown(tool, SHOWN_TEXT)}. The tools are {_listed(tools)}."
+        if needed.count(tool) > 1:
+            yield f"{tool!r} is listed twice among the tools that are needed."
+    for rule in reading.rules:
+        named = actions_of(rule.constraint)
+        for tool in named:
+            if tool not in needed:
+                yield (
+                    f"A constraint speaks of {shown(tool, SHOWN_TEXT)}, which is not among the tools "
+                    f"that are needed: {_listed(needed)}."
+                )
+        if len(set(named)) < len(named):
+            yield f"A constraint names {named[0]!r} twice."
+    quotes = [need.quote for need in reading.needs] + [rule.quote for rule in reading.rules]
+    for quote in (*quotes, *reading.beyond):
+        if not is_quoted(quote, request):
+            cited = shown(quote, SHOWN_TEXT)
+            yield f"The quote {cited} is not in the request. Copy words of the request as they are."
+
+
+def _tidied(reading: Reading) -> Reading:
+    """Each constraint once, options in the order of the tools, so that what means the same is the same."""
+    rules: dict[Constraint, Rule] = {}
+    for rule in reading.rules:
+        constraint = rule.constraint
+        if isinstance(constraint, Choice):
+            constraint = Choice(tuple(sorted(constraint.options)))
+        rules.setdefault(constraint, Rule(constraint, rule.quote))
+    return msgspec.structs.replace(reading, rules=tuple(rules.values()))
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = list(names)
+    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+    return (", ".join(names[:SHOWN_NAMES]) or "none") + more

@@ -1,16 +1,17 @@
-"""Steps that leave out something of what a problem says."""
+"""Steps that leave out something of what a problem says.
+
+Steps that drop an action, and tighten what it had made hard to keep to.
+"""
 
 from collections.abc import Iterator, Sequence, Set
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from misstep.planning.language.remarks import Duty, Giving, Timed
-from misstep.planning.language.syntax import Clause, Free, Group, SubSentence
+from misstep.planning.language.remarks import Duty, Giving, Limited, Timed, TimedRelative
+from misstep.planning.language.syntax import Clause, Free, Group, Sentence, SubSentence
 from misstep.planning.variation.anatomy import Anatomy, is_about_order
-from misstep.planning.variation.editing.cutting import actions_in
-from misstep.planning.variation.editing.groups import groups_in, regrouped
-from misstep.planning.variation.editing.hoisting import hoisted
+from misstep.planning.variation.editing.cutting import actions_in, groups_in, hoisted, regrouped
 from misstep.planning.variation.editing.lines import (
     Line,
     actions_in_line,
@@ -141,3 +142,45 @@ def _chunks(count: int) -> Iterator[set[int]]:
         for start in range(0, count, size):
             yield {*range(start, min(start + size, count))}
         size = -(-size // 2)
+
+
+Time = TypeVar("Time", Timed, TimedRelative)
+
+
+def drop_actions_tightly(anatomy: Anatomy) -> Steps:
+    """Deadlines come earlier by the time that the action would have taken, limits are one less."""
+    for number, action in enumerate(anatomy.actions):
+        smaller = forget(anatomy, {number})
+        tight = _tightened(smaller, anatomy.world.durations.get(action.id, 0)) if smaller else None
+        if tight != smaller:
+            yield tight
+
+
+def _tightened(anatomy: Anatomy, minutes: int) -> Anatomy:
+    paragraph = tuple(
+        [
+            Sentence(tuple([_tighter(part, minutes) for part in sentence.parts]), sentence.joins)
+            for sentence in anatomy.paragraph
+        ]
+    )
+    return msgspec.structs.replace(anatomy, paragraph=paragraph)
+
+
+def _tighter(part: SubSentence, minutes: int) -> SubSentence:
+    match part:
+        case Limited(most=most):
+            return msgspec.structs.replace(part, most=max(1, most - 1))
+        case Timed():
+            return _sooner(part, minutes)
+        case Clause():
+            for path, group in groups_in(part):
+                if isinstance(group.relative, TimedRelative):
+                    part = regrouped(part, path, Group(group.actions, _sooner(group.relative, minutes)))
+    return part
+
+
+def _sooner(said: Time, minutes: int) -> Time:
+    """A deadline comes earlier; a time before which nothing may happen stays as it is."""
+    if said.bound == "after":
+        return said
+    return msgspec.structs.replace(said, time=max(0, said.time - minutes))

@@ -9,15 +9,13 @@ from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from misstep.core.campaign import Inquiry
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
-from misstep.core.reduction import Reduction, Size
+from misstep.core.results.diagnosis import Reduction, Size
+from misstep.core.run import Inquiry
 from misstep.errors import UsageError
-from misstep.planning.shrinking.evidence import MOST_BROKEN, Trials, Yardstick
-from misstep.planning.shrinking.focus import focus
-from misstep.planning.shrinking.ledger import Ledger, OutOfRuns
-from misstep.planning.shrinking.reductions import STAGES, Stage, smaller
+from misstep.planning.shrinking.evidence import MOST_BROKEN, Ledger, OutOfRuns, Trials, Yardstick
+from misstep.planning.shrinking.reductions import STAGES, Stage, focus, smaller
 from misstep.planning.variation.anatomy import Anatomy, assemble, take_apart
 
 STEADY = 3  # failures in a row, after which a case is taken to fail always

@@ -1,14 +1,150 @@
-"""A simulated agent: it carries out, call by call, whatever its planner makes of the request."""
+"""A simulated agent: it carries out, call by call, whatever its planner makes of the request.
 
+Actors that go wrong in ways that no misreading explains.
+
+What a simulated agent makes of a request: it gets what any agent gets, and reads it with the reader.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol
 
+import msgspec
+
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
-from misstep.core.dice import Dice
+from misstep.core.constraint import Before, Constraint, Given
+from misstep.core.rng import Dice
 from misstep.planning.language.figures import clock
-from misstep.planning.language.hearing import read_result
-from misstep.planning.plans.strategy import Move, News
-from misstep.planning.simulated.understanding import Understanding, announced_by
+from misstep.planning.language.hearing import read_result, read_rules
+from misstep.planning.language.reader import Reading, Relation, read
+from misstep.planning.plans.demands import Demands
+from misstep.planning.plans.order import Order, order_of
+from misstep.planning.plans.strategy import Brief, Move, News, Strategist
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK
+
+
+class Wanderer(Strategist):
+    """Keeps to an order of its own and to nothing else; what it has left out it never does."""
+
+    def __init__(self, brief: Brief, plan: Sequence[str]) -> None:
+        super().__init__(msgspec.structs.replace(brief, attempts=1))
+        self._own = tuple(plan)
+
+    def _plan(self) -> tuple[Demands, list[int]] | None:
+        demands, units = self._rest()
+        if demands is None:
+            return None
+        places = demands.assign(self._own)
+        return demands, sorted([unit for unit in units if unit in places], key=places.__getitem__)
+
+
+class HardOfHearing(Strategist):
+    """Takes every result for a success and hears no announcement in it."""
+
+    def hear(self, move: Move, news: News) -> None:
+        failed = news.outcome in ("unavailable", "broken")
+        heard = News("done") if failed else msgspec.structs.replace(news, announced=())
+        super().hear(move, heard)
+
+
+_BETWEEN = re.compile(r"(?<=\.) (?=[A-Z])")
+_QUOTED = re.compile(r"`[^`]*`")
+
+
+class Understanding:
+    """A request, read only if it has to be, and never guessed at.
+
+    `activities` are what the tools are for, as the request names them. Tools that it doesn't name are
+    nobody's, unless it names none.
+    """
+
+    def __init__(self, request: str, tools: Sequence[Tool]) -> None:
+        self._request = request
+        named = {name: tool for tool in tools if (name := _name(tool, request))}
+        self.tools = named or {tool.name: tool for tool in tools}
+        self.activities = tuple(self.tools)
+
+    @property
+    def length(self) -> int:
+        """The characters of the request."""
+        return len(self._request)
+
+    @property
+    def sentences(self) -> list[Reading]:
+        if not self.readable:
+            raise ValueError("a simulated planner reads only what misstep has written")
+        return self.readable
+
+    @cached_property
+    def readable(self) -> list[Reading]:
+        """The line of the request that speaks of the tasks, if there is one; others are not about them."""
+        for line in self._request.splitlines():
+            readings = [read(sentence, self.activities) for sentence in _sentences(line)]
+            if readings and all(readings):
+                return [reading[0] for reading in readings]
+        return []
+
+    @property
+    def relations(self) -> list[Relation]:
+        return [relation for sentence in self.sentences for relation in sentence.relations]
+
+    @property
+    def demands(self) -> list[Constraint]:
+        """Everything said but plain order, as far as it can be read."""
+        return [demand for sentence in self.readable for demand in sentence.demands]
+
+    @property
+    def arguments(self) -> dict[str, dict[str, object]]:
+        """The arguments that the request gives, by activity."""
+        return {demand.action: demand.arguments for demand in self.demands if isinstance(demand, Given)}
+
+    @property
+    def order(self) -> Order:
+        return order_of(self.activities, [(relation.first, relation.then) for relation in self.relations])
+
+    def brief(
+        self, relations: Sequence[Relation] | None = None, demands: Sequence[Constraint] | None = None
+    ) -> Brief:
+        """What is to be done, with these relations and demands in the place of those that were read."""
+        rules = read_rules(self._request)
+        order = Order(len(self.activities))
+        numbers = {activity: number for number, activity in enumerate(self.activities)}
+        kept = [
+            Before(relation.first, relation.then)
+            for relation in (self.relations if relations is None else relations)
+            if order.add(numbers[relation.first], numbers[relation.then])
+        ]
+        others = self.demands if demands is None else demands
+        return Brief(self.activities, (*kept, *others), rules.day, rules.attempts)
+
+
+def announced_by(activity: str, sentence: str, activities: Sequence[str]) -> tuple[Constraint, ...]:
+    """The constraints that the result of an activity adds."""
+    readings = read(sentence, activities) if sentence else []
+    return tuple(
+        Before(relation.first, relation.then, announced=activity)
+        for reading in readings[:1]
+        for relation in reading.relations
+    )
+
+
+def _name(tool: Tool, request: str) -> str:
+    """What the request calls the task of a tool; empty if it doesn't speak of it."""
+    text = request.lower()
+    for name in (f"{tool.name} call", tool.name.replace("_", " ")):
+        if f"the {name.lower()}" in text:
+            return name
+    return ""
+
+
+def _sentences(line: str) -> list[str]:
+    """The sentences of a line; full stops inside backticks end none."""
+    hidden = _QUOTED.sub(lambda match: "`" + "x" * (len(match[0]) - 2) + "`", line)
+    cuts = [0, *(match.end() for match in _BETWEEN.finditer(hidden)), len(line) + 1]
+    return [line[start : end - 1] for start, end in pairwise(cuts)]
+
 
 MOST_CALLS = 500  # nothing that misstep asks for takes as many
 

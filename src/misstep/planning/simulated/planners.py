@@ -18,17 +18,14 @@ from misstep.core.constraint import (
     Window,
     family_of,
 )
-from misstep.core.dice import Dice
-from misstep.core.statistics import logistic
+from misstep.core.rng import Dice
+from misstep.core.stats import logistic
 from misstep.errors import UsageError, did_you_mean
-from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.reader import Relation
-from misstep.planning.language.topics import load_topics
 from misstep.planning.plans.order import Order, bits, first_available
 from misstep.planning.plans.strategy import Strategist
-from misstep.planning.simulated.actors import HardOfHearing, Wanderer
-from misstep.planning.simulated.agent import Actor, SimulatedAgent
-from misstep.planning.simulated.understanding import Understanding
+from misstep.planning.simulated.agent import Actor, HardOfHearing, SimulatedAgent, Understanding, Wanderer
 
 FORMS = (
     "verb",

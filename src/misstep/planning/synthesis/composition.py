@@ -8,20 +8,19 @@ import msgspec
 
 from misstep.core.case import CASE_VERSION, Action, Case, Planned, World
 from misstep.core.constraint import Before, Constraint, Repeat
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
+from misstep.planning.language.lexicon import Topic
 from misstep.planning.language.parts import Side
 from misstep.planning.language.rendering import possible_moods, render
 from misstep.planning.language.requests import describe, tool_name, write_request, write_rules
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import Paragraph, Sentence, skeleton
-from misstep.planning.language.topics import Topic
 from misstep.planning.plans.order import Order, count_orders, first_available
 from misstep.planning.plans.survey import Survey
 from misstep.planning.synthesis.families import COSTS
 from misstep.planning.synthesis.paragraphs import Draft
 from misstep.planning.synthesis.plot import IDS
-from misstep.planning.synthesis.problems import Problem
-from misstep.planning.synthesis.rehearsal import name_tools
+from misstep.planning.synthesis.problems import Problem, name_tools
 
 
 class Setting(msgspec.Struct, frozen=True):

@@ -24,8 +24,7 @@ from misstep.planning.language.remarks import (
 from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group, most_actions
 from misstep.planning.plans.demands import selections
 from misstep.planning.plans.order import Order
-from misstep.planning.synthesis.plot import IDS, UNSAID, Announcement, Plot
-from misstep.planning.synthesis.values import draw_values
+from misstep.planning.synthesis.plot import IDS, UNSAID, Announcement, Plot, draw_values
 
 RETRIES = 3
 MOST_REPEATED = 2  # actions that are due more than once

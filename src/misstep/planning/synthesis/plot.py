@@ -1,4 +1,7 @@
-"""A problem under construction: what has been said so far, and the world in which it can be done."""
+"""A problem under construction: what has been said so far, and the world in which it can be done.
+
+Values that tools return and others have to be given.
+"""
 
 from collections.abc import Sequence
 
@@ -6,14 +9,14 @@ import msgspec
 
 from misstep.core.case import World
 from misstep.core.constraint import Before, Constraint
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
+from misstep.planning.language.lexicon import Value
 from misstep.planning.language.parts import is_of
 from misstep.planning.language.remarks import Giving, Remark
 from misstep.planning.language.semantics import constraints_of, part_relations
 from misstep.planning.language.syntax import MANY, Clause, Sentence
-from misstep.planning.plans.binding import possible_roles
 from misstep.planning.plans.order import Order, bits
-from misstep.planning.plans.survey import Survey, survey
+from misstep.planning.plans.survey import Survey, possible_roles, survey
 from misstep.planning.synthesis.paragraphs import Recipe
 
 IDS = tuple(f"a{number}" for number in range(1, 21))
@@ -127,3 +130,25 @@ class Plot:
 
     def survey(self) -> Survey:
         return survey(IDS[: self.size], self.constraints(), self.world)
+
+
+MOST = 12  # executions after which nothing new is returned: more than any problem asks for
+LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
+FIRST_NAMES = ("Amira", "Bruno", "Chen", "Dalia", "Emil", "Farah", "Goran", "Hanna", "Ivo", "Jarmila", "Kofi")
+LAST_NAMES = ("Abara", "Bergström", "Castillo", "Dvorak", "Ekwall", "Fontaine", "Grigoriou", "Hartmann")
+
+
+def draw_values(value: Value, dice: Dice) -> tuple[str | int, ...]:
+    """Different values of one kind, one for each time that an action is carried out."""
+    drawn = dict[str | int, None]()
+    while len(drawn) < MOST:
+        drawn[_draw(value, dice)] = None
+    return tuple(drawn)
+
+
+def _draw(value: Value, dice: Dice) -> str | int:
+    if value.type == "integer":
+        return 100 + dice.below(9900)
+    if value.noun.endswith("name"):
+        return f"{dice.pick(FIRST_NAMES)} {dice.pick(LAST_NAMES)}"
+    return f"{dice.pick(LETTERS)}{dice.pick(LETTERS)}-{1000 + dice.below(9000)}"

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import msgspec
 
-from misstep.planning.language.hanging import with_time
+from misstep.planning.language.clarity import with_time
 from misstep.planning.language.remarks import TIMED, Bound, Edge, Timed, TimedRelative
 from misstep.planning.plans.demands import Demands, selections
 from misstep.planning.plans.search import find_plan

@@ -9,23 +9,25 @@ import msgspec
 from misstep.core.agent import Tool
 from misstep.core.case import MOST_ACTIONS, Action, Case
 from misstep.core.constraint import FAMILIES, Family
-from misstep.core.dice import Dice, case_seed, derive_seed
+from misstep.core.rng import Dice, case_seed, derive_seed
 from misstep.errors import UsageError, did_you_mean
-from misstep.planning.baselines import baselines
-from misstep.planning.difficulty import Bound, measure
+from misstep.planning.difficulty import Bound, baselines, measure
+from misstep.planning.language.lexicon import Topic, load_topics
 from misstep.planning.language.parts import LEAST_ACTIONS, Part, structure_of, topics_of
 from misstep.planning.language.requests import load_requests
-from misstep.planning.language.topics import Topic, load_topics
 from misstep.planning.synthesis.composition import Setting, action_for, compose_order, compose_problem
 from misstep.planning.synthesis.paragraphs import (
     ACTIONS_PER_SENTENCE,
+    MOST_ELEMENTS,
+    Closure,
     Draft,
     Recipe,
     draft_for_order,
     draft_paragraph,
+    relabelled,
+    unlabelled_orders,
 )
 from misstep.planning.synthesis.plot import IDS
-from misstep.planning.synthesis.posets import MOST_ELEMENTS, Closure, relabelled, unlabelled_orders
 from misstep.planning.synthesis.problems import draft_problem, least_actions
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER
 from misstep.schemas.examples import make_up

@@ -1,31 +1,110 @@
-"""A case taken apart into what can be changed, and put together again."""
+"""A case taken apart into what can be changed, and put together again.
 
-from collections.abc import Iterable, Iterator, Sequence
+The sentences that results announce, taken apart like those of the request.
+
+Keeps a world to what its case is still about.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import msgspec
 
 from misstep.core.case import Action, Case, World
-from misstep.core.constraint import Before, Constraint, Given
-from misstep.core.dice import derive_seed
+from misstep.core.constraint import Before, Condition, Constraint, Given, Handover, Spend, StandIn, Window
+from misstep.core.rng import derive_seed
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
-from misstep.planning.language.lexicon import load_lexicon
+from misstep.planning.language.lexicon import Topic, load_lexicon, load_topics
 from misstep.planning.language.remarks import Giving, Passing
 from misstep.planning.language.requests import load_requests, write_request, write_rules
 from misstep.planning.language.semantics import constraints_of, mentioned
 from misstep.planning.language.skeletons import read_skeleton, shown
-from misstep.planning.language.syntax import Paragraph
-from misstep.planning.language.topics import Topic, load_topics
+from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group, Paragraph, Sentence
 from misstep.planning.plans.order import Order, order_of
 from misstep.planning.plans.search import TooManyPlans
 from misstep.planning.plans.survey import survey
-from misstep.planning.synthesis.composition import Proof, Setting, Told, order_case, problem_case
-from misstep.planning.synthesis.rehearsal import rehearse
+from misstep.planning.synthesis.composition import (
+    Proof,
+    Setting,
+    Told,
+    needed_values,
+    order_case,
+    problem_case,
+)
+from misstep.planning.synthesis.problems import rehearse
 from misstep.planning.synthesis.suite import ASSISTANT
-from misstep.planning.variation.announcements import Announcement, read_announcements, write_announcements
 from misstep.planning.variation.phrasing import Drawn, find_words, say
-from misstep.planning.variation.worlds import fitting_world
+
+
+class Announcement(msgspec.Struct, frozen=True):
+    """What the result of the action `voice` adds to the request, with its words."""
+
+    voice: str
+    sentence: Sentence
+    words: Drawn
+
+
+def read_announcements(
+    actions: Sequence[Action], announced: Sequence[Before], texts: Mapping[str, str]
+) -> list[Announcement]:
+    """The announcements of a case; a `UsageError` where one is not in misstep's own words."""
+    ids, names = [action.id for action in actions], [action.name for action in actions]
+    found = list[Announcement]()
+    for voice in dict.fromkeys(said.announced for said in announced):
+        pairs = [(ids.index(c.first), ids.index(c.then)) for c in announced if c.announced == voice]
+        found.append(_read(voice, texts[voice], pairs, names))
+    return found
+
+
+def write_announcements(announcements: Iterable[Announcement], names: Sequence[str]) -> dict[str, str]:
+    """What is announced, by its voice."""
+    return {each.voice: say((each.sentence,), names, (each.words,))[0] for each in announcements}
+
+
+def _read(voice: str, text: str, pairs: Sequence[tuple[int, int]], names: Sequence[str]) -> Announcement:
+    firsts, thens = [tuple(dict.fromkeys(side)) for side in zip(*pairs, strict=True)]
+    for form in FORMS:
+        for direction in DIRECTIONS:
+            subject, object_ = (firsts, thens) if direction == "<" else (thens, firsts)
+            sentence = Sentence((Clause(form, direction, Group(subject), Group(object_)),))
+            words = find_words(sentence, names, text)
+            if words is not None:
+                return Announcement(voice, sentence, words)
+    raise UsageError(f"misstep has no words for {shown(text)}")
+
+
+_PLAIN = World()
+
+
+def fitting_world(world: World, constraints: Sequence[Constraint]) -> World:
+    """The world without anything that no constraint asks for; that of a synthesised case is as it was.
+
+    Tools that fail at first are left as they are: no constraint speaks of them.
+    """
+    if world == _PLAIN:
+        return world
+    handed = {(c.giver, c.parameter) for c in constraints if isinstance(c, Handover)}
+    asked = {c.asks for c in constraints if isinstance(c, Condition)}
+    replaced = {c.action for c in constraints if isinstance(c, StandIn)}
+    voices = {c.announced for c in constraints if isinstance(c, Before)}
+    is_timed = any([isinstance(c, Window) for c in constraints])
+    given = {
+        giver: {name: series for name, series in values.items() if (giver, name) in handed}
+        for giver, values in world.values.items()
+    }
+    changed = msgspec.structs.replace(
+        world,
+        day=world.day if is_timed else None,
+        durations=world.durations if is_timed else {},
+        attempts=world.attempts if is_timed else 1,
+        values={giver: values for giver, values in given.items() if values},
+        findings={asks: found for asks, found in world.findings.items() if asks in asked},
+        costs=world.costs if any([isinstance(c, Spend) for c in constraints]) else {},
+        broken=tuple([action for action in world.broken if action in replaced]),
+        announcements={voice: said for voice, said in world.announcements.items() if voice in voices},
+    )
+    return msgspec.structs.replace(changed, values=needed_values(changed, constraints))
 
 
 class Anatomy(msgspec.Struct, frozen=True):

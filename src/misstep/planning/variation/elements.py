@@ -7,11 +7,10 @@ from typing import Literal, get_args
 import msgspec
 
 from misstep.core.constraint import Constraint, family_of
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.language.semantics import Relation, mentioned, relations
 from misstep.planning.language.syntax import Sentence
-from misstep.planning.variation.anatomy import Anatomy, assemble, demands_of
-from misstep.planning.variation.announcements import Announcement
+from misstep.planning.variation.anatomy import Anatomy, Announcement, assemble, demands_of
 from misstep.planning.variation.extent import (
     ACTIONS,
     CHARACTERS,
@@ -22,15 +21,27 @@ from misstep.planning.variation.extent import (
     with_fewer_characters,
     with_fewer_sentences,
 )
-from misstep.planning.variation.mentions import mentions, misplaced, relations_of
 from misstep.planning.variation.mutations import change_topic, rename, substitute_words
-from misstep.planning.variation.positions import positions_of, sentences_at, without_positions
-from misstep.planning.variation.rewriting.arrangement import arranged
-from misstep.planning.variation.rewriting.families import without_families
-from misstep.planning.variation.rewriting.reshaping import reshaped
+from misstep.planning.variation.positions import (
+    mentions,
+    misplaced,
+    positions_of,
+    relations_of,
+    sentences_at,
+    without_positions,
+)
+from misstep.planning.variation.rewriting.reshaping import reshaped, without_families
 from misstep.planning.variation.rewriting.restructuring import restructure
-from misstep.planning.variation.shapes import SHAPES, has_any, making, shapes_of, told_order
-from misstep.planning.variation.structure import READING_ORDER, forms_of
+from misstep.planning.variation.rewriting.retelling import arranged
+from misstep.planning.variation.shapes import (
+    READING_ORDER,
+    SHAPES,
+    forms_of,
+    has_any,
+    making,
+    shapes_of,
+    told_order,
+)
 from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying
 
 DRAFTS = 6  # among which the one is looked for that keeps most of the other elements

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import msgspec
 
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.language.clarity import joined
 from misstep.planning.language.requests import load_requests, write_request, write_rules
 from misstep.planning.language.syntax import Clause

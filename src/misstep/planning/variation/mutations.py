@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from misstep.core.case import Action
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
+from misstep.planning.language.lexicon import Topic, load_topics
 from misstep.planning.language.rendering import possible_moods
-from misstep.planning.language.topics import Topic, load_topics
 from misstep.planning.language.wording import Words
 from misstep.planning.synthesis.composition import action_for
 from misstep.planning.variation.anatomy import Anatomy

@@ -1,19 +1,63 @@
-"""Where things stand in a request: sentences in the paragraph, tools in the list of tools."""
+"""Where things stand in a request: sentences in the paragraph, tools in the list of tools.
 
-from collections.abc import Collection, Iterator
+The order in which the text first speaks of actions, held against what it demands.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
-from misstep.core.constraint import Choice, Condition, StandIn
+from misstep.core.case import MOST_ACTIONS
+from misstep.core.constraint import Adjacent, Before, Choice, Condition, Constraint, Handover, StandIn
 from misstep.planning.language.remarks import Duty
 from misstep.planning.language.semantics import constraints_of
 from misstep.planning.language.syntax import Sentence
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy, assemble, demands_of, is_about_order
-from misstep.planning.variation.editing.numbering import renumbered
-from misstep.planning.variation.mentions import misplaced
-from misstep.planning.variation.phrasing import draw_words
+from misstep.planning.variation.editing.lines import renumbered
+from misstep.planning.variation.phrasing import Drawn, draw_words, say
 from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying
+
+_NUMBER = re.compile(r"\0(\d+)\0")
+_MARKS = tuple(f"\0{number}\0" for number in range(MOST_ACTIONS))
+
+
+def mentions(sentence: Sentence, words: Drawn) -> list[int]:
+    """The actions in the order in which a sentence first names them."""
+    (text,) = say((sentence,), _MARKS, (words,))
+    return list(dict.fromkeys([int(number) for number in _NUMBER.findall(text)]))
+
+
+def relations_of(constraint: Constraint) -> list[tuple[str, str]]:
+    """What a constraint that the request states puts before what."""
+    match constraint:
+        case Before(first, then, announced=""):
+            return [(first, then)]
+        case Adjacent(first, then) | Handover(first, then):
+            return [(first, then)]
+        case Condition(asks, _, then, otherwise):
+            return [(asks, branch) for branch in (then, otherwise) if branch]
+        case _:
+            return []
+
+
+def misplaced(
+    constraints: Iterable[Constraint], ids: Sequence[str], mentioned: Sequence[int]
+) -> list[Constraint]:
+    """The constraints whose actions the text first names the other way round."""
+    places = {ids[action]: place for place, action in enumerate(mentioned)}
+    return [
+        constraint
+        for constraint in constraints
+        if any(
+            [
+                first in places and then in places and places[then] < places[first]
+                for first, then in relations_of(constraint)
+            ]
+        )
+    ]
+
 
 LAST = "last sentence"
 TOOL_LIST = "order of the tool list"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
-from misstep.core.dice import Dice
+from misstep.core.rng import Dice
 from misstep.planning.language.syntax import Sentence
 from misstep.planning.language.wording import Mood, Option, in_mood
 from misstep.planning.variation.anatomy import Anatomy

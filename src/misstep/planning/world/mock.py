@@ -8,10 +8,8 @@ from misstep.core.agent import Tool
 from misstep.core.case import Case
 from misstep.core.constraint import Condition
 from misstep.planning.language.figures import clock, euros, in_hours, literal
-from misstep.planning.language.requests import describe_parameter, describe_with, load_requests
-from misstep.planning.language.results import say
-from misstep.planning.world.findings import reported
-from misstep.planning.world.history import ActSlip, Deed, ParameterSlip
+from misstep.planning.language.requests import describe_parameter, describe_with, load_requests, say
+from misstep.planning.world.history import ActSlip, Deed, ParameterSlip, reported
 from misstep.planning.world.simulator import Simulator, StepResult
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, Part
 

@@ -6,10 +6,17 @@ from typing import Literal
 import msgspec
 
 from misstep.core.case import Case
-from misstep.planning.world.history import ActFault, ActSlip, Deed, History, ParameterFault, ParameterSlip
+from misstep.planning.world.history import (
+    ActFault,
+    ActSlip,
+    Deed,
+    History,
+    ParameterFault,
+    ParameterSlip,
+    Values,
+)
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, Part, ToolTable
-from misstep.planning.world.values import Values
-from misstep.schemas.equality import same
+from misstep.schemas.formats import same
 
 Kind = Literal["done", "unavailable", "broken", "over", "price", "refused"]
 

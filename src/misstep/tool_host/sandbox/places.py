@@ -9,16 +9,20 @@ from pathlib import Path
 import msgspec
 
 from misstep.adapters.toolset.spec import MCP, file_of, servers_meant
-from misstep.tool_host.conditions import Conditions
+from misstep.tool_host.protocol import Conditions
 from misstep.tool_host.sandbox.programs import (
     editable_projects,
     installed_places,
     is_installation,
+    listed_places,
+    modules_here,
+    names_of,
     places_of_program,
     places_of_server,
+    project_of,
     searched_places,
+    secrets_in,
 )
-from misstep.tool_host.sandbox.projects import listed_places, modules_here, names_of, project_of, secrets_in
 
 OURSELVES = str(Path(__file__).parents[2])
 

@@ -7,11 +7,9 @@ import msgspec
 
 from misstep.adapters.toolset.spec import servers_meant
 from misstep.errors import UsageError
-from misstep.tool_host.conditions import Conditions
-from misstep.tool_host.protocol import MEGABYTE
+from misstep.tool_host.protocol import MEGABYTE, Conditions
 from misstep.tool_host.sandbox.bubblewrap import Word, find_bubblewrap, walls
-from misstep.tool_host.sandbox.cgroup import Scope, cgroup_for
-from misstep.tool_host.sandbox.environment import environment_for
+from misstep.tool_host.sandbox.environment import Scope, cgroup_for, environment_for
 from misstep.tool_host.sandbox.places import is_remote, places_for
 from misstep.tool_host.sandbox.scratch_dir import ScratchDir, sweep
 

@@ -1,14 +1,20 @@
-"""The processes in the sandbox, so that all of them can be ended."""
+"""The processes in the sandbox, so that all of them can be ended.
+
+Tells processes that compute from processes that wait.
+
+Limits of the system for the process that calls tools and for all that it starts.
+"""
 
 import os
+import resource
 import shutil
 import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from misstep.adapters.process_tree import kill_process_tree
-from misstep.adapters.processes import Listed, listed, numbers
+from misstep.adapters.processes import Listed, held_up, kill_process_tree, listed, numbers
+from misstep.tool_host.protocol import Limits
 
 PATIENCE = 5.0  # seconds for the system to end what was killed
 PAUSE = 0.0005
@@ -119,3 +125,78 @@ def _newest() -> bytes:
             return file.read().rpartition(b" ")[2]
     except OSError:
         return b""
+
+
+MUCH = 0.3  # of the time that the system let them have; the last delay of a thread is not known yet
+
+
+class Gauge:
+    """Measures what goes on in the sandbox from when it is made, but for the warden and whoever made it.
+
+    On a busy machine a loop gets little of the processor. So the time for which it was kept from running is
+    not counted as if it had waited.
+    """
+
+    def __init__(self, census: ProcessTree) -> None:
+        self._census = census
+        self._began = time.monotonic()
+        self._seconds, self._delays = self._look()
+
+    def computed(self) -> float:
+        """Seconds of processor time that were used since; nought if most of the time they waited."""
+        seconds, delays = self._look()
+        used = seconds - self._seconds
+        kept = max((delay - self._delays.get(thread, 0.0) for thread, delay in delays.items()), default=0.0)
+        return used if used > max(0.0, MUCH * (time.monotonic() - self._began - kept)) else 0.0
+
+    def _look(self) -> tuple[float, dict[tuple[int, int], float]]:
+        """Seconds of processor time used by all up to now, and for how long each thread was kept from it."""
+        seconds, delays = 0.0, dict[tuple[int, int], float]()
+        for each in self._census.living():
+            if each.pid != os.getpid():
+                seconds += each.seconds
+                delays |= held_up(each.pid)
+        return seconds, delays
+
+
+OPEN_FILES = 512
+THREADS = 4  # for each process that is allowed; to the system both are the same
+MORE_CPU = 60  # seconds beside those for a call
+NICE = 5  # whatever they do, the warden and the user come first
+
+
+def limit(limits: Limits, private: bool, address_space: bool = True) -> None:
+    """Hold this process to the limits. `private` if no others of this user are counted with it."""
+    os.nice(NICE)
+    _set(resource.RLIMIT_CORE, 0)
+    _set(resource.RLIMIT_FSIZE, limits.disk)
+    _set(resource.RLIMIT_NOFILE, OPEN_FILES)
+    if address_space:
+        _set(resource.RLIMIT_AS, _address_space() + limits.memory)
+    if private:
+        _set(resource.RLIMIT_NPROC, limits.processes * THREADS)
+
+
+def allow_cpu(timeout: float) -> None:
+    """Let this process, and any that it starts from now on, have the time of a call and some more."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    seconds = int(used.ru_utime + used.ru_stime + 2 * timeout + MORE_CPU)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+
+def _set(which: int, amount: int) -> None:
+    """Set a limit, unless there is a lower one or the system has no such limit."""
+    _, highest = resource.getrlimit(which)
+    if highest != resource.RLIM_INFINITY:
+        amount = min(amount, highest)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(which, (amount, amount))
+
+
+def _address_space() -> int:
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[0]) * PAGE
+    except OSError:
+        return 0

@@ -8,7 +8,7 @@ import select
 import signal
 import socket
 
-from misstep.adapters.process_tree import end_with_parent, keep_orphans, open_to_family
+from misstep.adapters.processes import end_with_parent, keep_orphans, open_to_family
 from misstep.tool_host.channel import Channel, Lost
 from misstep.tool_host.protocol import Guard, Limits, Overrun, to_warden, while_guarding
 from misstep.tool_host.serving.process_tree import FAR, ProcessTree

@@ -11,15 +11,15 @@ from typing import Protocol
 from misstep.adapters.subprocess.protocol import Unloadable
 from misstep.adapters.toolset.bound import Toolset, bind
 from misstep.adapters.toolset.spec import read_tools
-from misstep.core.transcript import storable
-from misstep.core.words import cut, error_in_words
+from misstep.core.outcome import storable
+from misstep.core.text import cut, error_in_words
 from misstep.errors import MisstepError
+from misstep.fuzzing.coverage import Ownership
 from misstep.tool_host.channel import Channel
 from misstep.tool_host.protocol import Load, Loaded
 from misstep.tool_host.serving.caller import Caller
-from misstep.tool_host.serving.names import names_in
+from misstep.tool_host.serving.scratch import names_in
 from misstep.tool_host.serving.traces import Traces
-from misstep.tooling.coverage import Ownership
 
 LONGEST_ERROR = 2_000  # characters
 STREAMS = (0, 1, 2)

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from misstep.core.ours import is_ours
+from misstep.core.outcome import storable
+from misstep.core.text import is_ours
 from misstep.core.tool import Frame
-from misstep.core.transcript import storable
 
 LONGEST = 1 << 18  # bytes that are read of it
 MOST_FRAMES = 40

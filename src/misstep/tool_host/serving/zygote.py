@@ -8,12 +8,10 @@ import socket
 import sys
 import warnings
 
-from misstep.adapters.process_tree import end_with_parent, open_to_family
+from misstep.adapters.processes import end_with_parent, open_to_family
 from misstep.tool_host.channel import Channel, Lost
 from misstep.tool_host.protocol import Load, Measure, Start, Stopped, to_zygote
-from misstep.tool_host.serving.gauge import Gauge
-from misstep.tool_host.serving.limits import limit
-from misstep.tool_host.serving.process_tree import ProcessTree
+from misstep.tool_host.serving.process_tree import Gauge, ProcessTree, limit
 from misstep.tool_host.serving.scratch import Scratch
 from misstep.tool_host.serving.tool_server import ToolServer, make_tool_server
 from misstep.tool_host.serving.traces import Traces

@@ -5,11 +5,9 @@ from datetime import date
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.core.consistency import Bucket
-from misstep.core.ruling import Judged
-from misstep.core.trial import Trial, Use
-from misstep.tooling.asking.consistency.buckets import NO_CALL, outputs_in_words, sort_into_buckets
-from misstep.tooling.asking.consistency.normalising import normaliser
+from misstep.core.results.consistency import Bucket
+from misstep.core.results.trial import Judged, Trial, Use
+from misstep.fuzzing.consistency.buckets import NO_CALL, normaliser, outputs_in_words, sort_into_buckets
 from tests.tooling.asking.consistency.trials import TOOL, numbered, use
 
 VALUES = st.recursive(

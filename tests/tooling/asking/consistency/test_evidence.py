@@ -3,9 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.core.consistency import Score, Side
-from misstep.tooling.asking.consistency.buckets import sort_into_buckets
-from misstep.tooling.asking.consistency.evidence import find_evidence
+from misstep.core.results.consistency import Score, Side
+from misstep.fuzzing.consistency.buckets import find_evidence, sort_into_buckets
 from tests.tooling.asking.consistency.trials import TOOL, numbered, use
 
 TRIALS = numbered(

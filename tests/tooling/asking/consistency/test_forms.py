@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.core.answer_schema import FormatError
-from misstep.tooling.asking.consistency.forms import (
+from misstep.fuzzing.consistency.forms import (
     CORRECTNESS,
     MOST_INFILL,
     MOST_SAID,
@@ -25,6 +24,7 @@ from misstep.tooling.asking.consistency.forms import (
     same_number_form,
     templates_form,
 )
+from misstep.schemas.answers import FormatError
 
 ROUTE = "From [start] to [end]?"
 

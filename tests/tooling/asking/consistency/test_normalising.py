@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.tooling.asking.consistency.normalising import normaliser
+from misstep.fuzzing.consistency.buckets import normaliser
 
 normalise = normaliser(date(2026, 3, 1))
 

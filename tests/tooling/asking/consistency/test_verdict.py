@@ -4,10 +4,10 @@ from itertools import product
 
 import pytest
 
-from misstep.core.consistency import Bucket, Score, set_id
+from misstep.core.results.consistency import Bucket, Score, set_id
 from misstep.errors import UsageError
-from misstep.tooling.asking.consistency.approach import Approach
-from misstep.tooling.asking.consistency.verdict import consistency_says, judge_says, settle
+from misstep.fuzzing.consistency.buckets import consistency_says, judge_says, settle
+from misstep.fuzzing.consistency.making import Approach
 
 RIGHT = Score(1, 5, "close")
 WRONG = Score(2, 4, "far off", 4, "far off")

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from misstep.core.ruling import Judged, Ruling
-from misstep.core.trial import Trial, Use
+from misstep.core.results.trial import Judged, Ruling, Trial, Use
 
 TOOL = "look"
 

@@ -1,7 +1,8 @@
 """Making folders and files from a listing, and listings from files."""
 
-from misstep.benchmarks.files.drawing import Scene
-from misstep.benchmarks.files.executing import Clash, joined
+from misstep.benchmarks.files.drawing import Plan, Scene, files_in_words, joined_in_words, place_in_words
+from misstep.benchmarks.files.executing import Clash, joined, sorts_clearly
+from misstep.benchmarks.files.growing import load_shared
 from misstep.benchmarks.files.operations import (
     Listing,
     MakeFolder,
@@ -11,12 +12,9 @@ from misstep.benchmarks.files.operations import (
     Unroll,
     Words,
     Write,
+    chosen,
+    name_of,
 )
-from misstep.benchmarks.files.plan import Plan
-from misstep.benchmarks.files.selection import chosen, name_of
-from misstep.benchmarks.files.texts import sorts_clearly
-from misstep.benchmarks.files.vocabulary import load_shared
-from misstep.benchmarks.files.wording import files_in_words, joined_in_words, place_in_words
 
 _LISTS = ("names.txt", "people.txt", "list.txt", "to do.txt")
 _HEADS = ("Contact: ", "Notes on ", "File for ")

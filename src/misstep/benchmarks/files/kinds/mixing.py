@@ -1,7 +1,7 @@
 """Several steps, each on what the one before has left."""
 
-from misstep.benchmarks.files.drawing import Scene
-from misstep.benchmarks.files.executing import Clash, execute, joined
+from misstep.benchmarks.files.drawing import Plan, Scene, files_in_words
+from misstep.benchmarks.files.executing import Clash, execute, joined, sorts_clearly
 from misstep.benchmarks.files.operations import (
     Copy,
     Delete,
@@ -12,13 +12,13 @@ from misstep.benchmarks.files.operations import (
     Operation,
     Prefixed,
     Prune,
+    Selection,
     Words,
     Write,
+    chosen,
+    folders_of,
+    name_of,
 )
-from misstep.benchmarks.files.plan import Plan
-from misstep.benchmarks.files.selection import Selection, chosen, folders_of, name_of
-from misstep.benchmarks.files.texts import sorts_clearly
-from misstep.benchmarks.files.wording import files_in_words
 
 
 class _Course:

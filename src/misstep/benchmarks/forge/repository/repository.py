@@ -1,9 +1,15 @@
-"""What the forge does with its git repository, in git's own terms."""
+"""What the forge does with its git repository, in git's own terms.
 
+Looks at a repository that was there before, whether the forge can serve it.
+
+Makes the repository anew, the same to the last bit every time.
+"""
+
+import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from misstep.benchmarks.forge.repository.names import HEADS, is_branch, is_ref
+from misstep.benchmarks.forge.ledger import Change, Project
 from misstep.benchmarks.forge.repository.objects import (
     FOLDER,
     LINK,
@@ -13,8 +19,83 @@ from misstep.benchmarks.forge.repository.objects import (
     Objects,
     Signature,
 )
-from misstep.benchmarks.forge.repository.program import Git
+from misstep.benchmarks.forge.repository.program import (
+    HEADS,
+    Git,
+    GitTrouble,
+    environment,
+    find_git,
+    is_branch,
+    is_ref,
+)
 from misstep.benchmarks.tree import Content, File, Link, Other
+
+SHOWN = 3  # problems of one sort
+# What git leaves behind while somebody has still to finish something.
+UNFINISHED = {
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "BISECT_LOG": "a bisection",
+}
+HINT = "give a folder that is empty or not there yet: the forge makes its own repository"
+
+
+def require_sound(folder: Path, default: str) -> None:
+    """`GitTrouble` unless it is a bare repository on that branch, whole and with nothing left half done."""
+    for problem in _problems(folder, default):
+        raise GitTrouble(problem, HINT, where=str(folder))
+
+
+def _problems(folder: Path, default: str) -> Iterator[str]:
+    if (folder / ".git").exists():
+        yield from _work_tree(folder)
+        return
+    if not (folder / "HEAD").is_file() or not (folder / "objects").is_dir():
+        yield "there is something in this folder, but no git repository"
+        return
+    yield from _unfinished(folder)
+    locks = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.lock"))
+    if locks:
+        yield f"a lock was left in the repository: {', '.join(locks[:SHOWN])}"
+    head = (folder / "HEAD").read_text("utf-8", "replace").strip()
+    if not head.startswith("ref: "):
+        yield f"HEAD is detached, at {head[:40]!r}"
+    if head != f"ref: refs/heads/{default}":
+        yield f"HEAD is at {head.removeprefix('ref: ')[:100]!r}, not at the branch {default}"
+    checked = _git(folder, "fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+    if checked.returncode != 0:
+        words = checked.stdout + checked.stderr
+        yield f"the repository is broken: {'; '.join(words.strip().splitlines()[:SHOWN])}"
+
+
+def _unfinished(folder: Path) -> Iterator[str]:
+    for name, what in UNFINISHED.items():
+        if (folder / name).exists():
+            yield f"{what} is half done in the repository: {name}"
+
+
+def _work_tree(folder: Path) -> Iterator[str]:
+    yield from _unfinished(folder / ".git")
+    changed = _git(folder / ".git", f"--work-tree={folder}", "status", "--porcelain").stdout.splitlines()
+    if changed:
+        names = ", ".join(line[3:] for line in changed[:SHOWN])
+        yield f"the repository has a work tree with changes: {names}"
+    yield "the repository has a work tree, a forge serves bare repositories only"
+
+
+def _git(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [find_git(), f"--git-dir={folder}", *arguments],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=environment(),
+        check=False,
+    )
+
 
 NOTHING = "0" * 40
 
@@ -197,3 +278,58 @@ def _identity(role: str, who: Signature) -> dict[str, str]:
         f"GIT_{role}_EMAIL": who.email,
         f"GIT_{role}_DATE": f"{who.when} +0000",
     }
+
+
+BETWEEN = 3600  # seconds from one commit to the next
+
+
+def seed(folder: Path, project: Project) -> None:
+    """Write the project's commits into an empty folder, with dates that don't depend on today."""
+    _init(folder, project.default)
+    stream = b"".join(_stream(project))
+    Git(folder).run("fast-import", "--quiet", "--date-format=raw", stdin=stream)
+
+
+def _init(folder: Path, default: str) -> None:
+    command = [
+        find_git(),
+        "init",
+        "--quiet",
+        "--bare",
+        "--template=",
+        f"--initial-branch={default}",
+        str(folder),
+    ]
+    done = subprocess.run(command, capture_output=True, env=environment(), check=False)
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise GitTrouble(f"git can't make a repository: {said}", where=str(folder))
+
+
+def _stream(project: Project) -> Iterator[bytes]:
+    marks = dict[str, int]()
+    for number, change in enumerate(project.commits, 1):
+        before = marks.get(change.branch) or marks.get(change.start)
+        yield from _commit(project, change, number, before)
+        marks[change.branch] = number
+    yield b"done\n"
+
+
+def _commit(project: Project, change: Change, number: int, before: int | None) -> Iterator[bytes]:
+    person = project.person(change.author)
+    assert person is not None, change.author
+    when = int(project.start.timestamp()) + number * BETWEEN
+    yield f"commit {HEADS}{change.branch}\nmark :{number}\n".encode()
+    for role in ("author", "committer"):
+        yield f"{role} {person.name} <{person.email}> {when} +0000\n".encode()
+    yield _data(change.message)
+    if before:
+        yield f"from :{before}\n".encode()
+    for path, text in change.files.items():
+        yield f"M 100644 inline {path}\n".encode() + _data(text)
+    yield b"\n"
+
+
+def _data(text: str) -> bytes:
+    data = text.encode()
+    return b"data %d\n%s\n" % (len(data), data)

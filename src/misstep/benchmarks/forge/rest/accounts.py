@@ -1,11 +1,20 @@
-"""People, apps, and how much anybody may ask."""
+"""People, apps, and how much anybody may ask.
 
+Search, by words and a few qualifiers.
+"""
+
+import re
 import time
 
+import msgspec
+
 from misstep.benchmarks.forge.ledger import told
-from misstep.benchmarks.forge.rest.answers import Answer, Refusal, not_found
-from misstep.benchmarks.forge.rest.call import Call
+from misstep.benchmarks.forge.repository.objects import Entry
+from misstep.benchmarks.forge.rest.call import Answer, Call, Refusal, not_found
+from misstep.benchmarks.forge.rest.gitviews import content_view
+from misstep.benchmarks.forge.rest.issues import ordered
 from misstep.benchmarks.forge.rest.views import View
+from misstep.benchmarks.forge.state import Thread
 
 APP, INSTALLATION = 1, 1
 LIMIT = 5000  # requests an hour, which are not counted
@@ -91,3 +100,101 @@ def _installation(call: Call) -> View:
         "created_at": made,
         "updated_at": made,
     }
+
+
+LONGEST = 256  # characters of what is looked for, qualifiers aside
+_TERM = re.compile(r'(?:([a-z]+):)?(?:"([^"]*)"|(\S+))', re.IGNORECASE)
+
+
+class Search(msgspec.Struct, frozen=True):
+    """What is looked for: all words, in any case, and all qualifiers."""
+
+    words: tuple[str, ...]
+    qualifiers: tuple[tuple[str, str], ...]
+
+    def values(self, name: str) -> list[str]:
+        return [value for key, value in self.qualifiers if key == name]
+
+
+QUALIFIERS = (
+    *("repo", "is", "state", "type", "label", "author", "assignee", "in", "no"),
+    *("path", "filename", "extension", "language", "org", "user"),
+)
+
+
+def search_issues(call: Call) -> Answer:
+    search = _search(call)
+    found = [each for each in call.ledger.threads.values() if _matches(search, each)]
+    found = found if _is_here(call, search) else []
+    views = [call.views.issue(each) | {"score": 1.0} for each in ordered(call, found)]
+    return Answer(views, is_list=True, wrapped="items")
+
+
+def search_code(call: Call) -> Answer:
+    """On the default branch, in names and contents."""
+    search = _search(call)
+    commit = call.repository.commit_at(call.house.project.default)
+    assert commit is not None
+    files = [(path, entry) for path, entry in call.repository.walk(commit.tree) if entry.kind == "blob"]
+    found = [(path, entry) for path, entry in files if _holds(call, search, path, entry)]
+    found = found if _is_here(call, search) else []
+    repo, ref = call.views.repo(call.house.private, False), call.house.project.default
+    views = [
+        content_view(call.views, path, entry, ref, None) | {"repository": repo, "score": 1.0}
+        for path, entry in found
+    ]
+    return Answer(views, is_list=True, wrapped="items")
+
+
+def _search(call: Call) -> Search:
+    text = call.query.get("q", "").strip()
+    if not text:
+        raise Refusal(422, "Validation Failed", [{"resource": "Search", "field": "q", "code": "missing"}])
+    words, qualifiers = list[str](), list[tuple[str, str]]()
+    for key, quoted, plain in _TERM.findall(text):
+        if key.lower() in QUALIFIERS:
+            qualifiers.append((key.lower(), (quoted or plain).lower()))
+        else:
+            words.append((f"{key}:" if key else "") + (quoted or plain).lower())
+    if len(" ".join(words)) > LONGEST:
+        raise Refusal(422, "Validation Failed", [{"resource": "Search", "field": "q", "code": "invalid"}])
+    return Search(tuple(words), tuple(qualifiers))
+
+
+def _is_here(call: Call, search: Search) -> bool:
+    """Whether it is about this repository at all."""
+    full, owner = call.house.project.full_name.lower(), call.house.project.owner.lower()
+    return all([name == full for name in search.values("repo")]) and all(
+        [name == owner for key in ("org", "user") for name in search.values(key)]
+    )
+
+
+def _matches(search: Search, thread: Thread) -> bool:
+    said = (thread.title, thread.body, *(each.body for each in thread.comments))
+    text = "\n".join(said).lower()
+    is_ = {thread.state, "pr" if thread.pull else "issue", "pull-request" if thread.pull else "issue"}
+    return (
+        all([word in text for word in search.words])
+        and is_.issuperset(_sorts(search))
+        and {name.lower() for name in thread.labels}.issuperset(search.values("label"))
+        and all([login == thread.author.lower() for login in search.values("author")])
+        and {login.lower() for login in thread.assignees}.issuperset(search.values("assignee"))
+    )
+
+
+def _sorts(search: Search) -> list[str]:
+    named = [value for key in ("is", "state", "type") for value in search.values(key)]
+    return [value for value in named if value not in ("public", "private", "unlocked")]
+
+
+def _holds(call: Call, search: Search, path: str, entry: Entry) -> bool:
+    name = path.rpartition("/")[2].lower()
+    placed = (
+        all([path.lower().startswith(each.strip("/")) for each in search.values("path")])
+        and all([each in name for each in search.values("filename")])
+        and all([name.endswith(f".{each.lstrip('.')}") for each in search.values("extension")])
+    )
+    if not placed or not search.words:
+        return placed
+    text = call.repository.objects.read(entry.sha).data.decode("utf-8", "replace").lower()
+    return all([word in text or word in path.lower() for word in search.words])

@@ -1,18 +1,138 @@
-"""Leads a request through the interface, from its bytes to those of the answer."""
+"""Leads a request through the interface, from its bytes to those of the answer.
+
+Which request is answered by what.
+"""
 
 import hashlib
+import re
 import threading
-from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from collections.abc import Callable
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl, unquote_to_bytes, urlencode, urlsplit
 
 import msgspec
 
 from misstep.benchmarks.forge.repository.program import GitTrouble
+from misstep.benchmarks.forge.rest import accounts, contents, gitdata, issues, pulls
 from misstep.benchmarks.forge.rest.accounts import LIMIT
-from misstep.benchmarks.forge.rest.answers import Answer, Refusal, not_found
-from misstep.benchmarks.forge.rest.auth import Visitor
-from misstep.benchmarks.forge.rest.call import Call, House
-from misstep.benchmarks.forge.rest.routes import find_route
+from misstep.benchmarks.forge.rest.call import Answer, Call, House, Refusal, Visitor, not_found
+
+Work: TypeAlias = Callable[[Call], Answer]
+
+
+class Route(msgspec.Struct, frozen=True):
+    """What answers a method on a path."""
+
+    method: str
+    pattern: "re.Pattern[str]"
+    work: Work
+
+    @property
+    def changes(self) -> bool:
+        """Whether only those who may write are let in; an app that introduces itself changes nothing."""
+        return self.method != "GET" and self.work is not accounts.create_access_token
+
+
+# {name} is one part of a path, {name*} all that is left. What stands below ~ is about the repository.
+_TABLE: tuple[tuple[str, str, Work], ...] = (
+    ("GET", "/rate_limit", accounts.get_rate_limit),
+    ("GET", "/user", accounts.get_me),
+    ("GET", "/users/{login}", accounts.get_user),
+    ("GET", "/orgs/{login}", accounts.get_user),
+    ("GET", "/user/repos", gitdata.list_repositories),
+    ("GET", "/users/{login}/repos", gitdata.list_repositories),
+    ("GET", "/app", accounts.get_app),
+    ("GET", "/app/installations", accounts.list_installations),
+    ("GET", "/app/installations/{id}", accounts.get_installation),
+    ("POST", "/app/installations/{id}/access_tokens", accounts.create_access_token),
+    ("GET", "/installation/repositories", gitdata.list_installed),
+    ("GET", "/search/issues", accounts.search_issues),
+    ("GET", "/search/code", accounts.search_code),
+    ("GET", "~", gitdata.get_repository),
+    ("GET", "~/installation", accounts.get_installation),
+    ("GET", "~/branches", gitdata.list_branches),
+    ("GET", "~/branches/{branch*}", gitdata.get_branch),
+    ("GET", "~/commits", gitdata.list_commits),
+    ("GET", "~/commits/{ref*}", gitdata.get_commit),
+    ("GET", "~/collaborators", gitdata.list_people),
+    ("GET", "~/collaborators/{login}", gitdata.is_one_of_us),
+    ("GET", "~/assignees", gitdata.list_people),
+    ("GET", "~/assignees/{login}", gitdata.is_one_of_us),
+    ("GET", "~/releases", gitdata.list_nothing),
+    ("GET", "~/tags", gitdata.list_nothing),
+    ("GET", "~/readme", contents.get_readme),
+    ("GET", "~/contents", contents.get_contents),
+    ("GET", "~/contents/{path*}", contents.get_contents),
+    ("PUT", "~/contents/{path*}", contents.put_contents),
+    ("DELETE", "~/contents/{path*}", contents.delete_contents),
+    ("GET", "~/git/ref/{ref*}", gitdata.get_ref),
+    ("GET", "~/git/refs", gitdata.list_refs),
+    ("GET", "~/git/refs/{ref*}", gitdata.get_ref),
+    ("GET", "~/git/matching-refs/{ref*}", gitdata.list_refs),
+    ("POST", "~/git/refs", gitdata.create_ref),
+    ("PATCH", "~/git/refs/{ref*}", gitdata.update_ref),
+    ("DELETE", "~/git/refs/{ref*}", gitdata.delete_ref),
+    ("GET", "~/git/commits/{sha}", gitdata.get_git_commit),
+    ("POST", "~/git/commits", gitdata.create_commit),
+    ("GET", "~/git/trees/{sha*}", gitdata.get_tree),
+    ("POST", "~/git/trees", gitdata.create_tree),
+    ("GET", "~/git/blobs/{sha}", gitdata.get_blob),
+    ("POST", "~/git/blobs", gitdata.create_blob),
+    ("GET", "~/labels", issues.list_labels),
+    ("POST", "~/labels", issues.create_label),
+    ("GET", "~/labels/{name}", issues.get_label),
+    ("GET", "~/issues", issues.list_issues),
+    ("POST", "~/issues", issues.create_issue),
+    ("GET", "~/issues/comments/{id}", issues.get_comment),
+    ("PATCH", "~/issues/comments/{id}", issues.edit_comment),
+    ("DELETE", "~/issues/comments/{id}", issues.delete_comment),
+    ("GET", "~/issues/{number}", issues.get_issue),
+    ("PATCH", "~/issues/{number}", issues.edit_issue),
+    ("GET", "~/issues/{number}/comments", issues.list_comments),
+    ("POST", "~/issues/{number}/comments", issues.create_comment),
+    ("GET", "~/issues/{number}/labels", issues.list_issue_labels),
+    ("POST", "~/issues/{number}/labels", issues.add_issue_labels),
+    ("PUT", "~/issues/{number}/labels", issues.set_issue_labels),
+    ("DELETE", "~/issues/{number}/labels", issues.remove_issue_labels),
+    ("DELETE", "~/issues/{number}/labels/{name}", issues.remove_issue_label),
+    ("GET", "~/pulls", pulls.list_pulls),
+    ("POST", "~/pulls", pulls.create_pull),
+    ("GET", "~/pulls/{number}", pulls.get_pull),
+    ("PATCH", "~/pulls/{number}", pulls.edit_pull),
+    ("GET", "~/pulls/{number}/commits", pulls.list_pull_commits),
+    ("GET", "~/pulls/{number}/files", pulls.list_pull_files),
+    ("GET", "~/pulls/{number}/comments", gitdata.list_nothing),
+    ("GET", "~/pulls/{number}/reviews", pulls.list_reviews),
+    ("POST", "~/pulls/{number}/reviews", pulls.create_review),
+    ("GET", "~/pulls/{number}/reviews/{id}", pulls.get_review),
+    ("GET", "~/pulls/{number}/requested_reviewers", pulls.get_requested),
+    ("POST", "~/pulls/{number}/requested_reviewers", pulls.request_reviews),
+    ("DELETE", "~/pulls/{number}/requested_reviewers", pulls.withdraw_requests),
+    ("GET", "/{owner}/{repo}/raw/{rest*}", contents.get_raw),
+)
+
+
+def _compiled(pattern: str) -> "re.Pattern[str]":
+    whole = pattern.replace("~", "/repos/{owner}/{repo}")
+    whole = re.sub(r"\{(\w+)\*\}", r"(?P<\1>.+)", whole)
+    return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", whole), re.DOTALL)
+
+
+ROUTES = tuple(Route(method, _compiled(pattern), work) for method, pattern, work in _TABLE)
+
+
+def find_route(method: str, path: str) -> tuple[Route, dict[str, str]] | None:
+    """The route for a path as it was sent, with the variable parts in plain letters."""
+    for route in ROUTES:
+        if route.method == method and (match := route.pattern.fullmatch(path)):
+            return route, {name: _plain(part) for name, part in match.groupdict().items()}
+    return None
+
+
+def _plain(part: str) -> str:
+    """Without escapes. Bytes that are no text become letters that no name may hold."""
+    return unquote_to_bytes(part.encode("latin-1", "replace")).decode("utf-8", "surrogateescape")
+
 
 PER_PAGE, MOST_PER_PAGE = 30, 100
 MOST_ASKED = 100  # fields of a query

@@ -1,16 +1,148 @@
-"""One request to the interface, taken apart."""
+"""One request to the interface, taken apart.
 
-from typing import Any
+What the interface answers: values, or refusals in GitHub's words.
+
+Who makes a request, and what they may do.
+"""
+
+import base64
+import binascii
+import hmac
+import secrets
+import time
+from typing import Any, Literal
 
 import msgspec
 
-from misstep.benchmarks.forge.ledger import Ledger
-from misstep.benchmarks.forge.project import Person, Project
+from misstep.benchmarks.forge.ledger import Ledger, Person, Project, told
 from misstep.benchmarks.forge.repository.repository import Repository
-from misstep.benchmarks.forge.rest.answers import not_found, not_supplied, wrong_type
-from misstep.benchmarks.forge.rest.auth import Keys, Visitor
+from misstep.benchmarks.forge.rest.signatures import PublicKey, read_claims
 from misstep.benchmarks.forge.rest.views import Views
 from misstep.benchmarks.forge.state import Thread
+
+DOCUMENTATION = "https://docs.github.com/rest"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A value; with `is_list` it is a whole list, of which a page is sent."""
+
+    value: Any = None
+    status: int = 200
+    is_list: bool = False
+    wrapped: str = ""  # a list goes under this name, beside its length
+    text: bytes | None = None  # sent as it is, instead of a value
+
+
+class Refusal(Exception):
+    """An answer that says no, with the body that GitHub gives it."""
+
+    def __init__(self, status: int, message: str, errors: list[dict[str, str]] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body: dict[str, Any] = {"message": message}
+        if errors is not None:
+            self.body["errors"] = errors
+        self.body |= {"documentation_url": DOCUMENTATION, "status": str(status)}
+
+
+def not_found(message: str = "Not Found") -> Refusal:
+    return Refusal(404, message)
+
+
+def unprocessable(message: str) -> Refusal:
+    return Refusal(422, message)
+
+
+def not_supplied(field: str) -> Refusal:
+    return Refusal(422, f'Invalid request.\n\n"{field}" wasn\'t supplied.')
+
+
+def wrong_type(field: str, expected: str) -> Refusal:
+    return Refusal(422, f"Invalid request.\n\nFor 'properties/{field}', the value given is not {expected}.")
+
+
+def invalid(resource: str, field: str, code: str = "invalid") -> Refusal:
+    """GitHub's way to blame one field."""
+    return Refusal(422, "Validation Failed", [{"resource": resource, "code": code, "field": field}])
+
+
+def objection(resource: str, message: str) -> Refusal:
+    """GitHub's way to say something about the whole."""
+    return Refusal(422, "Validation Failed", [{"resource": resource, "code": "custom", "message": message}])
+
+
+LASTS = 3600  # seconds that an app's token is good for
+
+Kind = Literal["nobody", "user", "reader", "app", "installation"]
+
+
+class Visitor(msgspec.Struct, frozen=True):
+    kind: Kind
+
+    @property
+    def may_see(self) -> bool:
+        """Also what is hidden from the public."""
+        return self.kind in ("user", "reader", "installation")
+
+    def require_write(self) -> None:
+        if self.kind == "nobody":
+            raise Refusal(401, "Requires authentication")
+        if self.kind == "reader":
+            raise Refusal(403, "Resource not accessible by personal access token")
+        if self.kind == "app":
+            raise Refusal(403, "Resource not accessible by integration")
+
+
+class Keys:
+    """All secrets that open this forge; `app` is the public half of an app's key."""
+
+    def __init__(self, app: PublicKey | None = None) -> None:
+        self.write = f"ghp_{secrets.token_hex(18)}"
+        self.read = f"ghp_{secrets.token_hex(18)}"
+        self._app = app
+        self._lent = dict[str, float]()
+
+    def lend(self) -> tuple[str, str]:
+        """A token for an installation of the app, and when it ends."""
+        token, ends = f"ghs_{secrets.token_hex(18)}", time.time() + LASTS
+        self._lent[token] = ends
+        return token, told(int(ends))
+
+    def visitor(self, authorization: str | None) -> Visitor:
+        """From the header of that name; GitHub's refusal where it is wrong."""
+        if not authorization:
+            return Visitor("nobody")
+        token = _token(authorization)
+        if token.count(".") == 2:
+            return self._signed(token)
+        if _same(token, self.write):
+            return Visitor("user")
+        if _same(token, self.read):
+            return Visitor("reader")
+        if any([_same(token, each) for each, ends in self._lent.items() if ends > time.time()]):
+            return Visitor("installation")
+        raise Refusal(401, "Bad credentials")
+
+    def _signed(self, token: str) -> Visitor:
+        if self._app is None or read_claims(token, self._app) is None:
+            raise Refusal(401, "A JSON web token could not be decoded")
+        return Visitor("app")
+
+
+def _token(authorization: str) -> str:
+    """The secret in it. Git and curl send it as the password of anybody, or as the name."""
+    scheme, _, rest = authorization.strip().partition(" ")
+    if scheme.lower() != "basic":
+        return rest.strip()
+    try:
+        name, _, password = base64.b64decode(rest, validate=True).decode("utf-8", "replace").partition(":")
+    except (binascii.Error, ValueError):
+        return ""
+    return password if password not in ("", "x-oauth-basic") else name
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode())
 
 
 def is_number(text: str) -> bool:

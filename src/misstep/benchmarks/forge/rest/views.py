@@ -6,8 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from misstep.benchmarks.forge.ledger import Ledger, told
-from misstep.benchmarks.forge.project import Project
+from misstep.benchmarks.forge.ledger import Ledger, Project, told
 from misstep.benchmarks.forge.repository.repository import Repository
 from misstep.benchmarks.forge.state import Comment, Label, Proposal, Review, Thread
 

@@ -7,8 +7,7 @@ from typing import Literal
 import msgspec
 
 from misstep.core.constraint import Window
-from misstep.planning.language.reading.phrases import Phrase
-from misstep.planning.language.reading.text import Group, Text
+from misstep.planning.language.reading.phrases import Group, Phrase, Text
 
 # From here on a sentence is hopelessly ambiguous, and the exact number of readings doesn't matter.
 _MOST = 64

@@ -1,14 +1,61 @@
-"""Takes actions out of a sub-sentence, and leaves as much of it as still makes sense."""
+"""Takes actions out of a sub-sentence, and leaves as much of it as still makes sense.
 
-from collections.abc import Set
+Takes relative clauses off their clause, so that each says the same for itself.
+
+The groups of a clause, wherever they stand in it.
+"""
+
+from collections.abc import Iterator, Set
 
 import msgspec
 
+from misstep.planning.language.clarity import is_clear
 from misstep.planning.language.remarks import Conditional, Duty, Timed, TimedRelative
 from misstep.planning.language.semantics import mentioned
-from misstep.planning.language.syntax import Clause, Free, Group, Sentence, SubSentence
-from misstep.planning.variation.editing.hoisting import hoist
-from misstep.planning.variation.editing.paths import Piece
+from misstep.planning.language.syntax import Clause, Free, Group, Relative, Sentence, SubSentence
+from misstep.planning.language.wording import Option
+from misstep.planning.variation.editing.paths import Path, Piece
+
+
+def untangled(said: Piece) -> tuple[Piece, ...]:
+    """A sub-sentence if it is clear, else what it says in clauses of their own."""
+    relatives = [] if is_clear(said.part) else hoisted(said)
+    if not relatives:
+        return (said,)
+    return tuple([plain for each in (bare(said), *relatives) for plain in untangled(each)])
+
+
+def bare(said: Piece) -> Piece:
+    """A clause without its relative clauses."""
+    assert isinstance(said.part, Clause)
+    subject, object_ = Group(said.part.subject.actions), Group(said.part.object.actions)
+    return Piece(msgspec.structs.replace(said.part, subject=subject, object=object_), said.words)
+
+
+def hoisted(said: Piece) -> list[Piece]:
+    """The relative clauses on the subject and the object of a clause as clauses of their own."""
+    if not isinstance(said.part, Clause):
+        return []
+    found = hoist(said, ("subject",), said.part.subject), hoist(said, ("object",), said.part.object)
+    return [clause for clause in found if clause]
+
+
+def hoist(said: Piece, path: Path, group: Group) -> Piece | None:
+    """What is said of the group at the end of a path, as a clause of its own, in the same words."""
+    words = _below(said, (*path, "relative"))
+    match group.relative:
+        case None:
+            return None
+        case TimedRelative(edge, bound, time):
+            return Piece(Timed("verb", edge, bound, time, group.actions), words)
+        case relative:
+            about = Group(group.actions)
+            return Piece(Clause(relative.form, relative.direction, about, relative.object), words)
+
+
+def _below(said: Piece, path: Path) -> dict[Path, Option]:
+    depth = len(path)
+    return {other[depth:]: word for other, word in said.words.items() if other[:depth] == path}
 
 
 def actions_in(part: SubSentence) -> set[int]:
@@ -58,3 +105,30 @@ def _cut_group(group: Group, gone: Set[int]) -> Group | None:
         object_ = _cut_group(relative.object, gone)
         relative = msgspec.structs.replace(relative, object=object_) if object_ else None
     return Group(kept, relative)
+
+
+def groups_in(clause: Clause) -> Iterator[tuple[Path, Group]]:
+    """Every group with the path to it: ("subject",), ("object", "relative", "object"), …"""
+    yield from _from(("subject",), clause.subject)
+    yield from _from(("object",), clause.object)
+
+
+def _from(path: Path, group: Group) -> Iterator[tuple[Path, Group]]:
+    yield path, group
+    if isinstance(group.relative, Relative):
+        yield from _from((*path, "relative", "object"), group.relative.object)
+
+
+def regrouped(clause: Clause, path: Path, group: Group) -> Clause:
+    """The clause with another group at the end of a path."""
+    name, *deeper = path
+    inner = _regroup(getattr(clause, name), deeper, group)
+    return msgspec.structs.replace(clause, **{name: inner})
+
+
+def _regroup(outer: Group, path: list[str], group: Group) -> Group:
+    if not path:
+        return group
+    assert isinstance(outer.relative, Relative)
+    inner = _regroup(outer.relative.object, path[2:], group)
+    return Group(outer.actions, msgspec.structs.replace(outer.relative, object=inner))

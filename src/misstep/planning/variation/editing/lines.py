@@ -1,25 +1,137 @@
-"""A case taken apart, opened for cuts and closed again with everything in order that they leave behind."""
+"""A case taken apart, opened for cuts and closed again with everything in order that they leave behind.
+
+What the world holds for the actions that are left, under their new ids.
+
+Keeps a budget as tight as it was, though there is less to pay for.
+
+Gives the actions that are left their new numbers, wherever they are named.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any, TypeVar
 
 import msgspec
 
-from misstep.core.case import Action
+from misstep.core.case import Action, World
 from misstep.core.constraint import Before
 from misstep.planning.language.clarity import rejoined
-from misstep.planning.language.remarks import Giving
+from misstep.planning.language.remarks import (
+    Alternative,
+    Conditional,
+    Duty,
+    End,
+    Giving,
+    Limited,
+    Neighbours,
+    Passing,
+    Remark,
+    Repeated,
+    Replacing,
+    Spending,
+    Timed,
+    TimedRelative,
+)
 from misstep.planning.language.semantics import relations
-from misstep.planning.language.syntax import Clause, Free, Join, Paragraph, Sentence
+from misstep.planning.language.syntax import Clause, Free, Group, Join, Paragraph, Sentence, SubSentence
+from misstep.planning.plans.survey import least_cost
 from misstep.planning.synthesis.plot import IDS
-from misstep.planning.variation.anatomy import Anatomy, demands_of, spoken_of
-from misstep.planning.variation.editing.belongings import belongings
-from misstep.planning.variation.editing.budgets import as_tight
-from misstep.planning.variation.editing.cutting import actions_in, without
-from misstep.planning.variation.editing.hoisting import untangled
-from misstep.planning.variation.editing.numbering import renumbered
+from misstep.planning.variation.anatomy import Anatomy, demands_of, fitting_world, spoken_of
+from misstep.planning.variation.editing.cutting import actions_in, untangled, without
 from misstep.planning.variation.editing.paths import Piece, attribute, fill
 from misstep.planning.variation.shapes import told_order
-from misstep.planning.variation.worlds import fitting_world
+
+Held = TypeVar("Held")
+
+
+def belongings(world: World, ids: Mapping[str, str]) -> World:
+    """The world without what it holds for others; `ids` are the new ids of those that are left."""
+    failures = _renamed(world.failures, ids)
+    return msgspec.structs.replace(
+        world,
+        durations=_renamed(world.durations, ids),
+        values=_renamed(world.values, ids),
+        findings=_renamed(world.findings, ids),
+        costs=_renamed(world.costs, ids),
+        failures=failures,
+        retries=world.retries if failures else 0,
+        broken=tuple([ids[action] for action in world.broken if action in ids]),
+        announcements=_renamed(world.announcements, ids),
+    )
+
+
+def _renamed(held: Mapping[str, Held], ids: Mapping[str, str]) -> dict[str, Held]:
+    return {ids[action]: something for action, something in held.items() if action in ids}
+
+
+def as_tight(smaller: Anatomy, before: Anatomy) -> Anatomy:
+    """The smaller problem, with as much to spare for whoever chooses best as there was before."""
+    if not any([_most(sentence) for sentence in smaller.paragraph]):
+        return smaller
+    was, now = _least_cost(before), _least_cost(smaller)
+    if was is None or now is None:
+        return smaller
+    return msgspec.structs.replace(smaller, paragraph=_cheaper(smaller.paragraph, was - now))
+
+
+def _least_cost(anatomy: Anatomy) -> int | None:
+    return least_cost([action.id for action in anatomy.actions], demands_of(anatomy), anatomy.world)
+
+
+def _cheaper(paragraph: Paragraph, by: int) -> Paragraph:
+    return tuple(
+        [
+            Sentence((Spending(most - by),)) if (most := _most(sentence)) else sentence
+            for sentence in paragraph
+        ]
+    )
+
+
+def _most(sentence: Sentence) -> int:
+    """What may be spent at most, if the sentence is about that."""
+    part = sentence.parts[0]
+    return part.most if isinstance(part, Spending) else 0
+
+
+_NAMING: dict[type[Remark], tuple[str, ...]] = {
+    Timed: ("actions",),
+    Neighbours: ("subject", "object"),
+    End: ("action",),
+    Alternative: ("options",),
+    Conditional: ("asks", "then", "otherwise"),
+    Repeated: ("action",),
+    Limited: ("action",),
+    Spending: (),
+    Passing: ("giver", "taker"),
+    Replacing: ("action", "by"),
+    Duty: ("actions",),
+    Giving: ("action",),
+}
+
+
+def renumbered(part: SubSentence, numbers: Mapping[int, int]) -> SubSentence:
+    """The same sub-sentence, with other numbers for its actions."""
+    match part:
+        case Clause(form, direction, subject, object_):
+            return Clause(form, direction, _in_group(subject, numbers), _in_group(object_, numbers))
+        case Free(subject):
+            return Free(_in_group(subject, numbers))
+        case _:
+            changed = {name: _changed(getattr(part, name), numbers) for name in _NAMING[type(part)]}
+            return msgspec.structs.replace(part, **changed)
+
+
+def _in_group(group: Group, numbers: Mapping[int, int]) -> Group:
+    relative = group.relative
+    if relative and not isinstance(relative, TimedRelative):
+        relative = msgspec.structs.replace(relative, object=_in_group(relative.object, numbers))
+    return Group(_changed(group.actions, numbers), relative)
+
+
+def _changed(named: Any, numbers: Mapping[int, int]) -> Any:
+    """An action, several of them, or none."""
+    if isinstance(named, tuple):
+        return tuple([numbers[action] for action in named])
+    return None if named is None else numbers[named]
 
 
 class Line(msgspec.Struct, frozen=True):

@@ -1,11 +1,16 @@
-"""Clauses that say what another one says, with as many of its phrases as fit."""
+"""Clauses that say what another one says, with as many of its phrases as fit.
+
+What is said about times, in whatever form.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
-from misstep.planning.language.clarity import is_clear
-from misstep.planning.language.remarks import Direction, TimedRelative
+from misstep.core.rng import Dice
+from misstep.planning.language.clarity import is_clear, with_time
+from misstep.planning.language.remarks import Direction, Timed, TimedRelative
 from misstep.planning.language.syntax import (
     FORMS,
     OPPOSITE,
@@ -17,7 +22,7 @@ from misstep.planning.language.syntax import (
     Sentence,
 )
 from misstep.planning.variation.phrasing import Drawn, options_of
-from misstep.planning.variation.structure import LIST
+from misstep.planning.variation.shapes import LIST
 from misstep.planning.variation.words import Choosing, Keeping, NothingLeft
 
 RELATIVES = tuple(f"relative {form}" for form in RELATIVE_FORMS)
@@ -148,7 +153,10 @@ def _swapped(group: Group, avoid: Collection[str], words: Drawn) -> tuple[Group,
 
 def _roles(clause: Clause) -> list[str]:
     """For each slot of a clause where its phrase stands, in the order in which they are drawn."""
-    subject, object_ = ["subject"] * _hanging(clause.subject), ["object"] * _hanging(clause.object)
+    subject, object_ = (
+        ["subject"] * _phrases_hanging(clause.subject),
+        ["object"] * _phrases_hanging(clause.object),
+    )
     match clause.form:
         case "verb":
             return [*subject, "own", *object_]
@@ -162,11 +170,74 @@ def _roles(clause: Clause) -> list[str]:
             return ["own", *object_, "own", *subject, "own"]
 
 
-def _hanging(group: Group) -> int:
+def _phrases_hanging(group: Group) -> int:
     """How many phrases the relative clauses of a group have."""
     relative = group.relative
     if relative is None:
         return 0
     if isinstance(relative, TimedRelative):
         return 2
-    return (1 if relative.form == "verb" else 2) + _hanging(relative.object)
+    return (1 if relative.form == "verb" else 2) + _phrases_hanging(relative.object)
+
+
+TimeForm = Literal["verb", "fronted", "relative"]
+
+
+class Appointment(msgspec.Struct, frozen=True):
+    """What is said of the time of some actions, and in which form."""
+
+    actions: tuple[int, ...]
+    window: TimedRelative
+    form: TimeForm
+
+
+def appointments_in(paragraph: Sequence[Sentence]) -> Iterator[Appointment]:
+    """All that is said about times."""
+    for part in [part for sentence in paragraph for part in sentence.parts]:
+        if isinstance(part, Timed):
+            window = TimedRelative(part.edge, part.bound, part.time)
+            yield Appointment(part.actions, window, part.form)
+        elif isinstance(part, Clause):
+            yield from _appointments_hanging(part.subject)
+            yield from _appointments_hanging(part.object)
+
+
+def _appointments_hanging(group: Group) -> Iterator[Appointment]:
+    if isinstance(group.relative, TimedRelative):
+        yield Appointment(group.actions, group.relative, "relative")
+    elif group.relative:
+        yield from _appointments_hanging(group.relative.object)
+
+
+def tell_time(said: Appointment, sentences: list[Sentence], dice: Dice) -> list[Sentence]:
+    """The sentences with one more, or a relative clause on one of them: in another form, if there is one."""
+    ways = ways_to_hang(said, sentences) if len(said.actions) == 1 else []
+    forms = [form for form in time_forms(said) if form != "relative" or ways]
+    form = dice.pick([form for form in forms if form != said.form] or forms)
+    if form != "relative":
+        return [*sentences, time_sentence(said, form)]
+    number, changed = dice.pick(ways)
+    return [*sentences[:number], changed, *sentences[number + 1 :]]
+
+
+def time_forms(said: Appointment) -> list[TimeForm]:
+    """The forms in which a time may be said of so many actions."""
+    forms: list[TimeForm] = ["verb"]
+    if len(said.actions) == 1:
+        forms.append("relative")
+    if len(said.actions) <= 2 and said.window.edge == "end":
+        forms.append("fronted")
+    return forms
+
+
+def time_sentence(said: Appointment, form: Literal["verb", "fronted"]) -> Sentence:
+    return Sentence((Timed(form, said.window.edge, said.window.bound, said.window.time, said.actions),))
+
+
+def ways_to_hang(said: Appointment, sentences: Sequence[Sentence]) -> list[tuple[int, Sentence]]:
+    """Sentences, by their numbers, with the time as a relative clause wherever the action stands alone."""
+    return [
+        (number, changed)
+        for number, sentence in enumerate(sentences)
+        for changed in with_time(sentence, said.actions[0], said.window)
+    ]

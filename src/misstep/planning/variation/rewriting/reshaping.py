@@ -1,21 +1,74 @@
-"""Another problem of about the same size, whose order lacks some shapes."""
+"""Another problem of about the same size, whose order lacks some shapes.
+
+The same problem without something that goes beyond order.
+"""
 
 from collections.abc import Collection, Sequence
 from math import log2
 
-from misstep.core.constraint import Before, Place
-from misstep.core.dice import Dice
+import msgspec
+
+from misstep.core.constraint import Before, Place, family_of
+from misstep.core.rng import Dice
+from misstep.planning.language.clarity import without_times
 from misstep.planning.language.remarks import Duty, Replacing
-from misstep.planning.language.syntax import Clause, Free
+from misstep.planning.language.semantics import constraints_of
+from misstep.planning.language.syntax import Clause, Free, SubSentence
 from misstep.planning.plans.order import Order, count_orders
 from misstep.planning.synthesis.paragraphs import Recipe, draft_for_order
-from misstep.planning.variation.anatomy import Anatomy, demands_of
-from misstep.planning.variation.mentions import relations_of
-from misstep.planning.variation.phrasing import draw_words
-from misstep.planning.variation.rewriting.families import mention_left_over
-from misstep.planning.variation.rewriting.times import appointments_in, tell_time
+from misstep.planning.variation.anatomy import Anatomy, demands_of, fitting_world, is_about_order
+from misstep.planning.variation.phrasing import Drawn, draw_words
+from misstep.planning.variation.positions import relations_of
+from misstep.planning.variation.rewriting.clauses import appointments_in, phrased, tell_time
+from misstep.planning.variation.rewriting.restructuring import parts_of, put_together
+from misstep.planning.variation.rewriting.retelling import left_over, mention
 from misstep.planning.variation.shapes import has_any, shapes_of, told_order
 from misstep.planning.variation.words import Choosing, Keeping, Worded, said_in, saying
+
+
+def without_families(anatomy: Anatomy, families: Collection[str], choosing: Choosing) -> Anatomy:
+    """The case without what these families have to say; actions that nothing else speaks of are mentioned.
+
+    Without choices there is nothing to save, so a budget goes with them.
+    """
+    families = {*families, "budget"} if "choice" in families else families
+    told = [each for each in said_in(anatomy) if not _is_of(each, anatomy, families)]
+    changed = saying(anatomy, [_untimed(each, choosing) for each in told] if "time" in families else told)
+    if "dynamic" in families:
+        world = msgspec.structs.replace(anatomy.world, failures={}, retries=0)
+        changed = msgspec.structs.replace(changed, announced=(), world=world)
+    return mention_left_over(changed, choosing)
+
+
+def mention_left_over(anatomy: Anatomy, choosing: Choosing) -> Anatomy:
+    """The case with a sentence for actions that no other speaks of, in a world that fits it."""
+    fitting = msgspec.structs.replace(anatomy, world=fitting_world(anatomy.world, demands_of(anatomy)))
+    rest = left_over(fitting.paragraph, fitting)
+    if not rest:
+        return fitting
+    sentence = mention(choosing.dice.shuffled(rest), is_about_order(fitting))
+    return saying(fitting, [*said_in(fitting), Worded(sentence, draw_words(sentence, choosing))])
+
+
+def _is_of(said: Worded, anatomy: Anatomy, families: Collection[str]) -> bool:
+    """Whether a sentence is a remark of one of the families."""
+    if isinstance(said.sentence.parts[0], Clause):
+        return False
+    ids = [action.id for action in anatomy.actions]
+    return any([family_of(demand) in families for demand in constraints_of(said.sentence, ids, 0)])
+
+
+def _untimed(said: Worded, choosing: Choosing) -> Worded:
+    parts = [_untimed_part(part, words, choosing) for part, words in parts_of(said)]
+    return put_together(parts, said)
+
+
+def _untimed_part(part: SubSentence, words: Drawn, choosing: Choosing) -> tuple[SubSentence, Drawn]:
+    if not isinstance(part, Clause):
+        return part, words
+    clause = without_times(part)
+    return clause, msgspec.structs.replace(phrased(part, words), clause=clause).words(choosing)
+
 
 DRAWN = 12  # orders among which the one most like the first is looked for
 MOST_COUNTED = 10  # actions; the chance of larger problems takes too long to be counted so often

@@ -14,9 +14,15 @@ from misstep.planning.language.syntax import (
     SubSentence,
 )
 from misstep.planning.variation.phrasing import Drawn, draw_words, options_of
-from misstep.planning.variation.rewriting.clauses import phrased, reformed
-from misstep.planning.variation.rewriting.times import Appointment, time_forms, time_sentence, ways_to_hang
-from misstep.planning.variation.structure import JOINED, LIST, TIMES, forms_of
+from misstep.planning.variation.rewriting.clauses import (
+    Appointment,
+    phrased,
+    reformed,
+    time_forms,
+    time_sentence,
+    ways_to_hang,
+)
+from misstep.planning.variation.shapes import JOINED, LIST, TIMES, forms_of
 from misstep.planning.variation.words import Choosing, Keeping, NothingLeft, Worded
 
 _Part = tuple[SubSentence, Drawn]

@@ -1,0 +1,1 @@
+"""AG2: its agents, and its tools."""

@@ -1,0 +1,146 @@
+"""Agents of AG2 as agents under test."""
+
+import copy
+import json
+from functools import cache
+from typing import Any
+
+from misstep.adapters.arguments import read_arguments
+from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import Unroutable, check_unchanged, furnish, stand_in
+from misstep.core.agent import Answer, Assignment, Tool, Toolbox
+from misstep.core.outcome import Usage
+from misstep.errors import MissingExtra, UsageError
+
+COUNTS_CACHED_APART = ("anthropic", "bedrock")
+
+
+class Ag2Agent:
+    """Builds an agent of the framework for every case and watches what its model says."""
+
+    def __init__(self, build: Build, name: str) -> None:
+        self.name = name
+        self._build = build
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        native = self._build(furnish(assignment, toolbox, "ag2", _tool, _rerouted))
+        said = _Said(toolbox)
+        watch = _ag2().Middleware(_watch_class(), said=said)
+        try:
+            reply = await native.ask(
+                assignment.request, middleware=[watch], observers=[_other_spending(toolbox)]
+            )
+        except json.JSONDecodeError:
+            if not said.nonsense:
+                raise
+            # The framework can't send its model's own malformed arguments back, and gives up.
+            return Answer()
+        return Answer(reply.body or "")
+
+
+def agent(build: Build, name: str) -> Ag2Agent:
+    """An agent that calls `build` with the tools of each case, as `FunctionTool`s, and runs what it gets."""
+    _ag2()
+    return Ag2Agent(build, name)
+
+
+def retool(value: Any) -> Build:
+    """A function that makes copies of the agent with other tools than its own."""
+    if not isinstance(value, _ag2().Agent) or value.tasks:
+        what = "an agent with sub-tasks" if getattr(value, "tasks", None) else f"a {type(value).__name__}"
+        raise UsageError(
+            f"the tools of {what} can't be exchanged",
+            "write a function that makes it: def make_agent(tools): return Agent('me', …, tools=tools)",
+        )
+
+    def build(tools: list[Any]) -> Any:
+        native: Any = copy.copy(value)
+        native.tools = list(tools)
+        return native
+
+    return build
+
+
+class _Said:
+    """Tells the toolbox what a model says; remembers whether any of it was nonsense."""
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self.toolbox = toolbox
+        self.nonsense = False
+
+    def tell(self, reply: Any, turn: int) -> None:
+        self.toolbox.spend(_usage(reply.usage, reply.provider))
+        calls = [(call.name, read_arguments(call.arguments)) for call in reply.tool_calls.calls]
+        self.toolbox.note({"content": reply.content, "calls": calls})
+        self.nonsense = self.nonsense or any(isinstance(arguments, str) for _, arguments in calls)
+        for name, arguments in calls:
+            self.toolbox.ask(name, arguments, turn)
+
+
+@cache
+def _watch_class() -> Any:
+    from ag2.middleware import BaseMiddleware
+
+    class Watch(BaseMiddleware):
+        def __init__(self, event: Any, context: Any, said: _Said) -> None:
+            super().__init__(event, context)
+            self._said = said
+
+        async def on_llm_call(self, call_next: Any, events: Any, context: Any) -> Any:
+            turn = self._said.toolbox.begin_turn()
+            reply = await call_next(events, context)
+            self._said.tell(reply, turn)
+            return reply
+
+    return Watch
+
+
+def _other_spending(toolbox: Toolbox) -> Any:
+    """An observer of the tokens that go to other work than the agent's own turns."""
+    from ag2.events import UsageEvent
+
+    async def spend(event: UsageEvent) -> None:
+        if event.kind != "model_call":
+            toolbox.spend(_usage(event.usage, event.provider))
+
+    return _ag2().observer(UsageEvent, spend)
+
+
+def _tool(described: Tool, toolbox: Toolbox) -> Any:
+    from ag2.context import ConversationContext
+
+    async def carry_out(**arguments: Any) -> str:
+        # The framework adds a context of its own, which knows the user's keys.
+        own = {name: value for name, value in arguments.items() if not isinstance(value, ConversationContext)}
+        return toolbox.call(described.name, own)
+
+    schema = copy.deepcopy(described.parameters)  # the framework writes into it
+    return _ag2().tool(carry_out, name=described.name, description=described.description, schema=schema)
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that checks and converts arguments as the tool does."""
+    check_unchanged(native, "ag2", "__call__", "register", "schemas")
+    if native.model.is_generator:
+        raise Unroutable("it gives its result in pieces")
+    routed = copy.copy(native)
+    routed.model = copy.copy(native.model)
+    routed.model.call = stand_in(native.model.call, described, toolbox.call, awaited=True)
+    return routed
+
+
+def _usage(counts: Any, provider: str | None) -> Usage:
+    """Tokens of a reply. What providers count as input and output differs."""
+    given, made = int(counts.prompt_tokens or 0), int(counts.completion_tokens or 0)
+    cached, stored = int(counts.cache_read_input_tokens or 0), int(counts.cache_creation_input_tokens or 0)
+    if provider in COUNTS_CACHED_APART:
+        return Usage(given + cached + stored, made, cached)
+    return Usage(given, max(made, int(counts.total_tokens or 0) - given), cached)
+
+
+def _ag2() -> Any:
+    try:
+        import ag2
+    except ImportError as error:
+        raise MissingExtra("AG2", "ag2") from error
+    return ag2

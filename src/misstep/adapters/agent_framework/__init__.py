@@ -1,0 +1,1 @@
+"""Microsoft's Agent Framework: its agents, and its tools."""

@@ -1,0 +1,128 @@
+"""Agents of Microsoft's Agent Framework as agents under test."""
+
+import copy
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from misstep.adapters.arguments import open_model, read_arguments
+from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import check_unchanged, furnish, stand_in
+from misstep.core.agent import Answer, Assignment, Tool, Toolbox
+from misstep.core.outcome import Usage
+from misstep.errors import MissingExtra, UsageError
+
+
+class AgentFrameworkAgent:
+    """Builds an agent of the framework for every case and watches what its model says."""
+
+    def __init__(self, build: Build, name: str) -> None:
+        self.name = name
+        self._build = build
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        native = self._build(furnish(assignment, toolbox, "agent-framework", _tool, _rerouted))
+        watch = _Watch(toolbox)
+        options = _watching(native, watch)
+        reply = await native.run(assignment.request, **options)
+        if not options:
+            toolbox.spend(_usage(reply.usage_details))
+        return Answer(reply.text, "iterations" if watch.cut_short else "answered")
+
+
+def agent(build: Build, name: str) -> AgentFrameworkAgent:
+    """An agent that calls `build` with the tools of each case, as `FunctionTool`s, and runs what it gets."""
+    _framework()
+    return AgentFrameworkAgent(build, name)
+
+
+def retool(value: Any) -> Build:
+    """A function that makes copies of the agent with other tools than its own."""
+    if not isinstance(value, _framework().RawAgent):
+        raise UsageError(
+            f"the tools of a {type(value).__name__} can't be exchanged",
+            "write a function that makes it: def make_agent(tools): return Agent(client, tools=tools)",
+        )
+
+    def build(tools: list[Any]) -> Any:
+        native = copy.copy(value)
+        native.default_options = {**value.default_options, "tools": tools}
+        native.mcp_tools = []
+        native.context_providers = list(value.context_providers)
+        return native
+
+    return build
+
+
+class _Watch:
+    """Tells the toolbox about every request to the model and every reply of it."""
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
+        self._turns = 0
+        self.cut_short = False
+
+    async def __call__(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
+        turn = self._toolbox.begin_turn()
+        self._turns += 1
+        self.cut_short = self._is_past_limit(context)
+        await call_next()
+        reply = context.result
+        self._toolbox.spend(_usage(reply.usage_details))
+        for message in reply.messages:
+            self._toolbox.note(message.to_dict())
+            for content in message.contents:
+                if content.type == "function_call":
+                    self._toolbox.ask(content.name, read_arguments(content.arguments), turn)
+
+    def _is_past_limit(self, context: Any) -> bool:
+        """Whether the framework has had enough of the tools and just wants some last words."""
+        configuration = getattr(context.client, "function_invocation_configuration", {})
+        limit = configuration.get("max_iterations", self._turns)
+        return bool(self._turns > limit and context.options.get("tool_choice") == "none")
+
+
+def _watching(native: Any, watch: _Watch) -> dict[str, Any]:
+    """What `run` has to be given for the watch to see requests; nothing where it takes no such thing."""
+    framework = _framework()
+    middleware = [framework.chat_middleware(watch)]
+    if isinstance(native, framework.AgentMiddlewareLayer):
+        return {"middleware": middleware}
+    if isinstance(native, framework.RawAgent):
+        return {"client_kwargs": {"middleware": middleware}}
+    return {}
+
+
+def _tool(described: Tool, toolbox: Toolbox) -> Any:
+    async def carry_out(**arguments: Any) -> str:
+        return toolbox.call(described.name, arguments)
+
+    return _framework().FunctionTool(
+        name=described.name,
+        description=described.description,
+        func=carry_out,
+        input_model=open_model(described.parameters),
+    )
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that checks arguments as the tool does; results have been put into words already."""
+    check_unchanged(native, "agent_framework", "invoke", "__call__", "parameters")
+    routed = copy.copy(native)
+    routed.func = stand_in(native.func, described, toolbox.call, awaited=True)
+    routed._instance = None
+    routed.result_parser = None
+    return routed
+
+
+def _usage(details: Any) -> Usage:
+    counts = details or {}
+    names = ("input_token_count", "output_token_count", "cache_read_input_token_count")
+    return Usage(*(counts.get(name) or 0 for name in names))
+
+
+def _framework() -> Any:
+    try:
+        import agent_framework
+    except ImportError as error:
+        raise MissingExtra("Agent Framework", "agent-framework") from error
+    return agent_framework

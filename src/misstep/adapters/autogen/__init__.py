@@ -1,0 +1,1 @@
+"""AutoGen AgentChat: its agents and teams, and its tools."""

@@ -1,0 +1,198 @@
+"""Agents and teams of AutoGen AgentChat as agents under test."""
+
+import asyncio
+import copy
+from collections.abc import AsyncIterator
+from functools import cache
+from typing import Any
+
+from misstep.adapters.arguments import read_arguments
+from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import Unroutable, check_unchanged, furnish, stand_in
+from misstep.core.agent import Answer, Assignment, Tool, Toolbox
+from misstep.core.outcome import Usage
+from misstep.errors import MissingExtra, UsageError
+
+FACTORY = "def make_agent(tools): return AssistantAgent('me', client, tools=tools, max_tool_iterations=50)"
+
+
+class AutoGenAgent:
+    """Builds an agent or team for every case and watches what its models say."""
+
+    def __init__(self, build: Build, name: str) -> None:
+        self.name = name
+        self._build = build
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        native = self._build(furnish(assignment, toolbox, "autogen", _mock_tool(), _rerouted))
+        watched = _watch(native, toolbox)
+        result = await _finished(native, assignment.request)
+        if not watched:
+            for message in result.messages:
+                toolbox.spend(_usage(message.models_usage))
+        return Answer(result.messages[-1].to_text(), "iterations" if _is_cut_short(result) else "answered")
+
+
+def agent(build: Build, name: str) -> AutoGenAgent:
+    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs what it gets."""
+    _agentchat()
+    return AutoGenAgent(build, name)
+
+
+def retool(value: Any) -> Build:
+    """A function that makes copies of an `AssistantAgent` with other tools and memories of their own."""
+    if not isinstance(value, _agentchat().agents.AssistantAgent) or not _has_known_parts(value):
+        raise UsageError(
+            f"the tools of a {type(value).__name__} can't be exchanged",
+            f"write a function that makes it: {FACTORY}",
+        )
+
+    def build(tools: list[Any]) -> Any:
+        native: Any = copy.copy(value)
+        native._tools = tools
+        native._workbench = [_core().tools.StaticStreamWorkbench(tools)]
+        native._model_context = copy.copy(value._model_context)
+        native._model_context._messages = list(value._model_context._messages)
+        return native
+
+    return build
+
+
+def _has_known_parts(value: Any) -> bool:
+    """Whether it keeps its tools and messages where we know; no public name leads there."""
+    context = getattr(value, "_model_context", None)
+    return hasattr(value, "_tools") and hasattr(value, "_workbench") and hasattr(context, "_messages")
+
+
+async def _finished(native: Any, request: str) -> Any:
+    """The result of a run. A team that is cancelled waits for its members, so they have to be told first."""
+    token = _core().CancellationToken()
+    task = asyncio.ensure_future(native.run(task=request, cancellation_token=token))
+    try:
+        return await asyncio.shield(task)
+    except RuntimeError as error:
+        reason, traced, _ = str(error).partition("\nTraceback:\n")  # a team puts both into its message
+        if not traced:
+            raise
+        raise RuntimeError(reason) from error
+    finally:
+        token.cancel()
+        task.cancel()
+
+
+def _is_cut_short(result: Any) -> bool:
+    """Whether a limit of the framework ended the run.
+
+    A team says so. An agent that runs out of turns ends with results instead of words; one that is allowed
+    a single turn with tools, as it is by default, always does, and has nothing left to say.
+    """
+    if result.stop_reason:
+        return str(result.stop_reason).startswith("Maximum number of ")
+    messages = _agentchat().messages
+    requests = [message for message in result.messages if isinstance(message, messages.ToolCallRequestEvent)]
+    return isinstance(result.messages[-1], messages.ToolCallSummaryMessage) and len(requests) > 1
+
+
+def _watch(native: Any, toolbox: Toolbox) -> bool:
+    """Watch the client of an agent, or those of a team and its members; whether there was any."""
+    members = [_watch(member, toolbox) for member in getattr(native, "_participants", ())]
+    client = getattr(native, "_model_client", None)
+    if isinstance(client, _core().models.ChatCompletionClient | _Watched):
+        native._model_client = _Watched(client, toolbox)
+        return True
+    return any(members)
+
+
+class _Watched:
+    """A client of a model that tells the toolbox about every request and reply."""
+
+    def __init__(self, client: Any, toolbox: Toolbox) -> None:
+        # An agent that has been used before has a watched client already.
+        self._client: Any = client._client if isinstance(client, _Watched) else client
+        self._toolbox = toolbox
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    async def create(self, *args: Any, **options: Any) -> Any:
+        turn = self._toolbox.begin_turn()
+        reply = await self._client.create(*args, **options)
+        self._tell(reply, turn)
+        return reply
+
+    async def create_stream(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
+        turn = self._toolbox.begin_turn()
+        async for piece in self._client.create_stream(*args, **options):
+            if not isinstance(piece, str):
+                self._tell(piece, turn)
+            yield piece
+
+    def _tell(self, reply: Any, turn: int) -> None:
+        if not reply.cached:
+            self._toolbox.spend(_usage(reply.usage))
+        self._toolbox.note(reply.model_dump())
+        for call in () if isinstance(reply.content, str) else reply.content:
+            self._toolbox.ask(call.name, read_arguments(call.arguments), turn)
+
+
+@cache
+def _mock_tool() -> Any:
+    """The class of tools whose schema and arguments the framework leaves alone."""
+    from autogen_core.tools import BaseTool
+    from pydantic import BaseModel
+
+    class MockTool(BaseTool[Any, Any]):
+        def __init__(self, described: Tool, toolbox: Toolbox) -> None:
+            super().__init__(BaseModel, str, described.name, described.description)
+            self._parameters = described.parameters
+            self._toolbox = toolbox
+
+        @property
+        def schema(self) -> Any:
+            parameters = copy.deepcopy(self._parameters)
+            return {"name": self.name, "description": self.description, "parameters": parameters}
+
+        async def run_json(self, args: Any, cancellation_token: Any, call_id: str | None = None) -> str:  # noqa: ARG002
+            return await self.run(args, cancellation_token)
+
+        async def run(self, args: Any, cancellation_token: Any) -> str:  # noqa: ARG002
+            return self._toolbox.call(self.name, args)
+
+    return MockTool
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that checks arguments as the tool does; results have been put into words already."""
+    check_unchanged(native, "autogen_core", "run_json")
+    if hasattr(native, "run_json_stream"):
+        raise Unroutable("it gives its result in pieces")
+
+    async def run(args: Any, cancellation_token: Any) -> str:  # noqa: ARG001
+        return toolbox.call(described.name, args.model_dump(mode="json", exclude_unset=True))
+
+    routed = copy.copy(native)
+    routed.run = run
+    routed.return_value_as_string = str
+    if callable(function := getattr(native, "_func", None)):
+        routed._func = stand_in(function, described, toolbox.call, asyncio.iscoroutinefunction(function))
+    return routed
+
+
+def _usage(counts: Any) -> Usage:
+    return Usage(counts.prompt_tokens, counts.completion_tokens) if counts else Usage()
+
+
+def _agentchat() -> Any:
+    try:
+        import autogen_agentchat.agents
+        import autogen_agentchat.messages
+    except ImportError as error:
+        raise MissingExtra("AutoGen AgentChat", "autogen") from error
+    return autogen_agentchat
+
+
+def _core() -> Any:
+    import autogen_core.models
+    import autogen_core.tools
+
+    return autogen_core

@@ -1,0 +1,155 @@
+"""`react`: thought, action, observation in plain text, by completion or by chat.
+
+Reads the steps of a text agent, however untidily they are written.
+"""
+
+import ast
+import json
+import re
+from typing import Any, TypeAlias
+
+import msgspec
+
+from misstep.adapters.builtin.prompts import list_tools
+from misstep.core.agent import Answer, Assignment, Toolbox
+from misstep.core.model import Assistant, Chat, LanguageModel, Message, Prompt, Template, User
+
+
+class Act(msgspec.Struct, frozen=True):
+    """A call; arguments that can't be read are the text they were."""
+
+    tool: str
+    arguments: Any
+
+
+class Finish(msgspec.Struct, frozen=True):
+    text: str
+
+
+class Unreadable(msgspec.Struct, frozen=True):
+    """Neither a call nor an answer."""
+
+
+Step: TypeAlias = Act | Finish | Unreadable
+
+_LABEL = r"(?im)^[ \t>*_#`-]*{}[ \t*_`]*\d*[ \t]*[:：][ \t*_]*"
+_OBSERVATION = re.compile(_LABEL.format("observation"))
+_ACTION = re.compile(_LABEL.format("action"))
+_INPUT = re.compile(r"(?i)[ \t>*_#`-]*action[ _]?input[ \t*_`]*\d*[ \t]*[:：][ \t*_]*")
+_ANSWER = re.compile(_LABEL.format(r"final[ _]?answer"))
+_THOUGHT = re.compile(_LABEL.format("thought"))
+_FENCE = re.compile(r"\A```[\w-]*\s*|\s*```\s*\Z")
+_CALL = re.compile(r"\A([^\s(\[{:]+)\s*(?:\((.*)\)|\[(.*)\]|:?\s*(\{.*))\s*\Z", re.DOTALL)
+_NOTHING = ("", "none", "null", "n/a", "na", "-", "empty", "no input", "not applicable", '""', "''", "()")
+
+
+def read_step(text: str) -> Step:
+    """The first call or answer in a text; what the model made up about results is left out."""
+    text = _OBSERVATION.split(text, maxsplit=1)[0]
+    action, answer = _ACTION.search(text), _ANSWER.search(text)
+    if answer and (not action or answer.start() < action.start()):
+        return Finish(text[answer.end() :].strip())
+    if not action:
+        return Unreadable()
+    rest = _THOUGHT.split(_ANSWER.split(text[action.end() :], maxsplit=1)[0], maxsplit=1)[0]
+    name, given, arguments = _parted(rest)
+    if not given:
+        name, arguments = _called(name)
+    name = name.strip().strip("`\"'*_[]<> ").removesuffix("()")
+    return Act(name, read_input(arguments)) if name else Unreadable()
+
+
+def _parted(rest: str) -> tuple[str, bool, str]:
+    """What stands before and after `Action Input:`, and whether it was there."""
+    match = _INPUT.search(rest)
+    if match:
+        return rest[: match.start()], True, rest[match.end() :]
+    first, _, after = rest.strip().partition("\n")
+    return (rest.strip(), False, "") if after.strip() and _CALL.match(rest.strip()) else (first, False, "")
+
+
+def _called(name: str) -> tuple[str, str]:
+    """A call on one line: `tool(…)`, `tool[…]`, `tool {…}`."""
+    match = _CALL.match(name.strip().strip("`"))
+    return (match[1], match[2] or match[3] or match[4] or "") if match else (name, "")
+
+
+def read_input(text: str) -> Any:
+    """Arguments out of JSON, or out of Python's way to write the same; else the text itself."""
+    text = _FENCE.sub("", text.strip()).strip()
+    if text.lower() in _NOTHING:
+        return {}
+    try:
+        value, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return _literal(text)
+    if not isinstance(value, dict) and text[end:].strip():
+        return text  # that happens to begin like JSON
+    return {} if value in (None, "") else value
+
+
+def _literal(text: str) -> Any:
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return value if isinstance(value, dict) else text
+
+
+STOP = ("\nObservation:", "\nQuestion:")
+THOUGHT = "Thought:"  # a model that continues a text needs to be led into the next step
+REMINDER = (
+    "That was neither an action nor a final answer. Write an Action with its Action Input, or a Final Answer."
+)
+
+
+class ReactAgent:
+    """Works on any model that continues text or chats; it needs no function calling."""
+
+    def __init__(self, model: LanguageModel, prompt: Template, completion: bool = False) -> None:
+        self.name = "react"
+        self._model = model
+        self._prompt = prompt
+        self._completion = completion
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        opening = self._prompt.fill(tools=list_tools(toolbox.tools), request=assignment.request)
+        toolbox.note({"role": "user", "text": opening})
+        said = list[tuple[str, str]]()
+        while True:
+            turn = toolbox.begin_turn()
+            text = await self._say(opening, said, toolbox)
+            toolbox.note({"role": "assistant", "text": text})
+            match read_step(text):
+                case Finish(answer):
+                    return Answer(answer)
+                case Act(tool, arguments):
+                    observation = toolbox.call(tool, arguments, turn)
+                case _:
+                    toolbox.misread()
+                    observation = REMINDER
+            toolbox.note({"role": "user", "text": observation})
+            said.append((text, observation))
+
+    async def _say(self, opening: str, said: list[tuple[str, str]], toolbox: Toolbox) -> str:
+        """What the model says next, without what it makes up about the result."""
+        if self._completion:
+            steps = "".join(f"{text.strip()}\nObservation: {observed}\n" for text, observed in said)
+            prompt = Prompt(f"{opening.rstrip()}\n{steps}{THOUGHT}", STOP)
+            reply = await self._model.complete(prompt, toolbox)
+            return _before_stop(f"{THOUGHT}{reply.text}")
+        messages: list[Message] = [User(opening)]
+        for text, observed in said:
+            messages += [Assistant(text.strip()), User(f"Observation: {observed}")]
+        reply = await self._model.chat(Chat(tuple(messages), stop=STOP), toolbox)
+        return _before_stop(reply.text)
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def _before_stop(text: str) -> str:
+    """The text up to the first stop, for servers that don't know of stops."""
+    for stop in STOP:
+        text = text.partition(stop)[0]
+    return text

@@ -1,0 +1,1 @@
+"""Composio: its tools."""

@@ -1,0 +1,39 @@
+"""Composio's local actions, without its service."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from misstep.adapters.toolset.calling import Loop
+
+
+def invoker(action: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    """What makes one call of the action and gives what the model would see of its result."""
+    with suppress(ImportError):  # another action of the same shape needs none of it
+        _furnish(action)
+
+    def invoke(arguments: dict[str, Any]) -> Any:
+        request = action.request.parse(arguments)
+        response = loop.settle(action.execute(request=request, metadata={}))
+        dump = getattr(response, "model_dump", None)
+        return {"data": dump(mode="json")} if callable(dump) else response
+
+    return invoke
+
+
+def _furnish(action: Any) -> None:
+    """Give the action what it works with on this machine, which all actions share."""
+    shells, files = _furniture()
+    action._shells = lambda: shells
+    action._filemanagers = lambda: files
+
+
+@cache
+def _furniture() -> tuple[Any, Any]:
+    """Shells and files, each made when it is wanted."""
+    from composio.tools.env.filemanager.manager import FileManager
+    from composio.tools.env.host.shell import HostShell
+    from composio.tools.env.host.workspace import FileManagers, Shells
+
+    return Shells(lambda: HostShell(environment={})), FileManagers(lambda: FileManager(working_dir=None))

@@ -1,0 +1,1 @@
+"""CrewAI: its agents and crews, and its tools."""

@@ -1,0 +1,249 @@
+"""Agents and crews of CrewAI as agents under test."""
+
+from contextvars import ContextVar
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from misstep.adapters.arguments import merge_references, open_model, read_arguments
+from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import check_unchanged, furnish, stand_in
+from misstep.adapters.threads import in_thread
+from misstep.core.agent import Answer, Assignment, StepsExhausted, Tool, Toolbox
+from misstep.core.outcome import Usage
+from misstep.errors import MissingExtra, UsageError
+
+PLACE = "{request}"
+FACTORY = "def make_agent(tools): return Agent(role=…, goal=…, backstory=…, llm=…, tools=tools)"
+CREW_HINT = f"write {PLACE} into the description of a task, where the request belongs"
+ELSEWHERE = "in an environment of its own: name its interpreter with --python"
+
+
+class CrewAgent:
+    """Builds an agent or a crew for every case, and hears what its models are asked and say."""
+
+    def __init__(self, build: Build, name: str) -> None:
+        self.name = name
+        self._build = build
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        return await in_thread(lambda: _kick_off(self._build, assignment, _Watch(toolbox)))
+
+
+def agent(build: Build, name: str) -> CrewAgent:
+    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs what it gets.
+
+    That is an `Agent`, or a `Crew` with the request's place in the description of a task.
+    """
+    _part("hooks.dispatch")
+    return CrewAgent(build, name)
+
+
+def retool(value: Any) -> Build:
+    """A function that copies an agent, or a crew in which only one agent has tools, with other tools."""
+    if isinstance(value, _part("agent").Agent):
+        return lambda tools: _with_tools(value.copy(), tools)
+    hint = f"write a function that makes it: {FACTORY}"
+    if not isinstance(value, _part("crew").Crew):
+        raise UsageError(f"the tools of a {type(value).__name__} can't be exchanged", hint)
+    _check_place(value)
+    holders = [at for at, member in enumerate(value.agents) if member.tools] or [*range(len(value.agents))]
+    if len(holders) != 1:
+        raise UsageError(f"it isn't clear which of {len(holders)} agents gets the tools", hint)
+
+    def build(tools: list[Any]) -> Any:
+        crew = value.copy()
+        holder = _with_tools(crew.agents[holders[0]], tools)
+        for task in crew.tasks:
+            task.tools = list(tools) if task.agent is holder else []
+        return crew
+
+    return build
+
+
+def _with_tools(native: Any, tools: list[Any]) -> Any:
+    native.tools = list(tools)
+    return native
+
+
+def _check_place(crew: Any) -> None:
+    if not any(PLACE in task.description for task in crew.tasks):
+        raise UsageError("no task of the crew says where the request goes", CREW_HINT)
+
+
+def _kick_off(build: Build, assignment: Assignment, watch: "_Watch") -> Answer:
+    """One case, in a thread and a context of its own."""
+    tools = furnish(
+        assignment,
+        watch.toolbox,
+        "crewai",
+        lambda described, _: _mock_tool(described, watch),
+        lambda native, described, _: _rerouted(native, described, watch),
+    )
+    native = build(tools)
+    _hear_replies()
+    _watch_here.set(watch)
+    dispatch = _part("hooks.dispatch")
+    hooks = {dispatch.InterceptionPoint.PRE_MODEL_CALL: [watch.begin_turn]}
+    try:
+        with dispatch.scoped_hooks(hooks):
+            output = _started(native, assignment.request, watch.toolbox.max_steps)
+    except Exception as error:
+        if watch.exhausted or _goes_round_in_circles(error):
+            raise StepsExhausted from error
+        raise
+    finally:
+        watch.catch_up()
+    return Answer(str(output.raw))
+
+
+def _started(native: Any, request: str, max_steps: int) -> Any:
+    if isinstance(native, _part("agent").Agent):
+        _raise_limit(native, max_steps)
+        return native.kickoff(request)
+    if isinstance(native, _part("crew").Crew):
+        _check_place(native)
+        for member in native.agents:
+            _raise_limit(member, max_steps)
+        return native.kickoff(inputs={PLACE.strip("{}"): request})
+    raise UsageError(f"a {type(native).__name__} is neither an agent nor a crew of CrewAI", FACTORY)
+
+
+def _raise_limit(native: Any, max_steps: int) -> None:
+    """Past its own limit CrewAI makes up an answer and says nothing; unless the user set it, ours counts."""
+    if native.max_iter == type(native).model_fields["max_iter"].default:
+        native.max_iter = max_steps + 1
+
+
+def _goes_round_in_circles(error: Exception) -> bool:
+    """Whether CrewAI itself stopped an agent that makes the same call for ever."""
+    failures = _part("tools.tool_failure")
+    return (
+        isinstance(error, failures.ToolExecutionFailedError)
+        and error.record.failure.reason == failures.ToolFailureReason.REPEATED_CALL
+    )
+
+
+class _Watch:
+    """What one case learns of its agent: turns by a hook, which can stop it; replies by events, which lag."""
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self.toolbox = toolbox
+        self.exhausted = False
+        self._names = {_spoken(tool.name): tool.name for tool in toolbox.tools}
+        self._own_tools = set[str]()
+        self._reads_text = False
+
+    def catch_up(self) -> None:
+        """Wait until all that the models have said so far is recorded."""
+        _part("events").crewai_event_bus.flush()
+
+    def call(self, name: str, arguments: Any) -> str:
+        self.catch_up()
+        return self.toolbox.call(name, arguments)
+
+    def begin_turn(self, context: Any) -> None:
+        self.catch_up()
+        try:
+            self.toolbox.begin_turn()
+        except StepsExhausted:
+            self.exhausted = True
+            raise _part("hooks.dispatch").HookAborted("the turns are used up") from None
+        if isinstance(context.executor, _part("agents.agent_executor").AgentExecutor):
+            self._reads_text = not context.executor.state.use_native_tools
+            self._own_tools = {_spoken(tool.name) for tool in context.executor.tools} - set(self._names)
+
+    def hear(self, event: Any) -> None:
+        if event.usage:
+            self.toolbox.spend(_usage(event.usage))
+        for name, arguments in self._asked_for(event.response):
+            # Tools that the crew brings along, such as those that delegate, are its own business.
+            if _spoken(name) not in self._own_tools:
+                self.toolbox.ask(self._names.get(_spoken(name), name), read_arguments(arguments))
+
+    def _asked_for(self, response: Any) -> list[tuple[str, Any]]:
+        """The calls of a reply as the model wrote them."""
+        if isinstance(response, list):
+            return [_name_and_arguments(call) for call in response]
+        if not self._reads_text or not isinstance(response, str):
+            return []
+        written = _part("agents.constants").ACTION_INPUT_REGEX.search(response)
+        answers = _part("agents.constants").FINAL_ANSWER_ACTION in response
+        return [(written[1].strip(" *\n"), written[2].strip())] if written and not answers else []
+
+
+_watch_here: ContextVar[_Watch | None] = ContextVar("watch", default=None)
+
+
+@cache
+def _hear_replies() -> None:
+    """Listen to every model in this process; whose replies they are, the context says."""
+    events = _part("events")
+
+    def hear(_source: Any, event: Any) -> None:
+        watch = _watch_here.get()
+        if watch:
+            watch.hear(event)
+
+    events.crewai_event_bus.on(events.LLMCallCompletedEvent)(hear)
+
+
+def _mock_tool(described: Tool, watch: _Watch) -> Any:
+    tools = _part("tools")
+
+    class Mock(tools.BaseTool):  # type: ignore[name-defined]
+        def _run(self, /, **arguments: Any) -> str:
+            return watch.call(described.name, arguments)
+
+    return Mock(
+        name=described.name,
+        description=described.description,
+        args_schema=open_model(merge_references(described.parameters)),
+        cache_function=_never,
+    )
+
+
+def _never(*_: Any) -> bool:
+    """Whether to keep a result: a call that is answered from a cache would not be carried out."""
+    return False
+
+
+def _rerouted(native: Any, described: Tool, watch: _Watch) -> Any:
+    """A copy of a tool that checks arguments as the tool does; results have been put into words already."""
+    check_unchanged(native, "crewai", "run", "arun")
+    routed = native.model_copy()
+    own = {"cache_function": _never, "result_schema": None}
+    for name, awaited in (("_run", False), ("_arun", True), ("func", False)):
+        if callable(function := getattr(native, name, None)):
+            own[name] = stand_in(function, described, watch.call, awaited)
+    for name, part in own.items():
+        object.__setattr__(routed, name, part)
+    return routed
+
+
+def _spoken(name: str) -> str:
+    """A name as CrewAI gives it to the model."""
+    spoken: str = _part("utilities.string_utils").sanitize_tool_name(name)
+    return spoken
+
+
+def _name_and_arguments(call: Any) -> tuple[str, Any]:
+    """A call in the forms that the models' makers have for it."""
+    function = call.get("function") or call
+    arguments = function.get("arguments", function.get("input", {}))
+    return str(function.get("name", "")), arguments
+
+
+def _usage(told: Any) -> Usage:
+    metrics = _part("types.usage_metrics").UsageMetrics.from_provider_dict(told)
+    if metrics is None:
+        return Usage()
+    return Usage(metrics.prompt_tokens, metrics.completion_tokens, metrics.cached_prompt_tokens)
+
+
+def _part(name: str) -> Any:
+    """A module of CrewAI, or an error that says how to get it."""
+    try:
+        return import_module(f"crewai.{name}")
+    except ImportError as error:
+        raise MissingExtra("CrewAI", "crewai", ELSEWHERE) from error

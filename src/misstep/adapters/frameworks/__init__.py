@@ -1,1 +1,0 @@
-"""Other people's agents: one file per framework, imported only when an object of it turns up."""

@@ -1,5 +1,0 @@
-"""Agents of smolagents, which call tools or write code that does, as agents under test."""
-
-from misstep.adapters.frameworks.smolagents.running import SmolAgent, agent, retool
-
-__all__ = ["SmolAgent", "agent", "retool"]

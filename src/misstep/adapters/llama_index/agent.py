@@ -1,0 +1,224 @@
+"""Agents of LlamaIndex as agents under test."""
+
+import copy
+import re
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from misstep.adapters.arguments import read_arguments
+from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import check_unchanged, furnish, stand_in
+from misstep.core.agent import Answer, Assignment, Tool, Toolbox
+from misstep.core.outcome import Usage
+from misstep.errors import MissingExtra, UsageError
+
+FACTORY = "def make_agent(tools): return FunctionAgent(tools=tools, llm=…)"
+ELSEWHERE = "in an environment of its own: name its interpreter with --python"
+
+
+class LlamaIndexAgent:
+    """Builds an agent for every case and watches each step it takes."""
+
+    def __init__(self, build: Build, name: str) -> None:
+        self.name = name
+        self._build = build
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        watch = _Watch(toolbox)
+        native = _watched(self._build(_tools(assignment, toolbox)), watch)
+        _count_tokens()
+        _watch_here.set(watch)
+        # A limit that strikes spoils even an answer, so ours has to be the one that does.
+        output = await native.run(user_msg=assignment.request, max_iterations=toolbox.max_steps + 1)
+        return Answer(str(output))
+
+
+def agent(build: Build, name: str) -> LlamaIndexAgent:
+    """An agent that calls `build` with the tools of each case, as `AsyncBaseTool`s, and runs what it gets."""
+    _part("agent.workflow")
+    return LlamaIndexAgent(build, name)
+
+
+def retool(value: Any) -> Build:
+    """A function that copies an agent, or a workflow in which only one agent has tools, with other tools."""
+    holder = _holder_of_tools(value)
+
+    def build(tools: list[Any]) -> Any:
+        exchanged = {"tools": tools, "tool_retriever": None}
+        if holder is value:
+            return value.model_copy(update=exchanged)
+        workflow = copy.copy(value)
+        workflow.agents = {**value.agents, holder.name: holder.model_copy(update=exchanged)}
+        return workflow
+
+    return build
+
+
+def _holder_of_tools(value: Any) -> Any:
+    """The one agent that has the tools; those that write code have theirs where the code runs."""
+    kinds = _part("agent.workflow")
+    if isinstance(value, kinds.BaseWorkflowAgent) and not isinstance(value, kinds.CodeActAgent):
+        return value
+    hint = f"write a function that makes it: {FACTORY}"
+    if not isinstance(value, kinds.AgentWorkflow):
+        raise UsageError(f"the tools of a {type(value).__name__} can't be exchanged", hint)
+    members = list(value.agents.values())
+    holders = [member for member in members if member.tools or member.tool_retriever] or members
+    if len(holders) != 1:
+        raise UsageError(f"it isn't clear which of {len(holders)} agents gets the tools", hint)
+    return holders[0]
+
+
+class _Watch:
+    """What one case learns of its agent; `names` gives the tools' own names by those that the model sees."""
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self.names = {_spoken(tool.name): tool.name for tool in toolbox.tools}
+        self._toolbox = toolbox
+        self._counted = list[Any]()
+
+    def step(self, take_step: Callable[..., Any]) -> Callable[..., Any]:
+        """The step of an agent, which is one request to its model, and what the reply asks for."""
+
+        async def watched(context: Any, messages: Any, tools: Sequence[Any], memory: Any) -> Any:
+            turn = self._toolbox.begin_turn()
+            output = await take_step(context, messages, tools, memory)
+            self._read(output, {tool.metadata.name for tool in tools}, turn)
+            return output
+
+        return watched
+
+    def _read(self, output: Any, offered: set[str], turn: int) -> None:
+        if output.retry_messages:
+            self._toolbox.misread()
+        for name, arguments in _asked_for(output):
+            # Tools that the agent brings along, such as the one that hands over, are its own business.
+            if name in self.names or name not in offered:
+                self._toolbox.ask(self.names.get(name, name), read_arguments(arguments), turn)
+
+    def count(self, response: Any) -> None:
+        """Count the tokens of a reply; one that passes through several layers is told of several times."""
+        raw = getattr(response, "raw", None)
+        if raw is None or any(raw is counted for counted in self._counted):
+            return
+        self._counted.append(raw)
+        self._toolbox.spend(_usage(_field(raw, "usage") or response.additional_kwargs))
+
+
+_watch_here: ContextVar[_Watch | None] = ContextVar("watch", default=None)
+
+
+@cache
+def _count_tokens() -> None:
+    """Listen to every model in this process; whose tokens they are, the context says."""
+    handlers, events = _part("instrumentation.event_handlers"), _part("instrumentation.events.llm")
+
+    class Listener(handlers.BaseEventHandler):  # type: ignore[name-defined]
+        def handle(self, event: Any, **_: Any) -> None:
+            watch = _watch_here.get()
+            if watch and isinstance(event, events.LLMChatEndEvent | events.LLMCompletionEndEvent):
+                watch.count(event.response)
+
+    _part("instrumentation").get_dispatcher().add_event_handler(Listener())
+
+
+def _watched(native: Any, watch: _Watch) -> Any:
+    """A copy that is watched. It doesn't stream: the tokens of a stream are told only to those who ask."""
+    if isinstance(native, _part("agent.workflow").AgentWorkflow):
+        workflow = copy.copy(native)
+        workflow.agents = {name: _watched(member, watch) for name, member in native.agents.items()}
+        return workflow
+    if not isinstance(native, _part("agent.workflow").BaseWorkflowAgent):
+        raise UsageError(f"a {type(native).__name__} is no agent of LlamaIndex", FACTORY)
+    copied = native.model_copy(update={"streaming": False})
+    object.__setattr__(copied, "take_step", watch.step(copied.take_step))
+    return copied
+
+
+def _tools(assignment: Assignment, toolbox: Toolbox) -> list[Any]:
+    """One tool for each name that the model sees."""
+    tools = furnish(assignment, toolbox, "llama-index", _mock_tool, _rerouted)
+    return list({tool.metadata.name: tool for tool in tools}.values())
+
+
+def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
+    library, spoken = _part("tools"), _spoken(described.name)
+
+    class Metadata(library.ToolMetadata):  # type: ignore[name-defined]
+        def get_parameters_dict(self) -> dict[str, Any]:
+            return copy.deepcopy(described.parameters)
+
+    class Mock(library.AsyncBaseTool):  # type: ignore[name-defined]
+        metadata = Metadata(described.description, spoken)
+
+        def call(self, /, **arguments: Any) -> Any:
+            text = toolbox.call(described.name, arguments)
+            return library.ToolOutput(tool_name=spoken, content=text, raw_input=arguments, raw_output=text)
+
+        async def acall(self, /, **arguments: Any) -> Any:
+            return self.call(**arguments)
+
+    return Mock()
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool with the metadata of the tool itself."""
+    check_unchanged(native, "llama_index", "__call__")
+    mock, routed = _mock_tool(described, toolbox), copy.copy(native)
+    known = described.parameters.get("properties", {})
+
+    def call(*_: Any, **arguments: Any) -> Any:
+        """Without the context that the framework adds where the function wants one."""
+        return mock.call(**{name: value for name, value in arguments.items() if name in known})
+
+    async def acall(*_: Any, **arguments: Any) -> Any:
+        return call(**arguments)
+
+    routed.call, routed.acall = call, acall
+    for name, awaited in (("_fn", False), ("_async_fn", True), ("_real_fn", False)):
+        if callable(function := getattr(native, name, None)):
+            setattr(routed, name, stand_in(function, described, toolbox.call, awaited))
+    return routed
+
+
+def _spoken(name: str) -> str:
+    """A name as LlamaIndex gives it to the model."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)
+
+
+def _asked_for(output: Any) -> list[tuple[str, Any]]:
+    """The calls of a reply as the model wrote them, before LlamaIndex mends their arguments."""
+    blocks = [block for block in output.response.blocks if block.block_type == "tool_call"]
+    if blocks:
+        return [(block.tool_name, block.tool_kwargs) for block in blocks]
+    calls = [(call.tool_name, call.tool_kwargs) for call in output.tool_calls]
+    written = re.search(r"Action Input:[^{]*(\{.*\})", output.response.content or "", re.DOTALL)
+    return [(calls[0][0], written[1])] if written and len(calls) == 1 else calls
+
+
+def _usage(told: Any) -> Usage:
+    """Tokens as OpenAI's interfaces tell them, old or new, or as their many followers do."""
+    given = _number(told, "prompt_tokens") or _number(told, "input_tokens")
+    details = _field(told, "prompt_tokens_details") or _field(told, "input_tokens_details")
+    spoken = _number(told, "completion_tokens") or _number(told, "output_tokens")
+    return Usage(given, spoken, _number(details, "cached_tokens"))
+
+
+def _number(holder: Any, name: str) -> int:
+    value = _field(holder, name)
+    return value if isinstance(value, int) else 0
+
+
+def _field(holder: Any, name: str) -> Any:
+    return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
+
+
+def _part(name: str) -> Any:
+    """A module of LlamaIndex, or an error that says how to get it."""
+    try:
+        return import_module(f"llama_index.core.{name}")
+    except ImportError as error:
+        raise MissingExtra("LlamaIndex", "llama-index", ELSEWHERE) from error

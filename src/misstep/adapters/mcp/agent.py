@@ -1,0 +1,302 @@
+"""Any program that speaks MCP as an agent: one process per case, of which we see the calls it makes.
+
+What a client is started with: its command line, and the `mcp.json` that leads it to our tools.
+
+A client as a process that can't outlive its case.
+"""
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from misstep.adapters.hosting import LOOPBACK
+from misstep.adapters.mcp import link
+from misstep.adapters.mcp.serve import secret_path
+from misstep.adapters.mcp.server import SERVER_NAME, ToolServer, require_mcp
+from misstep.adapters.mcp.transports import Switchboard, Web
+from misstep.adapters.processes import current_addresses, kill_process_tree
+from misstep.core.agent import Answer, Assignment, Toolbox
+from misstep.core.secrets import Redactor, secrets_in
+from misstep.errors import MisstepError, UsageError
+
+PLACEHOLDER = re.compile(r"\{(config|request|url|tools)\}")
+EXAMPLE = "for example mcp:my-client --mcp-config {config} --prompt {request}"
+
+
+def split_command(command: str) -> tuple[str, ...]:
+    """The words of a command as a shell would split it; no shell ever sees it."""
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise UsageError(f"the client's command can't be read: {error}", f"given: {command}") from None
+    if not words:
+        raise UsageError("the client has no command", EXAMPLE)
+    return words
+
+
+def placeholders(words: Sequence[str]) -> set[str]:
+    return {name for word in words for name in PLACEHOLDER.findall(word)}
+
+
+def unknown_placeholders(words: Sequence[str]) -> set[str]:
+    """Names in braces that nothing is known for: mistakes, most likely."""
+    return {name for word in words for name in re.findall(r"\{([a-z_]+)\}", word)} - placeholders(words)
+
+
+def fill(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
+    """The words with each placeholder replaced once; a word stays one word, whatever goes into it."""
+    return [PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in words]
+
+
+def check_program(program: str) -> None:
+    if shutil.which(program):
+        return
+    if Path(program).is_file():
+        raise UsageError(f"the client '{program}' can't be executed", f"chmod +x {shlex.quote(program)}")
+    raise UsageError(f"the client '{program}' is not to be found", EXAMPLE)
+
+
+def http_entry(url: str) -> dict[str, Any]:
+    return {"type": "http", "url": url}
+
+
+def link_entry(address: Path) -> dict[str, Any]:
+    """Starts a link to the address in this file, so that no secret shows in a list of processes.
+
+    The program is named as a file: clients don't pass on the environment that modules are found by.
+    """
+    return {"command": sys.executable, "args": ["-I", "-S", str(link.__file__), str(address)], "env": {}}
+
+
+def write_private(path: Path, text: str) -> Path:
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_config(folder: Path, entry: Mapping[str, Any]) -> Path:
+    text = json.dumps({"mcpServers": {SERVER_NAME: entry}}, indent=2)
+    return write_private(folder / "mcp.json", text)
+
+
+KEPT = 1 << 18  # bytes of what a client prints; only the end of it is of interest
+GRACE = 5.0  # seconds for the system to bury what is dead
+
+
+class Output(asyncio.SubprocessProtocol):
+    """What a process has printed, as far as it is kept, and whether it has ended."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.exited: asyncio.Future[None] = loop.create_future()
+        self.closed: asyncio.Future[None] = loop.create_future()
+        self.code: int | None = None
+        self._kept = {1: bytearray(), 2: bytearray()}
+
+    @property
+    def stdout(self) -> str:
+        return self._kept[1].decode("utf-8", "replace")
+
+    @property
+    def stderr(self) -> str:
+        return self._kept[2].decode("utf-8", "replace")
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        kept = self._kept[fd]
+        kept += data
+        if len(kept) > 2 * KEPT:
+            del kept[:-KEPT]
+
+    def process_exited(self) -> None:
+        self.exited.set_result(None)
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self.closed.set_result(None)
+
+
+@asynccontextmanager
+async def running(
+    words: Sequence[str], environment: Mapping[str, str], told: str | None
+) -> AsyncIterator[Output]:
+    """Run a program without a shell, in a session of its own, with `told` as its standard input.
+
+    Whatever is left of that session at the end of the block is killed at once, also when cancelled.
+    """
+    starting = asyncio.create_task(_start(words, environment, told))
+    try:
+        transport, output = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # A process that is just coming into the world can only be ended once it has a number.
+        transport, output = await starting
+        await _end(transport, output)
+        raise
+    try:
+        yield output
+    finally:
+        await _end(transport, output)
+
+
+async def _start(
+    words: Sequence[str], environment: Mapping[str, str], told: str | None
+) -> tuple[asyncio.SubprocessTransport, Output]:
+    transport, output = await asyncio.get_running_loop().subprocess_exec(
+        Output,
+        *words,
+        stdin=asyncio.subprocess.DEVNULL if told is None else asyncio.subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+    )
+    stdin = transport.get_pipe_transport(0)
+    if told is not None and isinstance(stdin, asyncio.WriteTransport):
+        stdin.write(told.encode("utf-8", "replace"))
+        stdin.write_eof()
+    return transport, output
+
+
+async def _end(transport: asyncio.SubprocessTransport, output: Output) -> None:
+    """Kill what is left, and read to the end what it has printed."""
+    kill_process_tree(transport.get_pid())
+    try:
+        await asyncio.wait([output.closed], timeout=GRACE)
+    finally:
+        output.code = transport.get_returncode()
+        transport.close()
+
+
+Transport = Literal["http", "stdio"]
+LONGEST_ANSWER = 100_000  # characters, from the end
+LONGEST_COMPLAINT = 2_000
+PATIENCE = 10.0  # seconds for runs that nobody waits for any more to leave nothing behind
+
+
+class ClientFailed(MisstepError):
+    """The client broke down; never the agent's failure."""
+
+
+class McpAgent:
+    """Starts `command` for every case, with these placeholders in it filled in:
+
+    `{config}` is the path of an `mcp.json` for this case, `{url}` the address of its tools (HTTP only),
+    `{tools}` their names with commas between, `{request}` the request; where that one doesn't occur, the
+    request goes to standard input. What the client prints is its answer.
+
+    `environment` is added to our own, which the client gets as well. A client that never asks for the tools
+    is not set up as it should be, which is an error, unless it is `lazy` and connects when it needs one.
+    """
+
+    def __init__(
+        self,
+        command: str,
+        name: str,
+        transport: Transport = "http",
+        environment: Mapping[str, str] | None = None,
+        lazy: bool = False,
+    ) -> None:
+        self.name = name
+        self._lazy = lazy
+        self._words = split_command(command)
+        self._transport = transport
+        self._environment = dict(environment or {})
+        self._web = Web()
+        self._switchboard = Switchboard()
+        self._runs: set[asyncio.Task[Any]] = set()
+
+    async def prepare(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise what is wrong with the command or the installation, before the first case does."""
+        require_mcp()
+        check_program(self._words[0])
+        for name in sorted(unknown_placeholders(self._words)):
+            raise UsageError(f"nothing is known for {{{name}}} in the client's command", EXAMPLE)
+        known = placeholders(self._words)
+        if "url" in known and self._transport == "stdio":
+            raise UsageError("there is no {url} where the client starts its server itself", "use {config}")
+        if not known & {"config", "url"}:
+            raise UsageError("the client can't find the tools: its command has no {config}", EXAMPLE)
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        self.check()
+        self._keep_in_mind(asyncio.current_task())
+        server = ToolServer(toolbox)
+        with TemporaryDirectory(prefix="misstep-", ignore_cleanup_errors=True) as folder:
+            async with self._serving(server, Path(folder)) as entry:
+                values = {
+                    "config": str(write_config(Path(folder), entry)),
+                    "url": entry.get("url", ""),
+                    "tools": ",".join(server.offered),
+                    "request": assignment.request,
+                }
+                output = await self._until_over(server, values)
+        if server.exhausted.is_set():
+            return Answer(ended="iterations")
+        answer = self._answer(output)
+        if not server.visited and not self._lazy:
+            raise ClientFailed(
+                "the client never asked for the tools", "does it read {config}? if it may not: -A lazy=true"
+            )
+        return Answer(answer)
+
+    async def close(self) -> None:
+        if self._runs:
+            await asyncio.wait(self._runs, timeout=PATIENCE)
+        await self._web.close()
+        await self._switchboard.close()
+
+    def _keep_in_mind(self, run: "asyncio.Task[Any] | None") -> None:
+        """A run that was cancelled may take its time on a busy machine."""
+        if run is not None:
+            self._runs.add(run)
+            run.add_done_callback(self._runs.discard)
+
+    @property
+    def _variables(self) -> dict[str, str]:
+        """The client's environment, in which no proxy stands between it and us."""
+        variables = os.environ | self._environment | dict(current_addresses.get())
+        spared = variables.get("no_proxy") or variables.get("NO_PROXY") or ""
+        spared = ",".join(filter(None, [spared, LOOPBACK[0]]))
+        return variables | {"no_proxy": spared, "NO_PROXY": spared}
+
+    @asynccontextmanager
+    async def _serving(self, server: ToolServer, folder: Path) -> AsyncIterator[dict[str, Any]]:
+        """Serve the tools; gives the client's entry for them."""
+        if self._transport == "http":
+            async with self._web.serving(server, secret_path()) as url:
+                yield http_entry(url)
+        else:
+            async with self._switchboard.serving(server) as address:
+                yield link_entry(write_private(folder / "address", address))
+
+    async def _until_over(self, server: ToolServer, values: Mapping[str, str]) -> Output:
+        """What the client printed until it ended, or went on past its last turn."""
+        told = None if "request" in placeholders(self._words) else values["request"]
+        exhausted: asyncio.Future[Any] = asyncio.create_task(server.exhausted.wait())
+        try:
+            async with running(fill(self._words, values), self._variables, told) as output:
+                await asyncio.wait([output.exited, exhausted], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            exhausted.cancel()
+        return output
+
+    def _answer(self, output: Output) -> str:
+        redact = Redactor(secrets_in(self._variables))
+        if output.code == 0:
+            return redact(output.stdout).strip()[-LONGEST_ANSWER:]
+        complaint = redact(output.stderr).strip()[-LONGEST_COMPLAINT:]
+        raise ClientFailed(f"the client {_fate(output.code)}", complaint)
+
+
+def _fate(code: int | None) -> str:
+    if code is None:
+        return "could not be ended"
+    return f"ended with code {code}" if code > 0 else f"was killed by signal {-code}"

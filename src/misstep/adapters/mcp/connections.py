@@ -1,0 +1,394 @@
+"""One session with a server, from its start to its end.
+
+A server's process, and the messages that go to it and come from it.
+"""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from misstep.adapters.mcp.entries import McpServer
+from misstep.adapters.mcp.server import require_mcp
+from misstep.adapters.toolset.calling import ArgumentsRefused, Garbled, ServerGone
+from misstep.core.outcome import storable
+from misstep.core.secrets import Redactor, secrets_in
+from misstep.core.text import in_words
+from misstep.errors import UsageError
+
+LONGEST = 64 << 20  # bytes of one message
+GRACE = 1.0  # seconds for a server to end by itself, and again once it was told to
+MOST_CHATTER = 500  # lines before the first message
+HALVES = b"\\ud"  # how an escaped surrogate begins, which may lack its other half
+
+
+class NoMessage(Exception):
+    """A line that is no message of the protocol; `chatter` if it does not even look like one."""
+
+    def __init__(self, why: str, line: bytes, chatter: bool) -> None:
+        self.line = line[:200].decode(errors="replace").strip()
+        super().__init__(f"{why}: {self.line}")
+        self.chatter = chatter
+
+
+class Pipe:
+    """Speaks with one process over its standard input and output, one message a line."""
+
+    def __init__(self, server: McpServer, printed: IO[str]) -> None:
+        self._server = server
+        self._printed = printed
+        self._open = set[str]()  # numbers of questions that have no answer yet
+        self._process: asyncio.subprocess.Process | None = None
+        self._has_spoken = False  # sent a message, that is
+        self._lines = 0  # that were none before it did
+        self.chatter = ""  # the first line that did not even look like a message
+
+    @property
+    def flooded(self) -> bool:
+        """Whether so much that was no message came that no message is waited for any more."""
+        return self._lines > MOST_CHATTER
+
+    @asynccontextmanager
+    async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
+        """What the SDK reads from and writes to. The process ends with them, and all that it has started."""
+        import anyio
+
+        process = self._process = await self._start()
+        incoming, read = anyio.create_memory_object_stream[Any](100)
+        write, outgoing = anyio.create_memory_object_stream[Any](0)
+        async with incoming, read, write, outgoing, anyio.create_task_group() as group:
+            group.start_soon(self._listen, process, incoming)
+            group.start_soon(self._speak, process, outgoing, incoming)
+            try:
+                yield read, write
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await _end(process)
+                group.cancel_scope.cancel()
+
+    async def ending(self) -> str:
+        """How the process ended, in words; empty if it has not."""
+        if self._process is None:
+            return ""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(_exit(self._process), GRACE)
+        code = self._process.returncode
+        if code is None:
+            return ""
+        return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *self._server.command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=self._printed,
+            env={**os.environ, **self._server.environment},
+            cwd=self._server.folder or None,
+            start_new_session=True,
+            limit=LONGEST,
+        )
+
+    async def _listen(self, process: asyncio.subprocess.Process, incoming: Any) -> None:
+        import anyio
+
+        assert process.stdout is not None
+        # Closed at the end of what the process says, which is how the session learns of it.
+        async with incoming:
+            while True:
+                try:
+                    line = await process.stdout.readline()
+                except ValueError:
+                    line = b""
+                    await incoming.send(NoMessage(f"a message of more than {LONGEST:,} bytes", b"", False))
+                    continue
+                if not line:
+                    return
+                if line.strip():
+                    try:
+                        await incoming.send(self._noted(self._heard(line)))
+                    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                        return
+                    if self.flooded:
+                        return
+
+    async def _speak(self, process: asyncio.subprocess.Process, outgoing: Any, incoming: Any) -> None:
+        assert process.stdin is not None
+        async with outgoing:
+            async for each in outgoing:
+                message = each.message
+                if hasattr(message, "method") and hasattr(message, "id"):
+                    self._open.add(str(message.id))
+                text = message.model_dump_json(by_alias=True, exclude_unset=True)
+                try:
+                    process.stdin.write(text.encode() + b"\n")
+                    await process.stdin.drain()
+                except OSError:
+                    await incoming.aclose()
+                    return
+
+    def _noted(self, heard: Any) -> Any:
+        if not isinstance(heard, NoMessage):
+            self._has_spoken = True
+        elif not self._has_spoken:
+            self._lines += 1
+        if isinstance(heard, NoMessage) and heard.chatter:
+            self.chatter = self.chatter or heard.line
+        return heard
+
+    def _heard(self, line: bytes) -> Any:
+        from mcp.shared.message import SessionMessage
+        from mcp.types import jsonrpc_message_adapter
+
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            return NoMessage("a line that is no JSON", line, True)
+        try:
+            if HALVES in line.lower():
+                value = _whole(value)
+            message = jsonrpc_message_adapter.validate_python(value, by_name=False)
+        except (ValueError, RecursionError):
+            return NoMessage("JSON that is no message", line, False)
+        if not hasattr(message, "method"):
+            number = str(getattr(message, "id", None))
+            if number not in self._open:
+                return NoMessage("an answer that nobody waits for", line, False)
+            self._open.discard(number)
+        return SessionMessage(message)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Close its input, and use force where that is not enough; children that stay behind are killed."""
+    assert process.stdin is not None
+    with suppress(OSError, RuntimeError):
+        process.stdin.close()
+    for number in (None, signal.SIGTERM, signal.SIGKILL):
+        if number is not None:
+            _signal(process, number)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(_exit(process), GRACE)
+            break
+    _signal(process, signal.SIGKILL)
+    transport = getattr(process, "_transport", None)  # which a surviving child would keep open
+    if transport is not None:
+        transport.close()
+    await asyncio.sleep(0)
+
+
+async def _exit(process: asyncio.subprocess.Process) -> None:
+    """Wait for the process alone: `wait` also waits for whoever else has its output open."""
+    while process.returncode is None:
+        await asyncio.sleep(0.005)
+
+
+def _signal(process: asyncio.subprocess.Process, number: int) -> None:
+    with suppress(OSError):
+        os.killpg(process.pid, number)
+
+
+def _whole(value: Any) -> Any:
+    """The value without halves of surrogate pairs, which the SDK takes for broken JSON."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {storable(key): _whole(each) for key, each in value.items()}
+    return [_whole(each) for each in value] if isinstance(value, list) else value
+
+
+PATIENCE = 120.0  # seconds; a server may have to be downloaded first
+MOST_PAGES = 100  # of a list of tools
+SHOWN = 12  # lines of what a server has to say about its troubles
+AFTER_NONSENSE = 0.5  # seconds in which a real answer may still follow what was none
+AFTER_CHATTER = 5.0  # the same after lines that were not meant as one
+STUMBLES = "which clients that take every line for a message stumble over"
+
+
+class Connection:
+    """Starts a server or connects to one, and speaks with it until it is stopped.
+
+    All of it has to happen on one event loop. The session lives in a task of its own, because the SDK wants
+    to leave it where it was entered.
+    """
+
+    def __init__(self, server: McpServer) -> None:
+        require_mcp()
+        self.server = server
+        self._printed = TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 -- see close
+        self._pipe = Pipe(server, self._printed) if server.command else None
+        self.redact = Redactor(secrets_in({**os.environ, **server.environment, **server.headers}))
+        self._over = asyncio.Event()
+        self._nonsense = asyncio.Event()
+        self._heard: Exception | None = None
+        self._client: Any = None
+        self._keeper: asyncio.Task[None] | None = None
+
+    async def start(self, patience: float = PATIENCE) -> None:
+        """Raises a `UsageError` unless the server speaks with us in time."""
+        ready = asyncio.get_running_loop().create_future()
+        self._keeper = asyncio.create_task(self._keep(ready))
+        try:
+            async with asyncio.timeout(patience):
+                self._client = await ready
+        except Exception as error:
+            await self.stop()
+            raise self._unusable(error) from None
+
+    async def stop(self) -> None:
+        self._over.set()
+        if self._keeper is not None:
+            if self._client is None:  # it never came so far as to wait for the end
+                self._keeper.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await self._keeper
+
+    def close(self) -> None:
+        """Forget what the server has printed."""
+        self._printed.close()
+
+    async def tools(self, patience: float = PATIENCE) -> list[Any]:
+        """All tools of the server as the SDK has them."""
+        tools, cursor = list[Any](), None
+        try:
+            async with asyncio.timeout(patience):
+                for _ in range(MOST_PAGES):
+                    page = await self._client.list_tools(cursor=cursor)
+                    tools += page.tools
+                    cursor = page.next_cursor
+                    if not cursor:
+                        break
+        except Exception as error:
+            raise self._unusable(error) from None
+        return tools
+
+    async def ask(self, name: str, arguments: dict[str, Any]) -> Any:
+        """The result of a call, checked for its form alone. Raises `Garbled`, `ServerGone` and `MCPError`.
+
+        `ArgumentsRefused` is for what can't be sent: half of a surrogate pair is no text in any protocol, and
+        the SDK does not write what is nested too deeply.
+        """
+        from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
+
+        try:
+            json.dumps(arguments, ensure_ascii=False).encode()
+            request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
+            request.model_dump_json()
+        except (ValueError, RecursionError) as error:
+            raise ArgumentsRefused(f"can't be sent to a server: {in_words(error)}") from error
+        return await self._answer(self._client.session.send_request(request, CallToolResult))
+
+    async def gone(self) -> ServerGone:
+        """That the server has ended, with the last that it printed."""
+        how = await self._pipe.ending() if self._pipe else ""
+        last = "\n".join(self._last_lines())
+        return ServerGone(
+            f"the server {self.redact(self.server.name)} {how or 'closed the connection'}", last
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What the server has printed among its messages so far."""
+        chatter = self._pipe.chatter if self._pipe else ""
+        name = self.redact(self.server.name)
+        return (
+            [f"the server {name} prints lines that are no messages, {STUMBLES}: {self.redact(chatter)}"]
+            if chatter
+            else []
+        )
+
+    @property
+    def ended(self) -> bool:
+        return self._keeper is None or self._keeper.done()
+
+    async def _answer(self, question: Coroutine[Any, Any, Any]) -> Any:
+        """What comes of a question, unless the session ends or nonsense comes instead."""
+        assert self._keeper is not None
+        self._forget()
+        asked = asyncio.create_task(question)
+        alarm = asyncio.create_task(self._nonsense.wait())
+        try:
+            await asyncio.wait({asked, alarm, self._keeper}, return_when=asyncio.FIRST_COMPLETED)
+            if not asked.done():
+                chatter = isinstance(self._heard, NoMessage) and self._heard.chatter
+                grace = AFTER_CHATTER if chatter else AFTER_NONSENSE
+                await asyncio.wait({asked, self._keeper}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
+            if asked.done():
+                return self._clear_answer(asked)
+            if self.ended:
+                raise await self.gone()
+            raise Garbled(self.redact(str(self._heard)))
+        finally:
+            for task in (asked, alarm):
+                task.cancel()
+            await asyncio.gather(asked, alarm, return_exceptions=True)
+
+    def _forget(self) -> None:
+        """Forget what was heard before a question."""
+        self._nonsense.clear()
+        self._heard = None
+
+    def _clear_answer(self, asked: "asyncio.Task[Any]") -> Any:
+        """The answer, unless there was chatter before it."""
+        answer = asked.result()
+        if isinstance(self._heard, NoMessage) and self._heard.chatter:
+            raise Garbled(f"{self.redact(str(self._heard))}, {STUMBLES}")
+        return answer
+
+    async def _keep(self, ready: "asyncio.Future[Any]") -> None:
+        from mcp import Client
+
+        try:
+            async with (
+                self._transport() as transport,
+                Client(transport, message_handler=self._hear, cache=None) as client,
+            ):
+                ready.set_result(client)
+                await self._over.wait()
+        except BaseException as error:
+            if not ready.done():
+                ready.set_exception(error if isinstance(error, Exception) else ConnectionError("stopped"))
+                ready.exception()  # nobody may be left to ask
+            if not isinstance(error, Exception):
+                raise
+
+    async def _hear(self, message: Any) -> None:
+        if isinstance(message, Exception):
+            self._heard = message
+            self._nonsense.set()
+
+    @asynccontextmanager
+    async def _transport(self) -> AsyncIterator[Any]:
+        """A way to talk to the server."""
+        import httpx2
+        from mcp.client.sse import sse_client
+        from mcp.client.streamable_http import streamable_http_client
+
+        headers = dict(self.server.headers)
+        if self._pipe is not None:
+            yield self._pipe.streams()
+        elif self.server.kind == "sse":
+            yield sse_client(self.server.url, headers=headers)
+        else:
+            async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as client:
+                yield streamable_http_client(self.server.url, http_client=client, max_sse_event_size=None)
+
+    def _unusable(self, error: Exception) -> UsageError:
+        """What went wrong, and the last that the server had to say about it, without anybody's keys."""
+        cause: BaseException = error
+        while isinstance(cause, BaseExceptionGroup):
+            cause = cause.exceptions[0]
+        told = "no answer in time" if isinstance(cause, TimeoutError) else str(cause) or type(cause).__name__
+        if self._pipe and self._pipe.flooded:
+            told = f"it prints lines that are no messages: {self._pipe.chatter}"
+        name = self.redact(self.server.name)
+        message = f"the server {name} does not tell of its tools: {self.redact(told)}"
+        return UsageError(message, *self._last_lines())
+
+    def _last_lines(self) -> list[str]:
+        self._printed.seek(0)
+        lines = self.redact(self._printed.read()).splitlines()
+        return [line.rstrip() for line in lines if line.strip()][-SHOWN:]

@@ -1,0 +1,211 @@
+"""One HTTP server on our own event loop, with a path of its own for every case.
+
+Things that many cases share, started when the first of them comes.
+
+Where links call in: one listener on loopback, with a secret for every case.
+"""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Generic, TypeVar
+
+from misstep.adapters.hosting import LOOPBACK, NAMES, QUIET, is_loopback, listen
+from misstep.adapters.mcp.server import LONGEST_LINE, ToolServer, require_mcp, serve_lines
+
+T = TypeVar("T")
+
+
+class Once(Generic[T]):
+    """What `start` gives, started once for all who need it, and to the end even if they don't wait for it."""
+
+    def __init__(self, start: Callable[[], Coroutine[Any, Any, T]]) -> None:
+        self._start = start
+        self._starting: asyncio.Task[T] | None = None
+
+    async def get(self) -> T:
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start())
+        try:
+            return await asyncio.shield(self._starting)
+        except Exception:
+            self._starting = None
+            raise
+
+    async def take_back(self) -> T | None:
+        """What was started, if anything was, for the caller to stop; the next `get` starts anew."""
+        starting, self._starting = self._starting, None
+        return None if starting is None else await starting
+
+
+PATIENCE = 10.0  # seconds to show a secret
+
+
+class Switchboard:
+    """Connects links with the tools of their case; it starts to listen when there is a case."""
+
+    def __init__(self) -> None:
+        self._listener = Once(self._start)
+        self._callers = set[asyncio.Task[None]]()
+        self._lines = dict[str, _Line]()
+
+    @asynccontextmanager
+    async def serving(self, server: ToolServer) -> AsyncIterator[str]:
+        """Serve the tools to links that show the secret; gives host, port and secret as one text."""
+        host, port = (await self._listener.get()).sockets[0].getsockname()
+        secret = secrets.token_urlsafe(24)
+        line = self._lines[secret] = _Line(server)
+        try:
+            yield f"{host} {port} {secret}"
+        finally:
+            del self._lines[secret]
+            await _cancelled(line.callers)
+
+    async def close(self) -> None:
+        """Hang up. The next case starts anew, on another loop if need be."""
+        if listener := await self._listener.take_back():
+            listener.close()
+            await _cancelled(self._callers)
+            await listener.wait_closed()
+
+    async def _start(self) -> asyncio.Server:
+        return await asyncio.start_server(self._connected, "127.0.0.1", 0, limit=LONGEST_LINE, backlog=1024)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Talk in a task that is ours to cancel; asyncio would report that as an error of its own tasks."""
+        task = asyncio.create_task(self._answer(reader, writer))
+        self._callers.add(task)
+        task.add_done_callback(self._callers.discard)
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, ValueError):
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    secret = (await reader.readline()).decode("ascii").strip()
+                if line := self._lines.get(secret):
+                    await line.talk(reader, writer)
+            finally:
+                writer.transport.abort()
+                await writer.wait_closed()
+
+
+class _Line:
+    """The tools of one case, and who is using them."""
+
+    def __init__(self, server: ToolServer) -> None:
+        self._server = server
+        self.callers = set[asyncio.Task[None]]()
+
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if task := asyncio.current_task():
+            self.callers.add(task)
+
+        async def write(data: bytes) -> None:
+            writer.write(data)
+            await writer.drain()
+
+        await serve_lines(self._server, reader, write)
+
+
+async def _cancelled(tasks: Collection["asyncio.Task[None]"]) -> None:
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(list(tasks))
+
+
+PATH = "/mcp"
+
+
+class Web:
+    """Serves MCP over streamable HTTP; it starts to listen when it has something to serve.
+
+    No path leads to another's tools, and a page in a browser that was talked into knocking here is refused.
+    """
+
+    def __init__(self, host: str = LOOPBACK[0], port: int = 0) -> None:
+        self._host = host
+        self._port = port
+        self._server = Once(self._start)
+        self._managers = dict[str, Any]()
+
+    @asynccontextmanager
+    async def serving(self, server: ToolServer, path: str) -> AsyncIterator[str]:
+        """Serve the tools under this path; gives the URL."""
+        await self._server.get()
+        manager, listening = self._manager(server), asyncio.Event()
+        living = asyncio.create_task(self._live(manager, path, listening))
+        try:
+            await listening.wait()
+            yield f"http://{self._address}{path}"
+        finally:
+            living.cancel()
+            await asyncio.wait([living])
+
+    async def close(self) -> None:
+        """Hang up. The next case starts anew, on another loop if need be."""
+        if server := await self._server.take_back():
+            await server.shutdown(sockets=[self._listener])
+
+    async def _start(self) -> Any:
+        """What `uvicorn.Server.serve` does, less its signal handlers and the polling for the end."""
+        require_mcp()
+        import uvicorn
+
+        self._listener = listen(self._host, self._port)
+        config = uvicorn.Config(self._answer, **QUIET)
+        config.load()
+        server = uvicorn.Server(config)
+        server.lifespan = config.lifespan_class(config)
+        await server.startup(sockets=[self._listener])
+        return server
+
+    @property
+    def _address(self) -> str:
+        host, port = self._listener.getsockname()[:2]
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+    def _manager(self, server: ToolServer) -> Any:
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        security = _security(self._host)
+        return StreamableHTTPSessionManager(
+            server.sdk, json_response=True, stateless=True, security_settings=security
+        )
+
+    async def _live(self, manager: Any, path: str, listening: asyncio.Event) -> None:
+        """A task of its own: the SDK's task group would wrap whatever is raised beside it."""
+        async with manager.run():
+            self._managers[path] = manager
+            listening.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                del self._managers[path]
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        manager = self._managers.get(scope["path"].rstrip("/"))
+        if manager is None:
+            await _refuse(send, 404)
+        elif scope["method"] != "POST":  # we tell nothing unasked, and keep nothing to delete
+            await _refuse(send, 405)
+        else:
+            await manager.handle_request(scope, receive, send)
+
+
+def _security(host: str) -> Any:
+    """On loopback only names of loopback will do; elsewhere we can't know our names."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=is_loopback(host),
+        allowed_hosts=[f"{name}:*" for name in NAMES],
+        allowed_origins=[f"http://{name}:*" for name in NAMES],
+    )
+
+
+async def _refuse(send: Any, status: int) -> None:
+    headers = [(b"allow", b"POST")] if status == 405 else []
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,1 @@
+"""The OpenAI Agents SDK: its agents, and its tools."""

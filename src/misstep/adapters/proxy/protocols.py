@@ -1,0 +1,358 @@
+"""Chat completions, and text completions, which look the same but for their calls.
+
+Anthropic's messages, for clients that speak that protocol.
+
+The Responses protocol, whose replies are lists of items.
+
+Runs of the Assistants protocol, which clients look at again and again.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from misstep.adapters.proxy.turn import Asked, Event, StreamReader, Turn, number, tokens
+from misstep.core.outcome import Usage
+
+NO_USAGE = re.compile(rb',\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,\s*')
+
+
+def read_completion(body: Any) -> Turn | None:
+    """The first choice counts; the others are alternatives that no agent acts on."""
+    match body:
+        case {"choices": [{"message": dict(message)}, *_]}:
+            return Turn(body, _calls(message), tokens(body.get("usage")))
+        case {"choices": [{"text": str()}, *_]}:
+            return Turn(body, (), tokens(body.get("usage")))
+    return None
+
+
+def _calls(message: dict[str, Any]) -> tuple[Asked, ...]:
+    """The calls of a message, with the single one of the older protocol."""
+    listed = message.get("tool_calls")
+    calls = [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
+    if isinstance(message.get("function_call"), dict):
+        calls.append({"function": message["function_call"]})
+    return tuple(asked(call) for call in calls)
+
+
+def asked(call: dict[str, Any]) -> Asked:
+    match call:
+        case {"custom": dict(custom)}:
+            return Asked(str(custom.get("name") or ""), custom.get("input", ""))
+        case {"function": dict(function)}:
+            return Asked(str(function.get("name") or ""), function.get("arguments", ""))
+    return Asked("", "")
+
+
+def with_usage(body: Any) -> bytes | None:
+    """The request with the wish to be told the tokens of its stream; None if that's not needed."""
+    if not isinstance(body, dict) or body.get("stream") is not True:
+        return None
+    options = body.get("stream_options") or {}
+    if not isinstance(options, dict) or options.get("include_usage"):
+        return None
+    return json.dumps({**body, "stream_options": {**options, "include_usage": True}}).encode()
+
+
+def without_usage(event: Event) -> bytes:
+    """An event as it would be had nobody asked for tokens: then all others say null, and one more comes."""
+    if event.json.get("usage") and event.json.get("choices") == []:
+        return b""
+    if "usage" in event.json and event.json["usage"] is None:
+        # A quotation mark within a text has a backslash before it, so this finds keys only.
+        return NO_USAGE.sub(b"", event.raw, count=1)
+    return event.raw
+
+
+class _Growing:
+    """A call that is still being written."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self.name = ""
+        self.arguments = ""
+
+    @property
+    def whole(self) -> dict[str, Any]:
+        return {"id": self.id, "function": {"name": self.name, "arguments": self.arguments}}
+
+
+class CompletionStream:
+    """Deltas of the first choice; tokens come with the last chunks, or with all of them, growing."""
+
+    def __init__(self) -> None:
+        self.holds = self.ended = False
+        self._id: Any = ""
+        self._text = ""
+        self._calls = list[_Growing]()
+        self._at = dict[Any, _Growing]()
+        self._finish: Any = None
+        self._usage: Any = None
+        self._spoke = self._failed = False
+
+    def feed(self, event: Event) -> None:
+        if event.data.startswith("[DONE]"):
+            self.holds = self.ended = True
+            return
+        if event.json.get("error"):
+            self._failed = True
+        self._id = event.json.get("id") or self._id
+        self._usage = event.json.get("usage") or self._usage
+        match event.json.get("choices"):
+            case [dict(choice), *_] if choice.get("index") in (0, None):
+                self._grow(choice)
+
+    def _grow(self, choice: dict[str, Any]) -> None:
+        self._spoke = True
+        delta = choice.get("delta")
+        delta = delta if isinstance(delta, dict) else {"content": choice.get("text")}
+        if isinstance(delta.get("content"), str):
+            self._text += delta["content"]
+        parts = delta.get("tool_calls")
+        for part in parts if isinstance(parts, list) else []:
+            if isinstance(part, dict):
+                self._extend(part)
+        if isinstance(delta.get("function_call"), dict):
+            self._extend({"index": 0, "function": delta["function_call"]})
+        self._finish = choice.get("finish_reason") or self._finish
+        self.holds = self.holds or bool(self._finish) or len(self._calls) > 1
+
+    def _extend(self, part: dict[str, Any]) -> None:
+        call = self._growing(part)
+        match part:
+            case {"function": dict(function)} | {"custom": dict(function)}:
+                call.name = call.name or str(function.get("name") or "")
+                given = function.get("arguments", function.get("input"))
+                call.arguments += given if isinstance(given, str) else json.dumps(given) if given else ""
+
+    def _growing(self, part: dict[str, Any]) -> _Growing:
+        """The call that a part belongs to. Some servers number no calls, or number all of them alike."""
+        index, id = part.get("index"), str(part.get("id") or "")
+        known = self._at.get(index) if isinstance(index, int) else next(reversed(self._calls), None)
+        if known is None or (id and known.id and id != known.id):
+            known = _Growing(id)
+            self._calls.append(known)
+        known.id = known.id or id
+        if isinstance(index, int):
+            self._at[index] = known
+        return known
+
+    def turn(self) -> Turn | None:
+        if self._failed or not self._spoke:
+            return None
+        calls = [call.whole for call in self._calls]
+        message = {"role": "assistant", "content": self._text, "tool_calls": calls}
+        choice = {"index": 0, "finish_reason": self._finish, "message": message}
+        reply = {"id": self._id, "choices": [choice], "usage": self._usage}
+        return Turn(reply, tuple(asked(call) for call in calls), tokens(self._usage))
+
+
+def read_message(body: Any) -> Turn | None:
+    match body:
+        case {"type": "message", "content": [*blocks]}:
+            return Turn(body, _tool_uses(blocks), _tokens(body.get("usage")))
+    return None
+
+
+def _tool_uses(blocks: list[Any]) -> tuple[Asked, ...]:
+    uses = [block for block in blocks if _is_tool_use(block)]
+    return tuple(Asked(str(use.get("name") or ""), use.get("input", "")) for use in uses)
+
+
+def _is_tool_use(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_use"
+
+
+def _tokens(usage: Any) -> Usage:
+    """What went through the cache is not among `input_tokens` here."""
+    if not isinstance(usage, dict):
+        return Usage()
+    cached = number(usage.get("cache_read_input_tokens"))
+    fresh = number(usage.get("input_tokens")) + number(usage.get("cache_creation_input_tokens"))
+    return Usage(fresh + cached, number(usage.get("output_tokens")), cached)
+
+
+class MessageStream:
+    """Blocks one after the other, each opened, grown, closed; tokens at the beginning and at the end."""
+
+    def __init__(self) -> None:
+        self.holds = self.ended = False
+        self._message: dict[str, Any] | None = None
+        self._usage = dict[str, Any]()
+        self._blocks = dict[Any, dict[str, Any]]()
+
+    def feed(self, event: Event) -> None:
+        match event.json:
+            case {"type": "message_start", "message": dict(message)}:
+                self._message = message
+                self._count(message.get("usage"))
+            case {"type": "content_block_start", "index": int(index), "content_block": dict(block)}:
+                self._blocks[index] = block
+            case {"type": "content_block_delta", "index": int(index), "delta": dict(delta)}:
+                self._grow(self._blocks.setdefault(index, {}), delta)
+            case {"type": "content_block_stop", "index": int(index)}:
+                self.holds = self.holds or _is_tool_use(self._blocks.get(index))
+            case {"type": "message_delta", **rest}:
+                self.holds = True
+                self._count(rest.get("usage"))
+            case {"type": "message_stop"}:
+                self.holds = self.ended = True
+            case {"type": "error"}:
+                self._message = None
+
+    def _count(self, usage: Any) -> None:
+        """Later counts include the earlier ones."""
+        if isinstance(usage, dict):
+            self._usage |= {name: count for name, count in usage.items() if count is not None}
+
+    def _grow(self, block: dict[str, Any], delta: dict[str, Any]) -> None:
+        match delta:
+            case {"partial_json": str(piece)}:
+                written = block.get("input")
+                block["input"] = (written if isinstance(written, str) else "") + piece
+            case {"text": str(piece)}:
+                block["text"] = str(block.get("text") or "") + piece
+
+    def turn(self) -> Turn | None:
+        if self._message is None:
+            return None
+        blocks = [self._blocks[index] for index in sorted(self._blocks)]
+        return read_message({**self._message, "type": "message", "content": blocks, "usage": self._usage})
+
+
+SPOKEN = ("completed", "incomplete")
+OVER = tuple(f"response.{status}" for status in (*SPOKEN, "failed", "cancelled"))
+CALL_WRITTEN = ("response.function_call_arguments.done", "response.custom_tool_call_input.done")
+
+
+def read_response(body: Any) -> Turn | None:
+    """A response that is over; one that runs in the background is looked at until it is."""
+    match body:
+        case {"output": [*items], **rest}:
+            status = rest.get("status") or "completed"
+            usage, key = tokens(rest.get("usage")), f"{rest.get('id')}"
+            if status in SPOKEN:
+                return Turn(body, _function_calls(items), usage, key)
+            if status in ("failed", "cancelled"):
+                return Turn(body, (), usage, key, counts=False)
+    return None
+
+
+def _function_calls(items: list[Any]) -> tuple[Asked, ...]:
+    return tuple(_asked(item) for item in items if _is_call(item))
+
+
+def _is_call(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("type") in ("function_call", "custom_tool_call")
+
+
+def _asked(item: dict[str, Any]) -> Asked:
+    given = item.get("arguments" if item["type"] == "function_call" else "input")
+    return Asked(str(item.get("name") or ""), given)
+
+
+class ResponseStream:
+    """Items one after the other; the last event repeats all of them, or should."""
+
+    def __init__(self) -> None:
+        self.holds = self.ended = False
+        self._items = list[Any]()
+        self._response: dict[str, Any] | None = None
+
+    def feed(self, event: Event) -> None:
+        match event.json:
+            case {"type": "response.output_item.done", "item": item}:
+                self._items.append(item)
+                self.holds = self.holds or _is_call(item)
+            case {"type": "response.created", "response": dict(response)}:
+                self._response = {**response, "status": "completed"}
+            case {"type": kind, "response": dict(response)} if kind in OVER:
+                self._response = response
+                self.holds = self.ended = True
+            case {"type": kind} if kind in CALL_WRITTEN:
+                self.holds = True
+            case {"type": "error"}:
+                self._response = None
+
+    def turn(self) -> Turn | None:
+        if self._response is None or not (self.ended or self._items):
+            return None
+        return read_response({**self._response, "output": self._response.get("output") or self._items})
+
+
+def read_run(body: Any) -> Turn | None:
+    """What a run waits for or ended with. Its tokens are told when it is over, so never if nobody ends it."""
+    match body:
+        case {"object": "thread.run", "status": "requires_action", "required_action": dict(action)}:
+            return _wanting(body, action)
+        case {"object": "thread.run", "status": "completed" | "incomplete" as status}:
+            return Turn(body, (), tokens(body.get("usage")), f"{body.get('id')} {status}")
+        case {"object": "thread.run", "status": status, "usage": dict(usage)}:
+            return Turn(body, (), tokens(usage), f"{body.get('id')} {status}", counts=False)
+    return None
+
+
+def _wanting(run: dict[str, Any], action: dict[str, Any]) -> Turn | None:
+    match action:
+        case {"submit_tool_outputs": {"tool_calls": [*listed]}}:
+            calls = [call for call in listed if isinstance(call, dict)]
+            key = " ".join(str(call.get("id")) for call in calls)
+            return Turn(run, tuple(asked(call) for call in calls), key=f"{run.get('id')} {key}")
+    return None
+
+
+class RunStream:
+    """Among other things, the run each time its status changes."""
+
+    def __init__(self) -> None:
+        self.holds = self.ended = False
+        self._turn: Turn | None = None
+
+    def feed(self, event: Event) -> None:
+        self._turn = read_run(event.json) or self._turn
+        self.ended = self.ended or event.data.startswith("[DONE]")
+        self.holds = self.holds or self.ended or self._turn is not None
+
+    def turn(self) -> Turn | None:
+        return self._turn
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """How to read the replies of an endpoint.
+
+    `speaks` is True where the model is to speak, rather than someone to look. `asks_usage` is True where the
+    tokens of a stream are told only to those who ask.
+    """
+
+    read: Callable[[Any], Turn | None]
+    stream: Callable[[], StreamReader]
+    speaks: bool = True
+    asks_usage: bool = False
+
+
+COMPLETIONS = Endpoint(read_completion, CompletionStream, asks_usage=True)
+MESSAGES = Endpoint(read_message, MessageStream)
+RESPONSES = Endpoint(read_response, ResponseStream)
+
+
+def endpoint_of(method: str, path: str) -> Endpoint | None:
+    """The endpoint that a path ends in; None if nothing there is worth reading."""
+    parts = path.strip("/").split("/")
+    posts = method == "POST"
+    if "threads" in parts or "conversations" in parts:
+        speaks = posts and parts[-1] in ("runs", "submit_tool_outputs")
+        return Endpoint(read_run, RunStream, speaks)
+    match parts:
+        case [*_, "completions"] if posts:
+            return COMPLETIONS
+        case [*_, "messages"] if posts:
+            return MESSAGES
+        case [*_, "responses"] if posts:
+            return RESPONSES
+        case [*_, "responses", _] if method == "GET":
+            return Endpoint(read_response, ResponseStream, speaks=False)
+    return None

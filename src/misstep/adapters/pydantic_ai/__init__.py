@@ -1,0 +1,1 @@
+"""Pydantic AI: its agents, and its tools."""

@@ -1,0 +1,154 @@
+"""Agents of Pydantic AI as agents under test."""
+
+import copy
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from misstep.adapters.arguments import read_arguments
+from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import Unroutable, furnish, stand_in
+from misstep.core.agent import Answer, Assignment, Tool, Toolbox
+from misstep.core.outcome import Usage
+from misstep.errors import MissingExtra, UsageError
+
+FACTORY = "def make_agent(tools): return Agent(model, tools=tools)"
+
+
+class PydanticAgent:
+    """Builds an agent for every case and follows its run from node to node."""
+
+    def __init__(self, build: Build, name: str) -> None:
+        self.name = name
+        self._build = build
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        native = self._build(furnish(assignment, toolbox, "pydantic-ai", _mock_tool, _rerouted))
+        if not isinstance(native, _Retooled | _library().agent.AbstractAgent):
+            raise UsageError(f"a {type(native).__name__} is no agent of Pydantic AI", f"expected: {FACTORY}")
+        limits = _library().UsageLimits(request_limit=toolbox.max_steps)
+        follower = _Follower(toolbox)
+        try:
+            async with native.iter(assignment.request, usage_limits=limits) as run:
+                async for node in run:
+                    follower.enter(node, run)
+        except _library().UsageLimitExceeded:
+            return Answer(ended="iterations")
+        except _library().UnexpectedModelBehavior:
+            if not follower.has_reply:
+                raise
+            return Answer()
+        return Answer(str(run.result.output))
+
+
+def agent(build: Build, name: str) -> PydanticAgent:
+    """An agent that calls `build` with the tools of each case, as `Tool`s, and runs what it gets."""
+    _library()
+    return PydanticAgent(build, name)
+
+
+def retool(value: Any) -> Build:
+    """A function that lends an agent other tools for one run at a time.
+
+    They stand in for its own, those of its toolsets and those that the model's provider would run.
+    """
+    if not isinstance(value, _library().agent.AbstractAgent):
+        hint = f"write a function that makes it: {FACTORY}"
+        raise UsageError(f"the tools of a {type(value).__name__} can't be exchanged", hint)
+    return lambda tools: _Retooled(value, tools)
+
+
+class _Retooled:
+    """An agent with other tools while it runs; other runs at the same time don't see them."""
+
+    def __init__(self, native: Any, tools: list[Any]) -> None:
+        self._native = native
+        self._tools = tools
+
+    @asynccontextmanager
+    async def iter(self, request: str, **options: Any) -> AsyncIterator[Any]:
+        with self._native.override(tools=self._tools, toolsets=[], native_tools=[]):
+            async with self._native.iter(request, **options) as run:
+                yield run
+
+
+class _Follower:
+    """Tells the toolbox what each node of a run says about the model, before the node is run."""
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
+        self._mocks = {described.name for described in toolbox.tools}
+        self._turn = 0
+        self._spent = (0, 0, 0)
+        self.has_reply = False  # the model has spoken, so what goes wrong now is due to its words
+
+    def enter(self, node: Any, run: Any) -> None:
+        native = _library().Agent
+        self.has_reply = native.is_call_tools_node(node)
+        if native.is_model_request_node(node):
+            self._note(node.request)
+            self._turn = self._toolbox.begin_turn()
+        elif self.has_reply:
+            self._note(node.model_response)
+            self._spend(run.usage)
+            self._ask(node.model_response, run.ctx.deps.tool_manager)
+
+    def _ask(self, response: Any, manager: Any) -> None:
+        """Record the calls, except those of what the agent has besides our tools: ways to give its answer."""
+        for call in response.tool_calls:
+            if call.tool_name in self._mocks or manager.get_tool_def(call.tool_name) is None:
+                self._toolbox.ask(call.tool_name, read_arguments(call.args), self._turn)
+
+    def _spend(self, total: Any) -> None:
+        """Count what has been used since last time, which may include replies that no node shows."""
+        counts = (total.input_tokens, total.output_tokens, total.cache_read_tokens)
+        self._toolbox.spend(Usage(*(now - before for now, before in zip(counts, self._spent, strict=True))))
+        self._spent = counts
+
+    def _note(self, message: Any) -> None:
+        from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+        self._toolbox.note(ModelMessagesTypeAdapter.dump_python([message], mode="json")[0])
+
+
+def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
+    from pydantic_core import SchemaValidator, core_schema
+
+    async def carry_out(**arguments: Any) -> str:
+        return toolbox.call(described.name, arguments)
+
+    schema = copy.deepcopy(described.parameters)
+    tool = _library().Tool.from_schema(
+        carry_out, name=described.name, description=described.description, json_schema=schema
+    )
+    tool.strict = False  # or the schema is rewritten
+    # By itself it lets anything through; what is no object is refused by tools made of functions.
+    tool.function_schema.validator = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
+    return tool
+
+
+def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that checks and converts arguments as the tool does."""
+    from pydantic_core import to_jsonable_python
+
+    if not isinstance(native, _library().Tool):
+        raise Unroutable(f"a {type(native).__name__} has no function of its own")
+
+    async def call(arguments: dict[str, Any], _context: Any) -> str:
+        return toolbox.call(described.name, to_jsonable_python(arguments, serialize_unknown=True))
+
+    routed = copy.copy(native)
+    routed.function_schema = copy.copy(native.function_schema)
+    routed.function_schema.call = call
+    for holder in (routed, routed.function_schema):
+        holder.function = stand_in(native.function, described, toolbox.call, native.function_schema.is_async)
+    return routed
+
+
+def _library() -> Any:
+    try:
+        import pydantic_ai
+        import pydantic_ai.agent
+    except ImportError as error:
+        raise MissingExtra("Pydantic AI", "pydantic-ai") from error
+    return pydantic_ai

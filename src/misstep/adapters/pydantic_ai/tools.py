@@ -1,0 +1,27 @@
+"""Tools of Pydantic AI: its own validator, then the function."""
+
+from collections.abc import Callable
+from typing import Any
+
+from misstep.adapters.toolset.calling import Loop, belongings
+from misstep.errors import UsageError
+
+
+def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    """What makes one call of the tool and gives its result."""
+    from pydantic_ai import RunContext
+    from pydantic_ai._utils import disable_threads  # else functions run where nobody can watch them
+    from pydantic_ai.models.test import TestModel
+    from pydantic_ai.usage import RunUsage
+
+    schema = getattr(tool, "function_schema", None)
+    if schema is None:
+        raise UsageError(f"'{tool.name}' has no function of its own that could be called")
+    deps = belongings(schema.function, (RunContext,), tool.name)
+    context: Any = RunContext(deps=deps, model=TestModel(), usage=RunUsage(), tool_name=tool.name)
+
+    def invoke(arguments: dict[str, Any]) -> Any:
+        with disable_threads():
+            return loop.settle(schema.call(schema.validator.validate_python(arguments), context))
+
+    return invoke

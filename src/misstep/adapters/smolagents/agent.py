@@ -1,0 +1,316 @@
+"""Runs agents of smolagents in threads, one for each case.
+
+smolagents itself, which is imported when it is first needed.
+
+What smolagents has to be told of a JSON schema.
+
+Tools of a toolbox as smolagents' own.
+
+The model of an agent, watched while it is asked.
+"""
+
+import asyncio
+import copy
+import inspect
+import json
+import keyword
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from misstep.adapters.arguments import read_arguments, takes_arguments
+from misstep.adapters.loading.registry import Build
+from misstep.adapters.natives import Unroutable, check_unchanged, furnish
+from misstep.adapters.threads import in_thread
+from misstep.core.agent import Answer, Assignment, Tool, Toolbox
+from misstep.core.outcome import Usage
+from misstep.errors import MissingExtra, UsageError
+
+
+def load_smolagents() -> Any:
+    try:
+        import smolagents
+    except ImportError as error:
+        raise MissingExtra("smolagents", "smolagents") from error
+    return smolagents
+
+
+ANYTHING = {"type": "any", "description": ""}  # what the framework wants to be told of every input
+SIMPLE = ("string", "boolean", "integer", "number")
+TYPES = (*SIMPLE, "array", "object", "null")
+
+
+def inputs_of(parameters: dict[str, Any]) -> dict[str, Any]:
+    """What the framework has to know of a JSON schema so as to refuse nothing that fits it."""
+    closed = parameters.get("additionalProperties") is False
+    required = parameters.get("required", ())
+    inputs = dict[str, Any]() if closed else _Open()
+    for name, schema in parameters.get("properties", {}).items():
+        optional = {} if name in required else {"nullable": True}
+        inputs[name] = {**ANYTHING, **_type_and_description(schema), **optional}
+    return inputs
+
+
+class _Open(dict[str, Any]):
+    """The inputs of a tool that takes arguments of any name."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> dict[str, Any]:
+        return dict(ANYTHING)
+
+
+def _type_and_description(schema: Any) -> dict[str, Any]:
+    """Those two, as far as the schema has them; the framework takes an integer for none of several types."""
+    told = schema if isinstance(schema, dict) else {}
+    known = {key: told[key] for key in ANYTHING if isinstance(told.get(key), str)}
+    return known if known.get("type") in TYPES else {**known, "type": "any"}
+
+
+def is_told_by_types(parameters: dict[str, Any]) -> bool:
+    """Whether the types and descriptions of its parameters are all that there is to a tool."""
+    told = parameters.get("properties") or {}
+    parts = [each for each in told.values() if isinstance(each, dict) and each.get("type") in SIMPLE]
+    simple = len(parts) == len(told) and all(part.keys() <= ANYTHING.keys() for part in parts)
+    rest = {name: part for name, part in parameters.items() if name not in ("properties", "required")}
+    return simple and set(told) <= set(parameters.get("required", ())) and not takes_arguments(rest)
+
+
+ANSWERING = "final_answer"  # the tool by which an agent of the framework answers
+QUOTES = '"""'
+
+
+@cache
+def mock_tool() -> Any:
+    class MockTool(load_smolagents().Tool):  # type: ignore[misc]
+        skip_forward_signature_validation = True
+        output_type = "string"
+
+        def __init__(self, name: str, described: Tool, toolbox: Toolbox) -> None:
+            super().__init__()
+            self.name = name
+            self.description = described.description
+            self.inputs = inputs_of(described.parameters)
+            self.forward = _forward(described, toolbox)  # what an agent's code can't look into
+            self._parameters = described.parameters
+
+        @property
+        def schema(self) -> dict[str, Any]:
+            parameters = copy.deepcopy(self._parameters)
+            function = {"name": self.name, "description": self.description, "parameters": parameters}
+            return {"type": "function", "function": function}
+
+        def to_tool_calling_prompt(self) -> str:
+            takes = f"Takes inputs: {json.dumps(self._parameters, ensure_ascii=False)}"
+            return f"{self.name}: {self.description}\n    {takes}\n    Returns an output of type: string"
+
+        def to_code_prompt(self) -> str:
+            prompt: str = super().to_code_prompt()
+            if is_told_by_types(self._parameters):
+                return prompt
+            schema = f"JSON schema of the arguments: {json.dumps(self._parameters, ensure_ascii=False)}"
+            return f"{prompt.removesuffix(QUOTES).rstrip()}\n\n    {schema}\n    {QUOTES}"
+
+    return MockTool
+
+
+def _forward(described: Tool, toolbox: Toolbox) -> Callable[..., str]:
+    order = list(described.parameters.get("properties", ()))
+
+    def forward(*values: Any, **arguments: Any) -> str:
+        """Code may give values without names; those that no parameter is left for go by their number."""
+        free = [name if name not in arguments else "" for name in order] + [""] * len(values)
+        named = {free[at] or str(at + 1): value for at, value in enumerate(values)}
+        return toolbox.call(described.name, {**named, **arguments})
+
+    return forward
+
+
+def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
+    """A copy of a tool that is never set up, since it does nothing."""
+    check_unchanged(native, "smolagents", "__call__")
+    if native.output_type in ("image", "audio"):
+        raise Unroutable(f"what it gives is no text but {native.output_type}")
+    if [native.name] != [*identifiers([native.name]).values()]:
+        raise Unroutable("no agent can have a tool of this name")
+    routed = copy.copy(native)
+    routed.forward = _forward(described, toolbox)
+    routed.is_initialized = True
+    return routed
+
+
+def identifiers(names: Iterable[str]) -> dict[str, str]:
+    """For each name one that can be the name of a function in Python and is no other's."""
+    given = dict[str, str]()
+    for name in names:
+        own = re.sub(r"\A(?=\d|\Z)|\W", "_", name, flags=re.ASCII)
+        while keyword.iskeyword(own) or own == ANSWERING or own in given.values():
+            own += "_"
+        given[name] = own
+    return given
+
+
+class WatchedModel:
+    """A model that tells the toolbox about every request and reply; `names` are what it knows tools by."""
+
+    def __init__(self, model: Any, toolbox: Toolbox, names: dict[str, str]) -> None:
+        # An agent that has been used before has a watched model already.
+        self._model: Any = model._model if isinstance(model, WatchedModel) else model
+        self._toolbox = toolbox
+        self._names = names
+        self._turn = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def generate(self, *args: Any, **options: Any) -> Any:
+        self._turn = self._toolbox.begin_turn()
+        message = self._model.generate(*args, **_with_schemas(options, self._model.generate))
+        self._tell(message)
+        return message
+
+    def generate_stream(self, *args: Any, **options: Any) -> Iterator[Any]:
+        self._turn = self._toolbox.begin_turn()
+        pieces = list[Any]()
+        stream = self._model.generate_stream
+        for piece in stream(*args, **_with_schemas(options, stream)):
+            pieces.append(piece)
+            yield piece
+        self._tell(load_smolagents().agglomerate_stream_deltas(pieces))
+
+    def parse_tool_calls(self, message: Any) -> Any:
+        """Find calls in the text of a message that has none beside it."""
+        parsed = self._model.parse_tool_calls(message)
+        self._ask(parsed)
+        return parsed
+
+    def _tell(self, message: Any) -> None:
+        if spent := message.token_usage:
+            self._toolbox.spend(Usage(spent.input_tokens, spent.output_tokens))
+        self._toolbox.note(json.loads(message.model_dump_json()))
+        self._ask(message)
+
+    def _ask(self, message: Any) -> None:
+        for call in message.tool_calls or ():
+            name = call.function.name
+            if name != ANSWERING:
+                arguments = read_arguments(call.function.arguments)
+                self._toolbox.ask(self._names.get(name, name), arguments, self._turn)
+
+
+def _with_schemas(options: dict[str, Any], generate: Callable[..., Any]) -> dict[str, Any]:
+    """The options of a request with the tools as their schemas describe them.
+
+    The framework would write them anew from `inputs`, which have no room for most of a schema. What it is
+    told goes before that, but a model of the user's own may take nothing that it doesn't know.
+    """
+    offered = options.get("tools_to_call_from")
+    takes = {parameter.kind for parameter in inspect.signature(generate).parameters.values()}
+    if not offered or inspect.Parameter.VAR_KEYWORD not in takes:
+        return options
+    describe = load_smolagents().models.get_tool_json_schema
+    own = mock_tool()
+    return {**options, "tools": [t.schema if isinstance(t, own) else describe(t) for t in offered]}
+
+
+class SmolAgent:
+    """Builds an agent of the framework for every case and runs it in a thread."""
+
+    def __init__(self, build: Build, name: str) -> None:
+        self.name = name
+        self._build = build
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        names = identifiers(tool.name for tool in toolbox.tools)
+        make = mock_tool()
+        tools = furnish(
+            assignment,
+            toolbox,
+            "smolagents",
+            lambda described, toolbox: make(names[described.name], described, toolbox),
+            rerouted,
+        )
+        native = self._build(tools)
+        _check_place(native)
+        _watch(native, toolbox, {own: name for name, own in names.items()})
+        try:
+            return Answer(await in_thread(lambda: _finished(native, assignment.request, toolbox)))
+        except asyncio.CancelledError:
+            native.interrupt()
+            raise
+
+
+def agent(build: Build, name: str) -> SmolAgent:
+    """An agent that calls `build` with the tools of each case, as `Tool`s, and runs what it gets."""
+    load_smolagents()
+    return SmolAgent(build, name)
+
+
+def retool(value: Any) -> Build:
+    """A function that makes copies of the agent with other tools, each with a memory of its own."""
+    smol = load_smolagents()
+    if not isinstance(value, smol.MultiStepAgent) or value.managed_agents:
+        manages = " that manages others" if getattr(value, "managed_agents", None) else ""
+        raise UsageError(
+            f"the tools of a {type(value).__name__}{manages} can't be exchanged",
+            "write a function that makes it: def make_agent(tools): return ToolCallingAgent(tools, model)",
+        )
+    _check_place(value)
+
+    def build(tools: list[Any]) -> Any:
+        native: Any = copy.copy(value)
+        native.tools = {**{tool.name: tool for tool in tools}, ANSWERING: value.tools[ANSWERING]}
+        native.state = dict(value.state)
+        native.memory = smol.AgentMemory(native.system_prompt)
+        native.monitor = smol.Monitor(native.model, native.logger)
+        native.step_callbacks = _callbacks(value, native.monitor)
+        if isinstance(native, smol.CodeAgent):
+            native.python_executor = native.create_python_executor()
+        return native
+
+    return build
+
+
+def _callbacks(value: Any, monitor: Any) -> Any:
+    """The callbacks of an agent, with another monitor in the place of its own."""
+    registry = load_smolagents().CallbackRegistry()
+    for kind, callbacks in value.step_callbacks._callbacks.items():
+        for callback in callbacks:
+            monitors = callback == value.monitor.update_metrics
+            registry.register(kind, monitor.update_metrics if monitors else callback)
+    return registry
+
+
+def _check_place(native: Any) -> None:
+    place = getattr(native, "executor_type", "local")
+    if place != "local":
+        raise UsageError(
+            f"the agent's code runs in {place}, where it can't reach the tools of a case",
+            "give it executor_type='local'",
+        )
+
+
+def _finished(native: Any, request: str, toolbox: Toolbox) -> str:
+    """The answer of a run, during which words that were neither call nor answer are counted."""
+    smol = load_smolagents()
+    output: Any = ""
+    for step in native.run(request, stream=True, max_steps=toolbox.max_steps + 1):
+        if isinstance(step, smol.ActionStep) and isinstance(step.error, smol.AgentParsingError):
+            toolbox.misread()
+        if isinstance(step, smol.FinalAnswerStep):
+            output = step.output
+    return str(output)
+
+
+def _watch(native: Any, toolbox: Toolbox, names: dict[str, str]) -> None:
+    """Watch the models of an agent and of those it manages, and keep all of them off the terminal."""
+    from rich.console import Console
+
+    smol = load_smolagents()
+    for member in native.managed_agents.values():
+        _watch(member, toolbox, names)
+    native.model = WatchedModel(native.model, toolbox, names)
+    native.logger = smol.AgentLogger(smol.LogLevel.OFF, Console(quiet=True))
+    native.monitor.logger = native.logger

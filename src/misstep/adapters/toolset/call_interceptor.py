@@ -1,0 +1,233 @@
+"""Intercepts calls between a framework and the tool's own function.
+
+Where a framework's tool keeps the function of its own.
+"""
+
+import functools
+import inspect
+import traceback
+from collections.abc import Callable
+from types import CellType, FunctionType
+from typing import Any, Protocol, TypeAlias
+
+from misstep.adapters.toolset.calling import ArgumentsRefused, drained, no_loop_running, spent
+from misstep.adapters.toolset.functions import signature_of
+from misstep.adapters.toolset.user_code import is_async, source_of
+from misstep.core.text import in_words
+from misstep.core.tool import ToolKind
+
+Function: TypeAlias = Callable[..., Any]
+
+
+class Slot(Protocol):
+    """A place for a function."""
+
+    def get(self) -> Function: ...
+
+    def set(self, function: Function) -> None: ...
+
+
+class Attribute:
+    """A function under a name in an object, where another can be put even if the object is picky."""
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self._owner = owner
+        self._name = name
+
+    def get(self) -> Function:
+        function: Function = getattr(self._owner, self._name)
+        return function
+
+    def set(self, function: Function) -> None:
+        try:
+            object.__setattr__(self._owner, self._name, function)
+        except (AttributeError, TypeError):
+            setattr(self._owner, self._name, function)
+
+
+class Enclosed:
+    """A function that another one knows from where it was defined."""
+
+    def __init__(self, cell: CellType) -> None:
+        self._cell = cell
+
+    def get(self) -> Function:
+        function: Function = self._cell.cell_contents
+        return function
+
+    def set(self, function: Function) -> None:
+        self._cell.cell_contents = function
+
+
+class Threaded(Attribute):
+    """A plain function behind one that sends it into a thread; what is put here stays in the present one."""
+
+    def get(self) -> Function:
+        function: Function = inspect.unwrap(super().get())
+        return function
+
+    def set(self, function: Function) -> None:
+        async def here(*arguments: Any, **named: Any) -> Any:
+            return function(*arguments, **named)
+
+        super().set(here)
+
+
+# Where to look, in this order. Names with dots lead into what an object holds.
+NAMES: dict[ToolKind, tuple[str, ...]] = {
+    "adk": ("func", "run_async"),
+    "agent-framework": ("func",),
+    "autogen": ("_func", "run"),
+    "composio": ("execute",),
+    "crewai": ("func", "_run"),
+    "langchain": ("func", "coroutine", "_run"),
+    "pydantic-ai": ("function_schema.function",),
+    "smolagents": ("forward",),
+}
+
+
+def slot_of(kind: ToolKind, value: Any) -> Slot | None:
+    """The slot of a tool's own function, or None where there is none that can be found."""
+    match kind:
+        case "openai-agents":
+            return _of_openai_agents(value)
+        case "ag2":
+            return _of_ag2(value)
+        case "llama-index":
+            return _of_llama_index(value)
+        case _:
+            return next((slot for name in NAMES.get(kind, ()) if (slot := _under(value, name))), None)
+
+
+def _under(value: Any, name: str) -> Slot | None:
+    *outer, last = name.split(".")
+    for each in outer:
+        value = getattr(value, each, None)
+    return Attribute(value, last) if callable(getattr(value, last, None)) else None
+
+
+def _of_openai_agents(value: Any) -> Slot | None:
+    """The function that was decorated, which only the function that calls it knows."""
+    invoke = getattr(value, "on_invoke_tool", None)
+    inner = getattr(invoke, "_invoke_tool_impl", invoke)
+    if isinstance(inner, FunctionType) and inner.__closure__ and "the_func" in inner.__code__.co_freevars:
+        return Enclosed(inner.__closure__[inner.__code__.co_freevars.index("the_func")])
+    return None
+
+
+def _of_ag2(value: Any) -> Slot | None:
+    model = getattr(value, "model", None)
+    call = getattr(model, "call", None)
+    if not callable(call):
+        return None
+    awaited = inspect.iscoroutinefunction(inspect.unwrap(call))
+    return Attribute(model, "call") if awaited else Threaded(model, "call")
+
+
+def _of_llama_index(value: Any) -> Slot | None:
+    awaited = inspect.iscoroutinefunction(getattr(value, "_real_fn", None))
+    return _under(value, "_async_fn" if awaited else "_fn") or _under(value, "call")
+
+
+class CallInterceptor:
+    """Stands in the place of a tool's own function and calls it.
+
+    Frameworks check arguments before it, and some turn exceptions into texts after it. Both can be told from
+    here: what has not come through was refused, and what was raised is kept. `set` puts another function
+    behind the door, such as one that watches the first.
+    """
+
+    def __init__(self, slot: Slot) -> None:
+        self._inner: Callable[..., Any] = slot.get()
+        self._signature = signature_of(self._inner)
+        source = source_of(self._inner)
+        self._home = source.file if source else ""
+        self.reached = False
+        self.raised: BaseException | None = None
+        self.result: Any = None
+        slot.set(self._awaiting() if is_async(self._inner) else self._plain())
+
+    def get(self) -> Callable[..., Any]:
+        return self._inner
+
+    def set(self, function: Callable[..., Any]) -> None:
+        self._inner = function
+
+    def shut(self) -> None:
+        """Forget about the call before."""
+        self.reached, self.raised, self.result = False, None, None
+
+    def blame(self, error: BaseException) -> BaseException:
+        """What to raise for a call that ended so: the tool's own exception, a refusal or the error itself."""
+        if self.raised is not None:
+            return self.raised
+        if self.reached or not isinstance(error, Exception) or self._is_at_home(error):
+            return error
+        return refused(error)
+
+    def check(self, answer: str) -> None:
+        """Raise what a framework has made a text of: an exception of the tool's own, or its refusal."""
+        if self.raised is not None:
+            raise self.raised
+        if not self.reached:
+            raise ArgumentsRefused(answer)
+
+    def _plain(self) -> Callable[..., Any]:
+        @functools.wraps(self._inner)
+        def enter(*arguments: Any, **named: Any) -> Any:
+            self.reached = True
+            try:
+                with no_loop_running():
+                    self.result = spent(self._inner(*arguments, **named))
+            except BaseException as error:
+                self._note(error, arguments, named)
+                raise
+            self.raised = None
+            return self.result
+
+        return enter
+
+    def _awaiting(self) -> Callable[..., Any]:
+        @functools.wraps(self._inner)
+        async def enter(*arguments: Any, **named: Any) -> Any:
+            self.reached = True
+            try:
+                value = self._inner(*arguments, **named)
+                self.result = await (drained(value) if inspect.isasyncgen(value) else value)
+            except BaseException as error:
+                self._note(error, arguments, named)
+                raise
+            self.raised = None
+            return self.result
+
+        return enter
+
+    def _note(self, error: BaseException, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        self.raised = error
+        if isinstance(error, TypeError) and not takes(self._signature, arguments, named):
+            self.raised = refused(error)
+
+    def _is_at_home(self, error: Exception) -> bool:
+        """Whether code in the tool's own file had a part in an error, such as a validator of its author's.
+
+        Pydantic tells of those by an error of its own, which has no such part any more.
+        """
+        frames = traceback.walk_tb(error.__traceback__)
+        return bool(self._home) and any(frame.f_code.co_filename == self._home for frame, _ in frames)
+
+
+def refused(error: BaseException) -> ArgumentsRefused:
+    """The refusal that an error of somebody who checks arguments means."""
+    refusal = ArgumentsRefused(in_words(error))
+    refusal.__cause__ = error
+    return refusal
+
+
+def takes(signature: inspect.Signature | None, arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Whether a function can be called so at all; if it does not say what it takes, it can."""
+    try:
+        if signature is not None:
+            signature.bind(*arguments, **named)
+    except TypeError:
+        return False
+    return True

@@ -1,1 +1,0 @@
-"""Conversations with MCP servers, whose tools are read and called there."""

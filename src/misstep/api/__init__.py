@@ -1,1 +1,0 @@
-"""The verbs: what misstep can do, apart from how it is shown."""

@@ -1,1 +1,0 @@
-"""Benchmarks: tasks whose right end is known, put to an agent."""

@@ -1,1 +1,0 @@
-"""Better words for tools: searched for, scored, put in place."""

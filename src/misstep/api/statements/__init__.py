@@ -1,1 +1,0 @@
-"""Runs of every kind in the terms of any test report."""

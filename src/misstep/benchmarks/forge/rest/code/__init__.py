@@ -1,1 +1,0 @@
-"""Branches, commits and files."""

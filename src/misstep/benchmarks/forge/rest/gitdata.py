@@ -1,0 +1,273 @@
+"""Refs, commits, trees and blobs, one by one.
+
+The repository itself, its branches and their history.
+"""
+
+import base64
+from typing import Any
+
+from misstep.benchmarks.forge.repository.objects import FOLDER, Entry, Object
+from misstep.benchmarks.forge.repository.program import HEADS, KEPT, is_path, is_ref, misleads
+from misstep.benchmarks.forge.repository.repository import Refused
+from misstep.benchmarks.forge.rest.call import (
+    Answer,
+    Call,
+    Refusal,
+    not_found,
+    not_supplied,
+    unprocessable,
+    wrong_type,
+)
+from misstep.benchmarks.forge.rest.contents import decoded, now, signature
+from misstep.benchmarks.forge.rest.gitviews import (
+    branch_view,
+    commit_view,
+    entry_view,
+    git_commit_view,
+    ref_view,
+    whole_branch_view,
+)
+
+ENCODINGS = ("utf-8", "base64")
+MODES = ("100644", "100755", "120000", "040000")
+
+
+def get_ref(call: Call) -> Answer:
+    name = _ref(call)
+    return Answer(ref_view(call.views, name, call.repository.objects.read(_pointed(call, name))))
+
+
+def list_refs(call: Call) -> Answer:
+    """All that begin with what is in the path."""
+    start = f"refs/{call.place.get('ref', '')}"
+    found = [(name, sha) for name, sha in call.repository.refs().items() if name.startswith(start)]
+    read = call.repository.objects.read
+    return Answer([ref_view(call.views, name, read(sha)) for name, sha in found], is_list=True)
+
+
+def create_ref(call: Call) -> Answer:
+    name, sha = call.text("ref"), call.text("sha")
+    if not name.startswith("refs/") or name.count("/") < 2:
+        raise unprocessable("Reference name must start with 'refs/' and have at least two slashes.")
+    if not is_ref(name) or misleads(name):
+        raise unprocessable(f"{name} is not a valid ref name.")
+    if name.startswith(KEPT):
+        raise unprocessable(f"{KEPT} is kept for pull requests: no reference can be created there.")
+    pointed = _object(call, sha, name)
+    if call.repository.ref(name) is not None:
+        raise unprocessable("Reference already exists")
+    _move(call, name, pointed.sha, None)
+    return Answer(ref_view(call.views, name, pointed), 201)
+
+
+def update_ref(call: Call) -> Answer:
+    name, sha, force = _ref(call), call.text("sha"), call.flag("force")
+    had, pointed = _pointed(call, name), _object(call, call.text("sha"), name)
+    if not force and call.repository.fork_point(had, sha) != had:
+        raise unprocessable("Update is not a fast forward")
+    _move(call, name, pointed.sha, had)
+    return Answer(ref_view(call.views, name, pointed))
+
+
+def delete_ref(call: Call) -> Answer:
+    name = _ref(call)
+    had = call.repository.ref(name)
+    if had is None:
+        raise unprocessable("Reference does not exist")
+    if name == HEADS + call.house.project.default:
+        raise unprocessable("Cannot delete the default branch")
+    _move(call, name, None, had)
+    call.ledger.close_pulls(name.removeprefix(HEADS))
+    return Answer(status=204)
+
+
+def _ref(call: Call) -> str:
+    return f"refs/{call.place['ref'].removeprefix('refs/')}"
+
+
+def _pointed(call: Call, name: str) -> str:
+    sha = call.repository.ref(name)
+    if sha is None:
+        raise not_found()
+    return sha
+
+
+def _object(call: Call, sha: str, name: str) -> Object:
+    """What a ref is to point to; branches take commits only."""
+    found = call.repository.objects.find(sha) if _is_sha(sha) else None
+    if found is None:
+        raise unprocessable("Object does not exist")
+    if name.startswith(HEADS) and found.kind != "commit":
+        raise unprocessable("Object is not a commit")
+    return found
+
+
+def _is_sha(text: str) -> bool:
+    return len(text) == 40 and all(letter in "0123456789abcdef" for letter in text)
+
+
+def _move(call: Call, name: str, new: str | None, old: str | None) -> None:
+    try:
+        call.repository.move(name, new, old)
+    except Refused:
+        raise unprocessable(f"Reference {name} cannot be changed: another reference is in its way.") from None
+
+
+def get_git_commit(call: Call) -> Answer:
+    return Answer(git_commit_view(call.views, call.repository.objects.commit(_found(call, "commit").sha)))
+
+
+def create_commit(call: Call) -> Answer:
+    message = call.text("message").replace("\0", "")
+    tree, parents = call.text("tree"), call.texts("parents") or []
+    for sha, kind in ((tree, "tree"), *((each, "commit") for each in parents)):
+        found = call.repository.objects.find(sha) if _is_sha(sha) else None
+        if found is None or found.kind != kind:
+            raise unprocessable(f"{kind.capitalize()} SHA does not exist or is not a {kind} object")
+    today = now(call)
+    author = signature(call, "author", today)
+    committer = signature(call, "committer", author)
+    sha = call.repository.write_commit(tree, parents, message, author, committer)
+    return Answer(git_commit_view(call.views, call.repository.objects.commit(sha)), 201)
+
+
+def get_tree(call: Call) -> Answer:
+    """By its sha, or by that of a commit, or by a branch."""
+    name = call.place["sha"]
+    commit = call.repository.commit_at(name)
+    sha = commit.tree if commit else _found(call, "tree").sha
+    return Answer(_tree_view(call, sha, recursive="recursive" in call.query))
+
+
+def create_tree(call: Call) -> Answer:
+    given, start = call.body.get("tree"), call.text_or("base_tree", "")
+    if not isinstance(given, list):
+        raise not_supplied("tree")
+    changes = dict([_change(call, each) for each in given])
+    found = call.repository.objects.find(f"{start}^{{tree}}") if _is_sha(start) else None
+    if start and found is None:
+        raise unprocessable("base_tree is not a valid tree oid")
+    sha = call.repository.write_tree(found.sha if found else None, changes)
+    return Answer(_tree_view(call, sha, recursive=False), 201)
+
+
+def _change(call: Call, given: Any) -> tuple[str, Entry | None]:
+    """One line of a tree that is to be made: a file is given by its content or by its sha."""
+    if not isinstance(given, dict):
+        raise wrong_type("tree", "an array of objects")
+    path, mode, sha, content = (given.get(key) for key in ("path", "mode", "sha", "content"))
+    if not isinstance(path, str) or not is_path(path):
+        raise unprocessable("tree.path contains a malformed path component")
+    if mode not in MODES:
+        raise unprocessable("Must supply a valid tree.mode")
+    kind = "tree" if mode == "040000" else "blob"
+    if isinstance(content, str) and kind == "blob":
+        return path, Entry(mode, call.repository.write_blob(content.encode("utf-8", "replace")))
+    if "sha" in given and sha is None:
+        return path, None
+    found = call.repository.objects.find(sha) if isinstance(sha, str) and _is_sha(sha) else None
+    if found is None or found.kind != kind:
+        raise unprocessable(f"tree.sha is not a valid {kind} oid")
+    return path, Entry(FOLDER if kind == "tree" else mode, found.sha)
+
+
+def _tree_view(call: Call, sha: str, recursive: bool) -> dict[str, Any]:
+    most, folder = call.repository.most, call.repository.objects.folder
+    entries = list(call.repository.walk(sha) if recursive else folder(sha).items())
+    lines = [
+        entry_view(call.views, path, each, _size(call, each) if each.kind == "blob" else None)
+        for path, each in entries[:most]
+    ]
+    url = f"{call.views.home}/git/trees/{sha}"
+    return {"sha": sha, "url": url, "tree": lines, "truncated": len(entries) > most}
+
+
+def _size(call: Call, entry: Entry) -> int:
+    return len(call.repository.objects.read(entry.sha).data)
+
+
+def get_blob(call: Call) -> Answer:
+    blob = _found(call, "blob")
+    content = base64.encodebytes(blob.data).decode("ascii")
+    return Answer(
+        _blob_view(call, blob.sha) | {"size": len(blob.data), "encoding": "base64", "content": content}
+    )
+
+
+def create_blob(call: Call) -> Answer:
+    content, encoding = call.text("content"), call.text_or("encoding", "utf-8")
+    if encoding not in ENCODINGS:
+        raise wrong_type("encoding", f"one of {', '.join(ENCODINGS)}")
+    data = decoded(content) if encoding == "base64" else content.encode("utf-8", "replace")
+    return Answer(_blob_view(call, call.repository.write_blob(data)), 201)
+
+
+def _blob_view(call: Call, sha: str) -> dict[str, Any]:
+    return {"sha": sha, "node_id": f"Blob_{sha}", "url": f"{call.views.home}/git/blobs/{sha}"}
+
+
+def _found(call: Call, kind: str) -> Object:
+    sha = call.place["sha"]
+    found = call.repository.objects.find(sha) if _is_sha(sha) else None
+    if found is None or found.kind != kind:
+        raise not_found()
+    return found
+
+
+def get_repository(call: Call) -> Answer:
+    may_write = call.visitor.kind in ("user", "installation")
+    return Answer(call.views.repo(call.house.private, may_write))
+
+
+def list_repositories(call: Call) -> Answer:
+    return Answer([get_repository(call).value], is_list=True)
+
+
+def list_installed(call: Call) -> Answer:
+    return Answer([get_repository(call).value], is_list=True, wrapped="repositories")
+
+
+def list_branches(call: Call) -> Answer:
+    found = call.repository.branches().items()
+    return Answer([branch_view(call.views, name, sha) for name, sha in found], is_list=True)
+
+
+def get_branch(call: Call) -> Answer:
+    name = call.place["branch"]
+    tip = call.repository.tip(name)
+    if tip is None:
+        raise not_found("Branch not found")
+    return Answer(whole_branch_view(call.views, name, call.repository.objects.commit(tip)))
+
+
+def list_commits(call: Call) -> Answer:
+    name = call.query.get("sha") or call.house.project.default
+    commit = call.repository.commit_at(name)
+    if commit is None:
+        raise not_found()
+    path = call.query.get("path", "").strip("/")
+    shas = call.repository.history(commit.sha, path=path) if not path or is_path(path) else []
+    views = [commit_view(call.views, call.repository.objects.commit(sha)) for sha in shas]
+    return Answer(views, is_list=True)
+
+
+def get_commit(call: Call) -> Answer:
+    commit = call.repository.commit_at(call.place["ref"])
+    if commit is None:
+        raise Refusal(422, f"No commit found for SHA: {call.place['ref']}")
+    return Answer(commit_view(call.views, commit))
+
+
+def list_nothing(_: Call) -> Answer:
+    """Releases, tags and so on: there are none."""
+    return Answer([], is_list=True)
+
+
+def list_people(call: Call) -> Answer:
+    """Everybody may be asked for a review, and be given work."""
+    return Answer([call.views.user(each.login) for each in call.house.project.people], is_list=True)
+
+
+def is_one_of_us(call: Call) -> Answer:
+    call.person(call.place["login"])
+    return Answer(status=204)

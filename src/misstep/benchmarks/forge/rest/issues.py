@@ -1,0 +1,225 @@
+"""Issues, and what they share with pull requests.
+
+Labels, of the repository as of issues.
+
+What people say on issues and pull requests.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import structs
+
+from misstep.benchmarks.forge.rest.call import Answer, Call, Refusal, invalid, is_number, not_found
+from misstep.benchmarks.forge.state import Comment, Label, Thread
+
+
+def add_labels(call: Call, names: list[str]) -> None:
+    """Labels that nobody has made yet come into being when they are used."""
+    for name in names:
+        if not name.strip():
+            raise invalid("Label", "name")
+        if name not in call.ledger.labels:
+            call.ledger.label(Label(name))
+
+
+def list_labels(call: Call) -> Answer:
+    return Answer([call.views.label(each) for each in call.ledger.labels.values()], is_list=True)
+
+
+def get_label(call: Call) -> Answer:
+    label = call.ledger.labels.get(call.place["name"])
+    if label is None:
+        raise not_found()
+    return Answer(call.views.label(label))
+
+
+def create_label(call: Call) -> Answer:
+    name = call.text("name")
+    if name in call.ledger.labels:
+        raise invalid("Label", "name", "already_exists")
+    add_labels(call, [name])
+    label = Label(name, call.text_or("color", "ededed"), call.text_or("description", ""))
+    return Answer(call.views.label(call.ledger.label(label)), 201)
+
+
+def list_issue_labels(call: Call) -> Answer:
+    return Answer(call.views.labels(call.thread().labels), is_list=True)
+
+
+def add_issue_labels(call: Call) -> Answer:
+    new = call.texts("labels") or []
+    add_labels(call, new)
+    return _relabel(call, dict.fromkeys((*call.thread().labels, *new)))
+
+
+def set_issue_labels(call: Call) -> Answer:
+    new = call.texts("labels") or []
+    add_labels(call, new)
+    return _relabel(call, new)
+
+
+def remove_issue_label(call: Call) -> Answer:
+    name, had = call.place["name"], call.thread().labels
+    if name not in had:
+        raise not_found("Label does not exist")
+    return _relabel(call, [each for each in had if each != name])
+
+
+def remove_issue_labels(call: Call) -> Answer:
+    _relabel(call, [])
+    return Answer(status=204)
+
+
+def _relabel(call: Call, names: Iterable[str]) -> Answer:
+    thread = call.ledger.change(call.thread(), labels=tuple(names))
+    return Answer(call.views.labels(thread.labels))
+
+
+LONGEST_TITLE = 256
+LONGEST_BODY = 65_536
+
+
+def list_issues(call: Call) -> Answer:
+    """The newest first. Labels, assignee and creator may be asked for."""
+    found = [each for each in call.ledger.threads.values() if _is_asked_for(call, each)]
+    return Answer([call.views.issue(each) for each in ordered(call, found)], is_list=True)
+
+
+def ordered(call: Call, threads: Iterable[Thread]) -> list[Thread]:
+    """As `sort` and `direction` ask for."""
+    by = call.query.get("sort", "created")
+    keys = {
+        "created": lambda each: (each.made, each.number),
+        "updated": lambda each: (each.changed, each.number),
+        "comments": lambda each: (len(each.comments), each.number),
+    }
+    falling = call.query.get("direction", "desc") != "asc"
+    return sorted(threads, key=keys.get(by, keys["created"]), reverse=falling)
+
+
+def has_state(call: Call, thread: Thread) -> bool:
+    state = call.query.get("state", "open")
+    if state not in ("open", "closed", "all"):
+        raise invalid("Issue", "state")
+    return state == "all" or thread.state == state
+
+
+def _is_asked_for(call: Call, thread: Thread) -> bool:
+    wanted = {name.strip().lower() for name in call.query.get("labels", "").split(",") if name.strip()}
+    assignee, creator = call.query.get("assignee", "*"), call.query.get("creator", thread.author)
+    return (
+        has_state(call, thread)
+        and wanted <= {name.lower() for name in thread.labels}
+        and (assignee == "*" or assignee in thread.assignees or (assignee == "none" and not thread.assignees))
+        and creator.lower() == thread.author.lower()
+        and thread.changed >= call.query.get("since", "")
+    )
+
+
+def get_issue(call: Call) -> Answer:
+    return Answer(call.views.issue(call.thread()))
+
+
+def create_issue(call: Call) -> Answer:
+    title, body = checked_title(call), checked_body(call, required=False)
+    labels, assignees = call.texts("labels") or [], _people(call, call.texts("assignees") or [])
+    thread = call.ledger.open(title, body, call.me.login)
+    add_labels(call, labels)
+    thread = call.ledger.keep(structs.replace(thread, labels=tuple(labels), assignees=assignees))
+    return Answer(call.views.issue(thread), 201)
+
+
+def edit_issue(call: Call) -> Answer:
+    return Answer(call.views.issue(edited(call, call.thread())))
+
+
+def edited(call: Call, thread: Thread) -> Thread:
+    """The issue or pull request with the fields that the request names."""
+    fields = dict[str, object]()
+    if "title" in call.body:
+        fields["title"] = checked_title(call)
+    if "body" in call.body:
+        fields["body"] = checked_body(call, required=False)
+    if call.body.get("state") is not None:
+        fields["state"] = _state(call)
+    if (labels := call.texts("labels")) is not None:
+        add_labels(call, labels)
+        fields["labels"] = tuple(labels)
+    if (assignees := call.texts("assignees")) is not None:
+        fields["assignees"] = _people(call, assignees)
+    return call.ledger.change(thread, **fields) if fields else thread
+
+
+def _state(call: Call) -> str:
+    state = call.text("state")
+    if state not in ("open", "closed"):
+        raise invalid("Issue", "state")
+    return state
+
+
+def checked_title(call: Call) -> str:
+    title = call.text("title") if call.body.get("title") is not None else ""
+    if not title.strip():
+        raise invalid("Issue", "title", "missing_field")
+    if len(title) > LONGEST_TITLE:
+        raise Refusal(422, f"title is too long (maximum is {LONGEST_TITLE} characters)")
+    return title
+
+
+def checked_body(call: Call, required: bool) -> str:
+    body = call.text_or("body", "")
+    if required and not body.strip():
+        raise invalid("IssueComment", "body", "missing_field")
+    if len(body) > LONGEST_BODY:
+        raise Refusal(422, f"body is too long (maximum is {LONGEST_BODY} characters)")
+    return body
+
+
+def _people(call: Call, logins: list[str]) -> tuple[str, ...]:
+    found = [call.house.project.person(login) for login in logins]
+    if not all(found):
+        raise invalid("Issue", "assignees")
+    return tuple(each.login for each in found if each)
+
+
+def list_comments(call: Call) -> Answer:
+    thread = call.thread()
+    return Answer([call.views.comment(thread, each) for each in thread.comments], is_list=True)
+
+
+def create_comment(call: Call) -> Answer:
+    thread, body = call.thread(), checked_body(call, required=True)
+    if thread.locked:
+        raise Refusal(403, "Unable to create comment because issue is locked.")
+    comment = call.ledger.comment(thread, call.me.login, body)
+    return Answer(call.views.comment(thread, comment), 201)
+
+
+def get_comment(call: Call) -> Answer:
+    return Answer(call.views.comment(*_comment(call)))
+
+
+def edit_comment(call: Call) -> Answer:
+    thread, comment = _comment(call)
+    changed = structs.replace(comment, body=checked_body(call, required=True))
+    _put(call, thread, comment, (changed,))
+    return Answer(call.views.comment(thread, changed))
+
+
+def delete_comment(call: Call) -> Answer:
+    _put(call, *_comment(call), ())
+    return Answer(status=204)
+
+
+def _comment(call: Call) -> tuple[Thread, Comment]:
+    id = call.place["id"]
+    found = call.ledger.find_comment(int(id)) if is_number(id) else None
+    if found is None:
+        raise not_found()
+    return found
+
+
+def _put(call: Call, thread: Thread, comment: Comment, instead: tuple[Comment, ...]) -> None:
+    place = thread.comments.index(comment)
+    comments = (*thread.comments[:place], *instead, *thread.comments[place + 1 :])
+    call.ledger.change(thread, comments=comments)

@@ -1,1 +1,0 @@
-"""Issues and pull requests, with what is said about them."""

@@ -1,0 +1,299 @@
+"""A server on loopback, with a thread for each connection.
+
+Looks at what a push asks for before git does, which takes names for branches that mean something else.
+
+Git's own protocol, spoken by git's own server.
+"""
+
+import re
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from misstep.benchmarks.forge.repository.program import PATIENCE, environment, find_git, misleads
+from misstep.benchmarks.forge.rest.application import Request, Response, refused
+from misstep.benchmarks.forge.rest.call import Refusal, Visitor
+from misstep.errors import UsageError
+
+# A line of git's protocol: what was there, what is to be, the name; the first tells what the client knows.
+_COMMAND = re.compile(
+    rb"(?P<old>[0-9a-f]{40}) (?P<new>[0-9a-f]{40}) (?P<ref>[^\0\n]+)(?:\0(?P<abilities>.*))?\n?", re.DOTALL
+)
+LONGEST = 65_000  # bytes of a line
+_GONE = b"0" * 40
+_END = b"0000"
+
+
+def objections(body: bytes) -> bytes:
+    """What git's client is told where a branch has a name that none may have; empty where all is well."""
+    commands = [found for line in _lines(body) if (found := _COMMAND.fullmatch(line))]
+    refs = [found["ref"] for found in commands]
+    refused = [found["ref"] for found in commands if found["new"] != _GONE and _misleads(found["ref"])]
+    if not refused:
+        return b""
+    report = _packed(b"unpack ok\n")
+    for ref in refs:
+        why = b"no name for a branch" if ref in refused else b"pushed together with one that is refused"
+        report += _packed(b"ng %s %s\n" % (ref, why))
+    aside = b"side-band-64k" in (commands[0]["abilities"] or b"")
+    return _aside(report + _END) if aside else report + _END
+
+
+def _aside(report: bytes) -> bytes:
+    """As git's client takes it where it listens to several things at once."""
+    starts = range(0, len(report), LONGEST)
+    return b"".join(_packed(b"\x01" + report[start : start + LONGEST]) for start in starts) + _END
+
+
+def _misleads(ref: bytes) -> bool:
+    return misleads(ref.decode("utf-8", "surrogateescape"))
+
+
+def _lines(body: bytes) -> Iterator[bytes]:
+    """The lines ahead of what is pushed; none from where it is not git's protocol on."""
+    start = 0
+    while (head := body[start : start + 4]) != _END:
+        if not re.fullmatch(rb"[0-9a-fA-F]{4}", head) or (length := int(head, 16)) <= len(_END):
+            return
+        yield body[start + 4 : start + length]
+        start += length
+
+
+def _packed(data: bytes) -> bytes:
+    return b"%04x%s" % (len(data) + 4, data)
+
+
+WRITES = "git-receive-pack"
+ASKS = {"WWW-Authenticate": 'Basic realm="GitHub"', "Content-Type": "text/plain"}
+SAID = ("content-type", "cache-control", "expires", "pragma")  # headers that are passed on
+
+
+def speaks_git(target: str, full_name: str) -> str | None:
+    """The part of the path below the repository, if the request is one of git's own."""
+    path = unquote(urlsplit(target).path)
+    for start in (f"/{full_name}.git/", f"/{full_name}/"):
+        if path.lower().startswith(start.lower()):
+            rest = path[len(start) :]
+            return rest if rest in ("info/refs", "git-upload-pack", WRITES) else None
+    return None
+
+
+def serve_git(folder: Path, rest: str, request: Request, visitor: Visitor, private: bool) -> Response:
+    """Clone and fetch for those who may read, push for those who may write."""
+    query = urlsplit(request.target).query
+    writes = rest == WRITES or WRITES in query
+    if (writes and visitor.kind not in ("user", "installation")) or (private and not visitor.may_see):
+        if visitor.kind == "nobody":
+            return Response(401, ASKS, b"Authentication required\n")
+        return Response(403, {"Content-Type": "text/plain"}, b"Permission denied\n")
+    if not query and rest == "info/refs":
+        return Response(403, {"Content-Type": "text/plain"}, b"Please upgrade your git client.\n")
+    variables = {
+        "GIT_PROJECT_ROOT": str(folder),
+        "GIT_HTTP_EXPORT_ALL": "1",
+        "PATH_INFO": f"/{rest}",
+        "QUERY_STRING": query,
+        "REQUEST_METHOD": request.method,
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "CONTENT_TYPE": request.headers.get("content-type", ""),
+        "CONTENT_LENGTH": str(len(request.body)),
+        "HTTP_CONTENT_ENCODING": request.headers.get("content-encoding", ""),
+        "GIT_PROTOCOL": request.headers.get("git-protocol", ""),
+        "REMOTE_ADDR": "127.0.0.1",
+        **({"REMOTE_USER": visitor.kind} if writes else {}),
+    }
+    if any("\0" in value for value in variables.values()):
+        return Response(400, {"Content-Type": "text/plain"}, b"Bad request\n")
+    if rest == WRITES and variables["HTTP_CONTENT_ENCODING"]:
+        return Response(415, {"Content-Type": "text/plain"}, b"A push has to be sent as it is\n")
+    if rest == WRITES and (report := objections(request.body)):
+        return Response(200, {"Content-Type": f"application/x-{WRITES}-result"}, report)
+    return _answered(variables, request.body)
+
+
+def _answered(variables: dict[str, str], body: bytes) -> Response:
+    try:
+        done = subprocess.run(
+            [find_git(), "http-backend"],
+            input=body,
+            capture_output=True,
+            env=environment() | variables,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Response(504, {"Content-Type": "text/plain"}, b"git took too long\n")
+    if done.returncode and done.stdout.endswith(b"\r\n\r\n"):  # it has begun to answer, and given up
+        return Response(400, {"Content-Type": "text/plain"}, b"This is not git's protocol\n")
+    head, _, data = done.stdout.partition(b"\r\n\r\n")
+    lines = (line.partition(": ") for line in head.decode("latin-1").split("\r\n"))
+    headers = {name.lower(): value for name, _, value in lines}
+    status = int(headers.get("status", "200").split()[0]) if head else 500
+    return Response(status, {name: headers[name] for name in SAID if name in headers}, data)
+
+
+HOST = "127.0.0.1"
+LARGEST = 16 * 1024 * 1024  # bytes of a body
+MOST_IGNORED = 1 << 30  # bytes that are read of one that is too large
+LINGER = 5.0  # seconds in which a client that was refused has to go on sending, or go away
+IDLE = 600.0  # seconds that a connection may say nothing; models take their time
+
+Answering = Callable[[Request], Response]
+
+
+class TooLarge(Exception):
+    """A body that nobody wants to hold."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Reads a request, has it answered, writes what comes of it."""
+
+    protocol_version = "HTTP/1.1"
+    server_version = "misstep-forge"
+    sys_version = ""
+    disable_nagle_algorithm = True
+    timeout = IDLE
+    server: "Server"
+
+    def _handle(self) -> None:
+        try:
+            body = self._body()
+        except TooLarge:
+            self._give_up(413, "The request is larger than this forge takes.")
+            return
+        except ValueError:
+            self._give_up(400, "The length of the request can't be read.")
+            return
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        try:
+            response = self.server.answering(Request(self.command, self.path, headers, body))
+        except Exception as error:
+            self.server.errors.append(error)
+            response = refused(Refusal(500, "Server Error"))
+        self._write(response)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _handle
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What can't be read as a request, or has a method that nothing here knows."""
+        del explain
+        self._give_up(405 if code == 501 else code, message or HTTPStatus(code).phrase)
+
+    def _give_up(self, status: int, message: str) -> None:
+        """What else the client sends can't be told from the body that was not read."""
+        self.close_connection = True
+        self._write(refused(Refusal(status, message)))
+        self._hear_out()
+
+    def _hear_out(self) -> None:
+        """Let the client send what it is sending: few look for an answer before, and none gets it after."""
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            self.connection.settimeout(LINGER)
+            ignored = 0
+            while ignored < MOST_IGNORED and (part := self.connection.recv(1 << 16)):
+                ignored += len(part)
+
+    def _write(self, response: Response) -> None:
+        self.send_response(response.status)
+        for name, value in response.headers.items():
+            self.send_header(name, value)
+        empty = response.status in (204, 304)
+        if not empty:
+            self.send_header("Content-Length", str(len(response.body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if not empty and self.command != "HEAD":
+            self.wfile.write(response.body)
+
+    def _body(self) -> bytes:
+        if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
+            return b"".join(self._chunks())
+        length = int(self.headers.get("Content-Length") or 0)
+        if length < 0:
+            raise ValueError(length)
+        if length > LARGEST:
+            raise TooLarge
+        return self.rfile.read(length)
+
+    def _chunks(self) -> list[bytes]:
+        chunks, total = list[bytes](), 0
+        while size := int(self.rfile.readline(100).split(b";")[0], 16):
+            total += size
+            if total > LARGEST:
+                raise TooLarge
+            chunks.append(self.rfile.read(size))
+            self.rfile.readline(100)
+        self.rfile.readline(100)
+        return chunks
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nobody reads along."""
+
+
+class Server(ThreadingHTTPServer):
+    """Answers until it is stopped. `errors` are exceptions of ours that clients saw as 500."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, port: int) -> None:
+        try:
+            super().__init__((HOST, port), Handler)
+        except OSError as error:
+            raise UsageError(
+                f"can't listen on {HOST}:{port}: {error.strerror}",
+                "port 0 takes any that is free",
+                where="--port",
+            ) from None
+        self.answering: Answering = _closed
+        self.errors = list[Exception]()
+        self._connections = set[socket.socket]()
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), name="forge", daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.server_address[1]}"
+
+    def start(self, answering: Answering) -> None:
+        self.answering = answering
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Connections that are still open are cut."""
+        self.answering = _closed
+        self.shutdown()
+        self._thread.join()
+        self.server_close()
+        for connection in list(self._connections):
+            _cut(connection)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients go away when they like."""
+
+
+def _closed(_: Request) -> Response:
+    return Response(503, {})
+
+
+def _cut(connection: socket.socket) -> None:
+    try:
+        connection.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        connection.close()

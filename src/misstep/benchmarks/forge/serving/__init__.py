@@ -1,1 +1,0 @@
-"""The forge on the wire."""

@@ -1,0 +1,1 @@
+"""What runs find: values that are stored, shown and exported."""

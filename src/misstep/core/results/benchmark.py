@@ -1,0 +1,159 @@
+"""Tasks whose right end is known, and what agents made of them."""
+
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import Any, Literal
+
+import msgspec
+
+from misstep.core.outcome import JUDGEMENTS, Judgement, Usage
+from misstep.core.results.trial import Trial
+from misstep.core.stats import wilson
+
+BENCHMARK_VERSION = 1
+ID = 8  # hexadecimal digits
+
+Benchmark = Literal["files", "forge"]
+Split = Literal["validation", "test", "fresh"]
+SPLITS: tuple[Split, ...] = ("validation", "test", "fresh")
+
+
+class Task(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something to ask an agent for. All else about it follows from the kind, the domain and the seed."""
+
+    id: str
+    benchmark: Benchmark
+    kind: str
+    request: str
+    split: Split
+    domain: str = ""
+    seed: int = 0
+    phrasing: int = 0
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A call of a tool of our own."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+class Solution(msgspec.Struct, frozen=True):
+    """Calls by which a task is done and what is said in the end; `damage` is one more that spoils it."""
+
+    steps: tuple[Step, ...]
+    damage: Step
+    said: str = ""
+
+
+class TaskReport(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of one task; `name` is its id, `why` are the differences to what should have come of it.
+
+    `usage` is by the role of the model.
+    """
+
+    name: str
+    kind: str
+    request: str
+    split: Split
+    verdict: Judgement
+    domain: str = ""
+    why: tuple[str, ...] = ()
+    trial: Trial | None = None
+    ended: Literal["done", "stopped"] = "done"
+    usage: dict[str, Usage] = {}
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    sandbox: str = ""  # in words
+    place: int = 0  # among the tasks of its run
+    version: int = BENCHMARK_VERSION
+
+    @property
+    def calls(self) -> int:
+        return len(self.trial.uses) if self.trial else 0
+
+
+class PassRate(msgspec.Struct, frozen=True):
+    """How many tasks passed. Only passed and failed ones enter the rate; none is made of no tasks."""
+
+    passed: int = 0
+    failed: int = 0
+    inconclusive: int = 0
+    errored: int = 0
+
+    @property
+    def judged(self) -> int:
+        return self.passed + self.failed
+
+    @property
+    def unjudged(self) -> int:
+        return self.inconclusive + self.errored
+
+    @property
+    def rate(self) -> float | None:
+        return self.passed / self.judged if self.judged else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return wilson(self.passed, self.judged)
+
+
+class BenchmarkReport(msgspec.Struct, frozen=True):
+    """What a whole run came to; `specs` are the tools that it was given.
+
+    `kinds` are those that the benchmark has, in the order in which they are listed. `total` is how many tasks
+    the run is of, if that is known; all of them are in `tasks` once it is done.
+    """
+
+    run: str
+    benchmark: Benchmark
+    specs: tuple[str, ...]
+    tasks: tuple[TaskReport, ...]
+    usage: dict[str, Usage] = {}
+    seconds: float = 0.0
+    usd: float | None = None
+    kinds: tuple[str, ...] = ()
+    total: int = 0
+
+    @property
+    def rate(self) -> PassRate:
+        return pass_rate(self.tasks)
+
+    @property
+    def by_kind(self) -> dict[str, PassRate]:
+        """In the order of the benchmark; what it does not know comes last."""
+        rates = self._by(lambda task: task.kind)
+        return {kind: rates[kind] for kind in (*self.kinds, *rates) if kind in rates}
+
+    @property
+    def by_split(self) -> dict[str, PassRate]:
+        return self._by(lambda task: task.split)
+
+    @property
+    def by_domain(self) -> dict[str, PassRate]:
+        return self._by(lambda task: task.domain)
+
+    @property
+    def calls(self) -> int:
+        return sum(task.calls for task in self.tasks)
+
+    @property
+    def steps(self) -> float | None:
+        """Calls to a task that could be judged, on average."""
+        judged = [task.calls for task in self.tasks if task.verdict in ("passed", "failed")]
+        return sum(judged) / len(judged) if judged else None
+
+    def _by(self, key: Callable[[TaskReport], str]) -> dict[str, PassRate]:
+        names = dict.fromkeys(map(key, self.tasks))
+        return {name: pass_rate(task for task in self.tasks if key(task) == name) for name in names}
+
+
+def pass_rate(tasks: Iterable[TaskReport]) -> PassRate:
+    verdicts = [task.verdict for task in tasks]
+    return PassRate(*[verdicts.count(judgement) for judgement in JUDGEMENTS])
+
+
+def task_id(benchmark: Benchmark, *parts: str | int, digits: int = ID) -> str:
+    """The same for the same task, in every version. The more tasks there are, the more digits it takes."""
+    text = "\0".join((benchmark, *map(str, parts)))
+    return benchmark[:2] + sha256(text.encode("utf-8", "replace")).hexdigest()[:digits]

@@ -1,0 +1,128 @@
+"""Two runs side by side, on the cases that they have in common.
+
+How a run stands against an earlier one that it must not fall behind.
+
+A run by what its cases have in common: topic, number of actions, family.
+"""
+
+from typing import Literal, get_args
+
+import msgspec
+
+
+class Pairing(msgspec.Struct, frozen=True):
+    """Cases that both runs have judged. `difference` is the second's success less the first's, with its 95 %
+    interval; `p` is that of the exact McNemar test: how often runs that are equally good differ that much."""
+
+    cases: int
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+    difference: float
+    interval: tuple[float, float]
+    p: float
+
+
+class Step(msgspec.Struct, frozen=True):
+    """The pairing for one number of actions; `p` is corrected for the number of steps (Holm)."""
+
+    actions: int
+    pairing: Pairing
+    p: float
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """What `misstep compare --json` prints. `significant` is at the 5 % level. `lost` are cases that only the
+    first run passed, `won` those that only the second did."""
+
+    first: str
+    second: str
+    pairing: Pairing
+    significant: bool
+    steps: tuple[Step, ...]
+    lost: tuple[str, ...]
+    won: tuple[str, ...]
+
+
+class Part(msgspec.Struct, frozen=True):
+    """The pairing for tasks of one kind; `p` is corrected for the number of kinds (Holm)."""
+
+    kind: str
+    pairing: Pairing
+    p: float
+
+
+class Effort(msgspec.Struct, frozen=True):
+    """What one task took on average, over those that were compared."""
+
+    calls: float
+    tokens: float
+    seconds: float
+
+
+class TaskComparison(msgspec.Struct, frozen=True):
+    """The same for two runs on a benchmark. `effort` is that of the first and that of the second."""
+
+    first: str
+    second: str
+    pairing: Pairing
+    significant: bool
+    kinds: tuple[Part, ...]
+    effort: tuple[Effort, Effort]
+    lost: tuple[str, ...]
+    won: tuple[str, ...]
+
+
+class NewFinding(msgspec.Struct, frozen=True):
+    """A defect of a tool that one of two runs has found, and the other has not."""
+
+    id: str
+    tool: str
+    kind: str
+    error: str
+
+
+class Held(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of holding a run against its `baseline`, which is empty where there was none to be found.
+
+    Runs of an agent are compared by what both have judged: `pairing`, with `lost` what only the baseline
+    passed, and `won` what only the run did; `unit` is what they count. Runs of the fuzzer are compared by
+    their findings: `new` are those that the baseline lacks, `gone` those that only it has.
+    """
+
+    baseline: str
+    regressed: bool = False
+    significant: bool = False
+    unit: str = "case"
+    pairing: Pairing | None = None
+    lost: tuple[str, ...] = ()
+    won: tuple[str, ...] = ()
+    new: tuple[NewFinding, ...] = ()
+    gone: tuple[NewFinding, ...] = ()
+
+
+Facet = Literal["topic", "actions", "family"]
+FACETS: tuple[Facet, ...] = get_args(Facet)
+
+
+class Portion(msgspec.Struct, frozen=True):
+    """The judged cases with one value of a facet. `p` is that of the test that they fail no more than the
+    others, corrected for the number of values (Holm)."""
+
+    value: str
+    cases: int
+    failed: int
+    success: float
+    interval: tuple[float, float]
+    p: float
+    significant: bool
+
+
+class Breakdown(msgspec.Struct, frozen=True):
+    """What `misstep show RUN --by FACET --json` prints; portions that fail most come first, sizes in their
+    own order."""
+
+    run: str
+    by: Facet
+    portions: tuple[Portion, ...]

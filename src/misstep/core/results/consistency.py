@@ -1,0 +1,270 @@
+"""Whether a tool, seen through an agent, serves people alike who mean the same.
+
+Which failed sets of a tool look as if they had one cause.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Any, Literal
+
+import msgspec
+
+from misstep.core.outcome import Judgement, Usage
+from misstep.core.results.trial import Trial
+from misstep.core.spending import tokens_of
+from misstep.core.text import cut
+
+CONSISTENCY_VERSION = 1
+ID = 10  # hexadecimal digits
+THRESHOLD = 5  # a lower score says that an answer is wrong
+
+Check = Literal["inputs", "outputs", "judge"]
+CHECKS: tuple[Check, ...] = ("inputs", "outputs", "judge")
+
+# How requests are come by: in sets that mean the same, or from a model that has read the documentation or,
+# beside that, the source.
+Means = Literal["sets", "greybox", "whitebox"]
+
+
+class Bucket(msgspec.Struct, frozen=True):
+    """Requests, by their numbers from 1, that came to the same; `value` is that, cut where it is long."""
+
+    requests: tuple[int, ...]
+    value: str
+
+
+class Buckets(msgspec.Struct, frozen=True):
+    """The requests of a set by what the tool was given, and by what it gave back."""
+
+    inputs: tuple[Bucket, ...] = ()
+    outputs: tuple[Bucket, ...] = ()
+
+
+class Expectation(msgspec.Struct, frozen=True):
+    """What a model thinks that the tool would answer to each request, and what most of that agrees on.
+
+    It is `guessed` where the model says so of half of the answers or more.
+    """
+
+    answers: tuple[str, ...]
+    statement: str
+    guessed: bool = False
+
+
+class Score(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How right the answer to a request is, 1 to 10, by its number.
+
+    Scores below the threshold are asked for twice, the second time with the two expectations swapped. With
+    `guess`, the judge says that nothing but a guess speaks against the answer, which makes it neither right
+    nor wrong.
+    """
+
+    request: int
+    score: int
+    reason: str
+    second: int | None = None
+    second_reason: str = ""
+    guess: bool = False
+
+    @property
+    def says(self) -> Literal["right", "wrong", "contradiction", "guess"]:
+        if self.score >= THRESHOLD:
+            return "right"
+        if self.guess:
+            return "guess"
+        return "wrong" if self.second is not None and self.second < THRESHOLD else "contradiction"
+
+
+class Side(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One request, what the tool was given for it and gave back, and what the agent made of that."""
+
+    number: int
+    request: str
+    inputs: str
+    outputs: str
+    answer: str
+    score: int | None = None
+
+
+class Decline(msgspec.Struct, frozen=True):
+    """A request, by its number, for which the agent did not call the tool.
+
+    The quote is what kept it from that, in the words of the documentation.
+    """
+
+    request: int
+    quote: str
+
+
+class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The least that shows a fault: a request that went wrong beside one that means the same and did not.
+
+    Where none is known to be right or wrong, they are the two that differ most. A request that has no equals
+    stands alone.
+    """
+
+    wrong: Side
+    right: Side | None = None
+
+
+class PromptSet(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Requests that mean the same, and what came of them.
+
+    `buckets` are exact; those in `normalised` leave out what does not matter, and decide if they are there.
+    `infills` are the words that were put into the template. `why` says what the verdict rests on. A request
+    for which the tool was not called is in no bucket, unless it was `declined` for the documentation.
+    """
+
+    id: str
+    verdict: Judgement
+    why: str = ""
+    template: str = ""
+    infills: dict[str, tuple[str, ...]] = {}
+    requests: tuple[str, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    buckets: Buckets = Buckets()
+    normalised: Buckets | None = None
+    expectation: Expectation | None = None
+    scores: tuple[Score, ...] = ()
+    evidence: Evidence | None = None
+    declined: tuple[Decline, ...] = ()
+
+    @property
+    def calls(self) -> int:
+        return sum(len(trial.uses) for trial in self.trials)
+
+
+class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the tests of one tool's answers came to; `usage` is by the role of the model.
+
+    `ideas` are the templates that were thought of so far, or the requests where those are not made in sets.
+    `spare_calls` were made for sets that have come to nothing, since the run was stopped within them.
+    """
+
+    name: str
+    sets: tuple[PromptSet, ...] = ()
+    ended: Literal["done", "time", "stopped"] = "done"
+    means: Means = "sets"
+    checks: tuple[Check, ...] = CHECKS
+    usage: dict[str, Usage] = {}
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    sandbox: str = ""  # in words
+    place: int = 0  # among the tools of its run
+    ideas: tuple[str, ...] = ()
+    spare_calls: int = 0
+    version: int = CONSISTENCY_VERSION
+
+    @property
+    def faulty(self) -> list[PromptSet]:
+        return self.having("failed")
+
+    @property
+    def verdict(self) -> Judgement:
+        """A tool has failed with one of its sets, and passes if there is another that could be judged."""
+        if self.faulty:
+            return "failed"
+        return "passed" if self.having("passed") else "inconclusive"
+
+    @property
+    def calls(self) -> int:
+        """All that were made, to whatever end."""
+        return self.spare_calls + sum(each.calls for each in self.sets)
+
+    @property
+    def tokens(self) -> int:
+        return tokens_of(self.usage)
+
+    def having(self, verdict: Judgement) -> list[PromptSet]:
+        return [each for each in self.sets if each.verdict == verdict]
+
+
+class ConsistencyRun(msgspec.Struct, frozen=True):
+    """What a whole run came to."""
+
+    run: str
+    specs: tuple[str, ...]
+    tools: tuple[ConsistencyReport, ...]
+    seconds: float
+
+    @property
+    def sets(self) -> list[PromptSet]:
+        return [each for tool in self.tools for each in tool.sets]
+
+
+def set_id(tool: str, requests: Sequence[str]) -> str:
+    """The same for the same requests to the same tool."""
+    return sha256("\0".join((tool, *requests)).encode("utf-8", "replace")).hexdigest()[:ID]
+
+
+SHOWN = 60  # characters of a pattern
+NOT_CALLED = "whether the tool is called"
+
+_VARIABLE = re.compile(r"\d+(?:[.,:]\d+)*|\"[^\"]*\"|'[^']*'")
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Failed sets, by their ids, whose evidence differs in the same respect.
+
+    That is an approximation: nobody can tell from outside whether two faults have one cause.
+    """
+
+    differs: str
+    sets: tuple[str, ...]
+
+
+def group_sets(sets: Iterable[PromptSet]) -> list[Group]:
+    """The failed ones among some sets of one tool, the largest group first."""
+    found = dict[str, list[str]]()
+    for each in sets:
+        if each.verdict == "failed":
+            found.setdefault(_difference(each), []).append(each.id)
+    groups = [Group(differs, tuple(ids)) for differs, ids in found.items()]
+    return sorted(groups, key=lambda group: -len(group.sets))
+
+
+def _difference(failed: PromptSet) -> str:
+    """In what the two sides of the evidence differ: names of arguments, else the form of what came back."""
+    evidence = failed.evidence
+    if evidence is None or evidence.right is None:
+        return f"output: {_pattern(evidence.wrong.outputs)}" if evidence else "nothing"
+    wrong, right = (_calls(failed, side.number) for side in (evidence.wrong, evidence.right))
+    if bool(wrong) != bool(right):
+        return NOT_CALLED
+    if len(wrong) != len(right):
+        return "the number of calls"
+    names = {name for one, other in zip(wrong, right, strict=True) for name in _differing(one, other)}
+    if names:
+        return f"arguments: {', '.join(sorted(names))}"
+    patterns = sorted({_pattern(evidence.wrong.outputs), _pattern(evidence.right.outputs)})
+    return f"output: {' / '.join(patterns)}"
+
+
+def _calls(failed: PromptSet, number: int) -> list[dict[str, Any]]:
+    """The arguments of the calls that a request led to: its agent had one tool."""
+    uses = failed.trials[number - 1].uses if number <= len(failed.trials) else ()
+    return [_object(use.arguments) for use in uses]
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {"": text}  # a secret in it was masked
+    return value if isinstance(value, dict) else {"": value}
+
+
+def _differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    shared = {**one, **other}
+    return [name for name in shared if _text(one, name) != _text(other, name)]
+
+
+def _text(given: dict[str, Any], name: str) -> str | None:
+    return json.dumps(given[name], sort_keys=True) if name in given else None
+
+
+def _pattern(text: str) -> str:
+    """What texts have in common that differ in numbers and in what is quoted."""
+    return cut(_VARIABLE.sub("…", text), SHOWN)

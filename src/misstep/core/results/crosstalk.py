@@ -1,0 +1,135 @@
+"""Whether requests that are meant for some tools set off others, which have nothing to do with them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from misstep.core.outcome import Judgement, Usage
+from misstep.core.results.trial import Trial
+from misstep.core.stats import wilson
+
+CROSSTALK_VERSION = 1
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Tools that serve the same ends. A tool may be in several groups."""
+
+    name: str
+    tools: tuple[str, ...]
+
+
+def offered_beside(group: Group, groups: Iterable[Group]) -> tuple[str, ...]:
+    """The tools of the other groups, without those that share a group with one of its own."""
+    own, near, known = {*group.tools}, set[str](), dict[str, None]()
+    for each in groups:
+        known |= dict.fromkeys(each.tools)
+        near |= {*each.tools} if own & {*each.tools} else set()
+    return tuple(tool for tool in known if tool not in near)
+
+
+class GroupReport(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of the requests for one group, put to the agent with the `offered` tools and no others.
+
+    `why` says what kept requests from being made, if something did. `usage` is by the role of the model.
+    """
+
+    name: str
+    tools: tuple[str, ...]
+    offered: tuple[str, ...]
+    requests: tuple[str, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    ended: Literal["done", "stopped"] = "done"
+    why: str = ""
+    usage: dict[str, Usage] = {}
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    sandbox: str = ""  # in words
+    place: int = 0  # among the groups of its run
+    version: int = CROSSTALK_VERSION
+
+    @property
+    def judged(self) -> list[Trial]:
+        return [trial for trial in self.trials if trial.is_usable]
+
+    @property
+    def activating(self) -> list[Trial]:
+        """The trials in which the agent called something, though nothing that it had was meant."""
+        return [trial for trial in self.judged if trial.uses]
+
+    @property
+    def calls(self) -> int:
+        return sum(len(trial.uses) for trial in self.trials)
+
+    @property
+    def verdict(self) -> Judgement:
+        if self.activating:
+            return "failed"
+        return "passed" if self.judged else "inconclusive"
+
+
+class Activated(msgspec.Struct, frozen=True):
+    """How often a tool was called for what was not meant for it.
+
+    `calls` were made for `requests` of the `judged` ones at which the agent had the tool; `by_group` counts
+    those requests by the group that they were meant for.
+    """
+
+    tool: str
+    calls: int
+    requests: int
+    judged: int
+    by_group: dict[str, int]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return wilson(self.requests, self.judged)
+
+
+class CrosstalkReport(msgspec.Struct, frozen=True):
+    """What a run came to; `specs` are what it was given, `usage` is by the role of the model."""
+
+    run: str
+    specs: tuple[str, ...]
+    groups: tuple[GroupReport, ...]
+    usage: dict[str, Usage] = {}
+    seconds: float = 0.0
+
+    @property
+    def judged(self) -> int:
+        return sum(len(group.judged) for group in self.groups)
+
+    @property
+    def activating(self) -> int:
+        return sum(len(group.activating) for group in self.groups)
+
+    @property
+    def tools(self) -> list[Activated]:
+        """Every tool that the agent had, the most often called first."""
+        names = dict.fromkeys(tool for group in self.groups for tool in group.offered)
+        return sorted((activated(name, self.groups) for name in names), key=lambda tool: -tool.requests)
+
+    @property
+    def matrix(self) -> dict[str, dict[str, int]]:
+        """For each group, how many of its requests led to tools of each group.
+
+        One that led to a tool of several groups counts for each of them, so that a row may add up to more
+        than there are requests.
+        """
+        return {
+            group.name: {other.name: _led_to(group, {*other.tools}) for other in self.groups}
+            for group in self.groups
+        }
+
+
+def activated(tool: str, groups: Sequence[GroupReport]) -> Activated:
+    had = [group for group in groups if tool in group.offered]
+    by_group = {group.name: count for group in had if (count := _led_to(group, {tool}))}
+    calls = sum(use.tool == tool for group in had for trial in group.judged for use in trial.uses)
+    judged = sum(len(group.judged) for group in had)
+    return Activated(tool, calls, sum(by_group.values()), judged, by_group)
+
+
+def _led_to(group: GroupReport, tools: set[str]) -> int:
+    """How many requests of a group led to one of these tools."""
+    return sum(any([use.tool in tools for use in trial.uses]) for trial in group.judged)

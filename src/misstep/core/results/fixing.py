@@ -1,0 +1,450 @@
+"""Descriptions of a tool that are tried in place of its own, with what comes of them.
+
+What agents are told about tools, in place of what the tools say themselves.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias, get_args
+
+import msgspec
+from msgspec import structs
+
+from misstep.core.agent import Tool
+from misstep.core.outcome import JUDGEMENTS, Judgement, Usage
+from misstep.core.results.benchmark import PassRate
+from misstep.core.stats import mcnemar
+from misstep.core.text import cut, quoted
+from misstep.core.tool import Described
+from misstep.errors import UsageError, did_you_mean
+
+MOST_TEXT = 20_000  # characters of one text
+MOST_FILE = 1 << 20  # bytes
+MOST_PARTS = 8  # of a key; more than any has that we know
+SHOWN = 100  # characters of a name
+EXPECTED = (
+    'expected tables such as [tools.NAME] with description = "…", [tools.NAME.parameters] with start = "…"'
+)
+KEYS = ("description", "parameters")
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPED = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "\r": "\\r"}
+_LITERAL = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*''', re.DOTALL
+)
+_BETWEEN_KEYS = re.compile(r"[\n,={}]")
+_CONTROL = re.compile(r'[\\"\x00-\x09\x0b-\x1f\x7f\ud800-\udfff]')
+
+
+class Wording(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The description of a tool, and those of some parameters; None leaves the tool's own in place."""
+
+    description: str | None = None
+    parameters: dict[str, str] = {}
+
+    @property
+    def words(self) -> int:
+        return sum(len(text.split()) for text in (self.description or "", *self.parameters.values()))
+
+    @property
+    def characters(self) -> int:
+        return sum(len(text) for text in (self.description or "", *self.parameters.values()))
+
+
+Wordings: TypeAlias = Mapping[str, Wording]  # by the names of the tools
+
+
+def wording_of(tool: Tool) -> Wording:
+    """All that a tool says about itself."""
+    properties = tool.parameters.get("properties", {})
+    said = {name: str(each["description"]) for name, each in properties.items() if _is_described(each)}
+    return Wording(tool.description, said)
+
+
+def reworded(described: Described, wordings: Wordings) -> Described:
+    """The tool with other words, if there are some; a `UsageError` for a parameter that it has not."""
+    wording = wordings.get(described.name)
+    if wording is None:
+        return described
+    tool = described.tool
+    properties = dict(tool.parameters.get("properties", {}))
+    for name, text in wording.parameters.items():
+        if name not in properties:
+            hint = did_you_mean(name, properties) or f"it has {', '.join(properties) or 'none'}"
+            message = f"the tool {quoted(tool.name)} has no parameter {quoted(name)}"
+            raise UsageError(message, hint, where="--descriptions")
+        properties[name] = _with_description(properties[name], text)
+    said = tool.description if wording.description is None else wording.description
+    anew = structs.replace(tool, description=said, parameters={**tool.parameters, "properties": properties})
+    return structs.replace(described, tool=anew, is_reworded=True)
+
+
+def refuse_strangers(wordings: Wordings, known: Iterable[str]) -> None:
+    """Raise a `UsageError` for words about a tool that is not there."""
+    names = list(known)
+    for name in wordings:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"there are {', '.join(names[:10])}"
+            raise UsageError(f"there is no tool {quoted(name)}", hint, where="--descriptions")
+
+
+def read_descriptions(path: str) -> dict[str, Wording]:
+    """The words in a file, none where it is not named; a `UsageError` says what is wrong with it."""
+    return parse_descriptions(read_text(path), path) if path else {}
+
+
+def read_text(path: str) -> str:
+    """The text of a file of descriptions; empty where it is not named."""
+    if not path:
+        return ""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MOST_FILE + 1)
+        if len(data) > MOST_FILE:
+            raise UsageError(f"is longer than {MOST_FILE:,} bytes", EXPECTED, where=path)
+        return data.decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise UsageError("can't be read as text", str(error), where=path) from error
+
+
+def parse_descriptions(text: str, where: str) -> dict[str, Wording]:
+    """The words by the names of the tools."""
+    _refuse_long_keys(text, where)
+    try:
+        given = tomllib.loads(text.replace("\r\n", "\n"))
+    except (ValueError, RecursionError) as error:
+        why = cut(str(error), SHOWN)
+        raise UsageError("can't be read as descriptions of tools", why, EXPECTED, where=where) from error
+    for key in given:
+        if key != "tools":
+            raise UsageError(
+                f"unknown key {quoted(key)}", did_you_mean(key, ["tools"]), EXPECTED, where=where
+            )
+    tools = _table(given.get("tools", {}), "tools", where)
+    return {name: _parse_wording(name, each, where) for name, each in tools.items()}
+
+
+def _refuse_long_keys(text: str, where: str) -> None:
+    """Raise a `UsageError` for keys of many parts: to read them takes a time that grows with their square."""
+    for number, line in enumerate(_LITERAL.sub(_blank, text).split("\n"), 1):
+        if any(each.count(".") >= MOST_PARTS for each in _BETWEEN_KEYS.split(line)):
+            message = f"line {number} has a key of more than {MOST_PARTS} parts"
+            raise UsageError(message, EXPECTED, where=where)
+
+
+def _blank(literal: re.Match[str]) -> str:
+    return "\n" * literal[0].count("\n")
+
+
+def write_descriptions(wordings: Wordings) -> str:
+    """The words as such a file has them."""
+    lines = list[str]()
+    for name, wording in wordings.items():
+        lines.append(f"[tools.{_key(name)}]")
+        if wording.description is not None:
+            lines.append(f"description = {_quoted(wording.description)}")
+        if wording.parameters:
+            lines += ["", f"[tools.{_key(name)}.parameters]"]
+            lines += [f"{_key(each)} = {_quoted(text)}" for each, text in wording.parameters.items()]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _parse_wording(name: str, given: object, where: str) -> Wording:
+    place = f"tools.{cut(name, SHOWN)}"
+    table = _table(given, place, where)
+    for key in table:
+        if key not in KEYS:
+            message = f"unknown key {quoted(key)} in [{place}]"
+            raise UsageError(message, did_you_mean(key, KEYS), f"known: {', '.join(KEYS)}", where=where)
+    parameters = _table(table.get("parameters", {}), f"{place}.parameters", where)
+    texts = {
+        each: _text(said, f"{place}.parameters.{cut(each, SHOWN)}", where)
+        for each, said in parameters.items()
+    }
+    said = _text(table["description"], f"{place}.description", where) if "description" in table else None
+    return Wording(said, texts)
+
+
+def _table(given: object, place: str, where: str) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise UsageError(f"{place} is no table but {_kind(given)}", EXPECTED, where=where)
+    return given
+
+
+def _text(given: object, place: str, where: str) -> str:
+    if not isinstance(given, str):
+        raise UsageError(f"{place} is no text but {_kind(given)}", "write it in quotes", where=where)
+    if len(given) > MOST_TEXT:
+        message = f"{place} has {len(given):,} characters"
+        raise UsageError(message, f"at most {MOST_TEXT:,} can be offered to a model", where=where)
+    return given
+
+
+def _kind(given: object) -> str:
+    names = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table"}
+    return names.get(type(given), "a text" if isinstance(given, str) else "a time")
+
+
+def _is_described(schema: object) -> bool:
+    return isinstance(schema, dict) and isinstance(schema.get("description"), str)
+
+
+def _with_description(schema: object, text: str) -> dict[str, Any]:
+    """A parameter's schema with another description; those that are true or false say so at length."""
+    whole = schema if isinstance(schema, dict) else {} if schema else {"not": {}}
+    return {**whole, "description": text}
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else '"' + _escaped(name).replace("\n", "\\n") + '"'
+
+
+def _quoted(text: str) -> str:
+    return f'"""\n{_escaped(text)}"""' if "\n" in text else f'"{_escaped(text)}"'
+
+
+def _escaped(text: str) -> str:
+    """The text as TOML has it between quotes; what no file can hold is replaced."""
+
+    def escape(found: re.Match[str]) -> str:
+        char = found[0]
+        return _ESCAPED.get(char) or ("\ufffd" if char >= "\ud800" else f"\\u{ord(char):04x}")
+
+    return _CONTROL.sub(escape, text)
+
+
+FIX_VERSION = 1
+MOST_WORDS = 100  # of a candidate
+ORIGINAL = 0  # the number of what the tool says itself
+
+Strategy = Literal["findings", "description", "source", "explore"]
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+
+Part = Literal["validation", "test"]
+
+# What a description is scored on: neither an error at run time nor a refusal, an answer that is right beside
+# that, or a task of a benchmark.
+Matter = Literal["call", "answer", "task"]
+
+
+class Trying(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A request that candidates are tried on; `expected` is what is known of the right answer."""
+
+    id: str
+    request: str
+    part: Part
+    matter: Matter = "call"
+    tools: tuple[str, ...] = ()
+    expected: str = ""
+
+
+class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Words that a model proposes, if it had some that can be used. `why` is its argument, or what was wrong.
+
+    `tried` are calls that it made before, with what the tool answered.
+    """
+
+    number: int
+    strategy: Strategy
+    wording: Wording | None = None
+    why: str = ""
+    tried: tuple[str, ...] = ()
+
+
+class Attempt(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the agent made of a request under a candidate, by its number; `called` if the tool was called."""
+
+    candidate: int
+    trying: str
+    verdict: Judgement
+    why: str = ""
+    called: bool = False
+    steps: int = 0
+    tokens: int = 0
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """How well a candidate did on a part; `steps` and `tokens` are to a request that could be judged."""
+
+    rate: PassRate
+    steps: float | None = None
+    tokens: float | None = None
+
+
+class Duel(msgspec.Struct, frozen=True):
+    """A candidate beside the original: ids of what only one of them passed."""
+
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+
+    @property
+    def p(self) -> float:
+        return mcnemar(len(self.lost), len(self.gained))
+
+    @property
+    def is_better(self) -> bool:
+        return len(self.gained) > len(self.lost)
+
+
+class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the search for better words came to, for one tool; `usage` is by the role of the model.
+
+    `file` is the source of a tool that is a function, from its `line` on, and `digest` that of the function's
+    code when the search began. `examples` are what has gone wrong, in words for a model.
+    """
+
+    name: str
+    tool: str
+    original: Wording
+    trying: tuple[Trying, ...] = ()
+    examples: tuple[str, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    ended: Literal["done", "stopped"] = "done"
+    file: str = ""
+    line: int = 0
+    digest: str = ""
+    usage: dict[str, Usage] = {}
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    sandbox: str = ""  # in words
+    place: int = 0  # among the tools of its run
+    version: int = FIX_VERSION
+
+    @property
+    def usable(self) -> list[Candidate]:
+        return [each for each in self.candidates if each.wording is not None]
+
+    @property
+    def calls(self) -> int:
+        return sum(attempt.steps for attempt in self.attempts)
+
+    @property
+    def verdict(self) -> Judgement:
+        """Passed if there are better words; undecided if nothing could be judged with those of its own."""
+        if not self.standing(ORIGINAL, "validation").rate.judged:
+            return "inconclusive"
+        return "passed" if self.is_better else "failed"
+
+    @property
+    def chosen(self) -> Candidate | None:
+        """The best on the validation part, the shortest of equals; None where none beats the original."""
+        own = self.standing(ORIGINAL, "validation").rate.passed
+        ranked = [
+            (-self.standing(each.number, "validation").rate.passed, *_length(each)) for each in self.usable
+        ]
+        if not ranked:
+            return None
+        best, *_, number = min(ranked)
+        return self.find(number) if -best > own else None
+
+    @property
+    def duel(self) -> Duel | None:
+        """The chosen one beside the original, on what nobody had seen before."""
+        return self.compare(self.chosen.number, "test") if self.chosen else None
+
+    @property
+    def is_better(self) -> bool:
+        """Whether there are words that have been shown to be better."""
+        return self.ended == "done" and self.duel is not None and self.duel.is_better
+
+    @property
+    def found(self) -> Wording:
+        """The words of the chosen one; none where none is."""
+        return (self.chosen.wording if self.chosen else None) or Wording()
+
+    def find(self, number: int) -> Candidate:
+        return next(each for each in self.candidates if each.number == number)
+
+    def words_of(self, number: int) -> Wording:
+        """All that an agent is told about the tool under a candidate."""
+        wording = self.find(number).wording if number != ORIGINAL else None
+        if wording is None:
+            return self.original
+        said = self.original.description if wording.description is None else wording.description
+        return Wording(said, {**self.original.parameters, **wording.parameters})
+
+    def part(self, part: Part) -> list[Trying]:
+        return [each for each in self.trying if each.part == part]
+
+    def made(self, number: int, part: Part) -> dict[str, Attempt]:
+        """What was tried under a candidate, by the id of the request. See `settle` for what counts."""
+        ids = {each.id for each in self.part(part)}
+        own = [each for each in self.attempts if each.candidate == number and each.trying in ids]
+        if number == ORIGINAL:
+            return {each.trying: each for each in own}
+        tasks = {each.id for each in self.trying if each.matter == "task"}
+        before = {} if tasks else self.made(ORIGINAL, part)
+        return {each.trying: each for each in (own if tasks else settle(own, before.values()))}
+
+    def standing(self, number: int, part: Part) -> Standing:
+        verdicts = [each.verdict for each in self.made(number, part).values()]
+        judged = [each for each in self.made(number, part).values() if _is_judged(each)]
+        count = len(judged)
+        return Standing(
+            PassRate(*[verdicts.count(judgement) for judgement in JUDGEMENTS]),
+            sum(each.steps for each in judged) / count if count else None,
+            sum(each.tokens for each in judged) / count if count else None,
+        )
+
+    def compare(self, number: int, part: Part) -> Duel:
+        """What both have tried. To have passed before and not to be judged any more is a loss, not a gap."""
+        before, after = self.made(ORIGINAL, part), self.made(number, part)
+        both = [
+            each
+            for each in before
+            if each in after
+            and _is_judged(before[each])
+            and (_is_judged(after[each]) or before[each].verdict == "passed")
+        ]
+        passes = {each: (before[each].verdict == "passed", after[each].verdict == "passed") for each in both}
+        return Duel(
+            tuple(each for each, passed in passes.items() if passed == (False, True)),
+            tuple(each for each, passed in passes.items() if passed == (True, False)),
+        )
+
+
+class FixRun(msgspec.Struct, frozen=True):
+    """What a whole run came to; `source` is the run whose findings it began with.
+
+    `wordings` are other words that held from the beginning, by the names of tools.
+    """
+
+    run: str
+    specs: tuple[str, ...]
+    source: str
+    tools: tuple[FixReport, ...]
+    seconds: float = 0.0
+    usd: float | None = None
+    wordings: dict[str, Wording] = {}
+
+    @property
+    def better(self) -> list[FixReport]:
+        return [each for each in self.tools if each.is_better]
+
+
+def settle(attempts: Iterable[Attempt], before: Iterable[Attempt]) -> list[Attempt]:
+    """The same, but that nothing is won by words which keep an agent from calling the tool at all.
+
+    Not to call it is right where it did not work before, as long as it still is called for something else.
+    """
+    own = list(attempts)
+    used = {each.trying for each in before if each.verdict == "passed" and each.called}
+    works = any([each.called and each.verdict == "passed" for each in own])
+    return [
+        structs.replace(each, verdict="failed", why="the tool is not called any more")
+        if each.verdict == "passed" and not each.called and (each.trying in used or not works)
+        else each
+        for each in own
+    ]
+
+
+def _is_judged(attempt: Attempt) -> bool:
+    return attempt.verdict in ("passed", "failed")
+
+
+def _length(candidate: Candidate) -> tuple[int, int, int]:
+    wording = candidate.wording or Wording()
+    return wording.words, wording.characters, candidate.number

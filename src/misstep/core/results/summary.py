@@ -1,0 +1,120 @@
+"""The summary of a planning run: counts, rate, interval, chance."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from misstep.core.case import Baselines
+from misstep.core.outcome import ERROR_KINDS, JUDGEMENTS, ErrorKind, Outcome, Usage
+from misstep.core.stats import wilson
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """What `--json` prints. Only passed and failed cases enter `success`; no rate is made of none.
+
+    `chance` is the mean chance level of the same cases: the success rate of blind luck; `baselines` are the
+    success rates of two agents that don't plan. `usd` is null where nobody has said what the tokens cost.
+    """
+
+    run: str
+    agent: str
+    model: str | None
+    cases: int
+    passed: int
+    failed: int
+    inconclusive: int
+    errored: int
+    errors: Mapping[ErrorKind, int]
+    success: float | None
+    interval: tuple[float, float]
+    chance: float | None
+    calls: int
+    tokens: Usage
+    usd: float | None
+    seconds: float
+    baselines: Baselines | None = None
+
+
+class Tally:
+    """Counts outcomes as they arrive and keeps none of them."""
+
+    def __init__(self) -> None:
+        self.verdicts = dict.fromkeys(JUDGEMENTS, 0)
+        self.errors = dict.fromkeys(ERROR_KINDS, 0)
+        self.calls = 0
+        self.usage = Usage()
+        self.seconds = 0.0  # spent on cases, which may run side by side
+        self.chances = 0.0  # of the judged cases, added up
+        self.text_order = self.ignores_family = 0.0  # how many of them these baselines pass
+        self.compared = 0  # of how many that is known
+
+    @property
+    def cases(self) -> int:
+        return sum(self.verdicts.values())
+
+    @property
+    def judged(self) -> int:
+        return self.verdicts["passed"] + self.verdicts["failed"]
+
+    @property
+    def baselines(self) -> Baselines | None:
+        if not self.compared:
+            return None
+        shares = [round(passed / self.compared, 9) for passed in (self.text_order, self.ignores_family)]
+        return Baselines(*shares)
+
+    def add(self, outcome: Outcome) -> None:
+        self.verdicts[outcome.verdict.verdict] += 1
+        if outcome.verdict.error:
+            self.errors[outcome.verdict.error] += 1
+        if outcome.verdict.verdict in ("passed", "failed"):
+            self.chances += outcome.case.chance or 0.0
+            if outcome.baselines:
+                self.text_order += outcome.baselines.text_order
+                self.ignores_family += outcome.baselines.ignores_family
+                self.compared += 1
+        self.seconds += outcome.seconds
+        self.calls += len(outcome.transcript.calls)
+        self.usage += outcome.transcript.usage
+
+    def __add__(self, other: "Tally") -> "Tally":
+        """What two have counted of different outcomes."""
+        total = Tally()
+        for one in (self, other):
+            for verdict, count in one.verdicts.items():
+                total.verdicts[verdict] += count
+            for kind, count in one.errors.items():
+                total.errors[kind] += count
+            total.calls += one.calls
+            total.usage += one.usage
+            total.seconds += one.seconds
+            total.chances += one.chances
+            total.text_order += one.text_order
+            total.ignores_family += one.ignores_family
+            total.compared += one.compared
+        return total
+
+    def seen(self, outcome: Outcome) -> Outcome:
+        """Count an outcome on its way through."""
+        self.add(outcome)
+        return outcome
+
+    def summary(self, run: str, agent: str, model: str | None = None, usd: float | None = None) -> Summary:
+        passed, judged = self.verdicts["passed"], self.judged
+        return Summary(
+            run=run,
+            agent=agent,
+            model=model,
+            cases=self.cases,
+            **self.verdicts,
+            errors=dict(self.errors),
+            success=passed / judged if judged else None,
+            interval=wilson(passed, judged),
+            # Rounded, so that the order in which outcomes arrived can't be seen in the last digit.
+            chance=round(self.chances / judged, 9) if judged else None,
+            calls=self.calls,
+            tokens=self.usage,
+            usd=usd,
+            seconds=round(self.seconds, 3),
+            baselines=self.baselines,
+        )

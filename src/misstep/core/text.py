@@ -1,0 +1,183 @@
+"""What an agent says, in a form and a length that can be stored.
+
+Tells misstep's own code from everybody else's.
+
+What processes print, in a form that can be shown.
+"""
+
+import os
+import re
+import sysconfig
+import traceback
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from misstep.core.outcome import storable
+from misstep.core.secrets import Redactor
+
+_FOLDER = Path(__file__).parents[1]
+_NAMES = tuple(f"{folder}{os.sep}" for folder in {_FOLDER, _FOLDER.resolve()})
+
+
+def is_ours(file: str) -> bool:
+    """Whether a file, by its whole path, is part of misstep."""
+    return file.startswith(_NAMES)
+
+
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+
+
+def readable(text: str) -> str:
+    """The text without what would move a terminal's cursor."""
+    return "".join(letter for letter in _COLOURS.sub("", text) if letter.isprintable() or letter == "\n")
+
+
+# In characters; the name of a tool that can be offered to a model is far shorter.
+NAME = 256
+TEXT = 4_000  # inside arguments
+ANSWER = 20_000
+
+# In bytes of JSON.
+ARGUMENTS = 1 << 16
+MESSAGE = 1 << 18
+IN_ALL = 1 << 24
+
+MOST_FRAMES = 20  # of a traceback, the innermost
+LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+NOT_THE_USERS = (*LIBRARIES, str(Path(__file__).parents[1]), "<")
+
+LONGEST_NOTE = 50  # characters
+
+UNREADABLE = "(not valid UTF-8: what can't be read is \ufffd) "
+
+_NOTE = re.compile(r"… \(([\d,]{1,20}) more characters\)\Z", re.ASCII)
+
+
+def cut(text: str, most: int) -> str:
+    """The text, with a note in the place of what is too much. It never equals one that was short enough.
+
+    What was cut before keeps count of all that is missing.
+    """
+    if len(text) <= most:
+        return text
+    earlier = _NOTE.search(text, max(0, len(text) - LONGEST_NOTE))
+    body = len(text) if earlier is None else earlier.start()
+    if body <= most:
+        return text
+    missing = body - most + (0 if earlier is None else int(earlier[1].replace(",", "") or 0))
+    return f"{text[:most]}… ({missing:,} more characters)"
+
+
+def tidy(text: str) -> str:
+    """The text as it can be stored everywhere, without white space round it."""
+    return text.replace("\0", "\ufffd").strip()
+
+
+def quoted(text: str, most: int = 100) -> str:
+    """A text as it stands in a sentence."""
+    return f"'{cut(text, most)}'"
+
+
+def in_words(value: object) -> str:
+    """Whatever it is as a plain string, even where it won't be put into words."""
+    try:
+        if isinstance(value, str):
+            return str.__str__(value)  # of a subclass as well, which may have ideas of its own
+        if isinstance(value, bytes | bytearray | memoryview):
+            return _decoded(bytes(value))
+        return str.__str__(str(value))
+    except BaseException as error:
+        return f"({type(value).__name__} that can't be put into words: {type(error).__name__})"
+
+
+def error_in_words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {in_words(error)}"
+
+
+def traceback_in_words(error: BaseException) -> str:
+    """The error on the first line; on the others its frames in the user's own code, the innermost last."""
+    try:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if not frame.filename.startswith(NOT_THE_USERS)]
+        lines = [f"  {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in own]
+    except Exception:  # source is read by loaders, which may be anybody's
+        lines = []
+    return "\n".join([error_in_words(error), *lines[-MOST_FRAMES:]])
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return UNREADABLE + data.decode(errors="replace")
+
+
+class TextLimiter:
+    """Makes what an agent says fit to be stored: encodable, without secrets, none of it too long.
+
+    `text` bounds a text inside a value, `value` a whole one, and there is room for so much `in_all`. Secrets
+    are masked before anything is cut, so that no half of one is left over.
+    """
+
+    def __init__(
+        self, redact: Redactor, text: int = TEXT, value: int = ARGUMENTS, in_all: int = IN_ALL
+    ) -> None:
+        self._redact = redact
+        self._text = text
+        self._value = value
+        self.room = in_all
+
+    def text(self, value: object, most: int) -> str:
+        words = value if type(value) is str else in_words(value)
+        text = cut(self._redact(words), most)
+        if text.isascii() and "\0" not in text:
+            return text
+        return storable(text).replace("\0", "\ufffd")
+
+    def json(self, value: object) -> Any:
+        """The value as JSON keeps it, apart from whatever is done to it later.
+
+        What is no JSON, or too much of it, becomes a text that says so: no tool takes a text for arguments.
+        """
+        if type(value) is dict and not value:
+            return {}
+        kind = type(value).__name__
+        try:
+            encoded = _encoded(value)
+            decoded = self._redact.within(msgspec.json.decode(encoded))
+            if len(encoded) > self._text or b"\\u0000" in encoded:
+                decoded = self._bounded(decoded)
+                size = len(msgspec.json.encode(decoded))
+            else:
+                size = len(encoded)
+        except Exception:  # of the agent's own objects too
+            return self.text(f"{kind} that is not JSON", NAME)
+        if size > min(self._value, self.room):
+            return self.text(f"{kind} of {len(encoded):,} bytes, left out", NAME)
+        self.room -= size
+        return decoded
+
+    def _bounded(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return cut(value, self._text).replace("\0", "\ufffd")
+        if isinstance(value, dict):
+            return {self._bounded(key): self._bounded(each) for key, each in value.items()}
+        return [self._bounded(each) for each in value] if isinstance(value, list) else value
+
+
+def _encoded(value: object) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except (TypeError, ValueError):
+        return msgspec.json.encode(_mended(value))
+
+
+def _mended(value: Any) -> Any:
+    """The value with texts that can be encoded: no lone surrogates, no types of the agent's own."""
+    if isinstance(value, str):
+        return storable(str.__str__(value))
+    if isinstance(value, dict):
+        return {_mended(key): _mended(each) for key, each in value.items()}
+    return [_mended(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,136 @@
+"""The rate limits of models, shared by all workers of a cluster."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+from misstep.core.agent import Meter
+from misstep.core.model import ModelError
+from misstep.core.outcome import Usage
+from misstep.core.spending import TURN, RateLimiter, RateLimiters, wait
+
+Ticket: TypeAlias = tuple[str, int]  # a worker, and the number of its request
+Model: TypeAlias = tuple[str, int, float | None]  # its name, most requests in flight, most per minute
+Refusal: TypeAlias = tuple[float, float]  # when the request started, and the pause that the server wants
+
+NO_PLACE = -1.0
+
+
+class RateLimitActor:
+    """Gives places to workers, and takes them back from those that are lost. An actor, one for each run."""
+
+    def __init__(self, gates: RateLimiters) -> None:
+        self._gates = gates
+        self._places = dict[Ticket, asyncio.Task[None]]()
+        self._gone = set[Ticket]()  # those who left before they came: messages may overtake each other
+
+    async def enter(self, ticket: Ticket, model: Model) -> float:
+        """Wait for a place; gives its time of start."""
+        if ticket in self._gone:
+            self._gone.discard(ticket)
+            return NO_PLACE
+        granted: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self._places[ticket] = asyncio.create_task(_hold(self._gates(*model), granted))
+        return await granted
+
+    async def leave(self, ticket: Ticket, model: Model, served: int, refusals: Sequence[Refusal]) -> None:
+        """Give a place back, or wait for it no longer, with the news of how the model has done."""
+        gate = self._gates(*model)
+        for _ in range(served):
+            gate.succeeded()
+        for began, pause in refusals:
+            gate.refused(began, pause)
+        if ticket in self._places:
+            self._release(ticket)
+        else:
+            self._gone.add(ticket)
+
+    async def forget(self, worker: str) -> None:
+        """Take back all places of a worker that is lost, and those it waits for."""
+        for ticket in [ticket for ticket in self._places if ticket[0] == worker]:
+            self._release(ticket)
+        self._gone = {ticket for ticket in self._gone if ticket[0] != worker}
+
+    def _release(self, ticket: Ticket) -> None:
+        self._places.pop(ticket).cancel()
+
+
+async def _hold(gate: RateLimiter, granted: "asyncio.Future[float]") -> None:
+    """Keep a place until cancelled; whoever waits for it hears of that, too."""
+    try:
+        async with gate.slot(_UNTOLD) as began:
+            granted.set_result(began)
+            await asyncio.Event().wait()
+    finally:
+        if not granted.done():
+            granted.set_result(NO_PLACE)
+
+
+class _Untold:
+    """The desk's own meter: it is the worker that tells its case of the wait."""
+
+    def spend(self, usage: Usage) -> None:
+        pass
+
+    def wait(self, seconds: float) -> None:
+        pass
+
+
+_UNTOLD = _Untold()
+
+
+class ActorRateLimiters:
+    """The gates of one worker, which ask the desk."""
+
+    def __init__(self, desk: Any, worker: str) -> None:
+        self._desk = desk
+        self._tickets = zip(itertools.repeat(worker), itertools.count())
+        self._gates = dict[str, RateLimiter]()
+
+    def __call__(self, model: str, in_flight: int, per_minute: float | None) -> RateLimiter:
+        if model not in self._gates:
+            self._gates[model] = _DeskGate(
+                self._desk, (model, in_flight, per_minute), lambda: next(self._tickets)
+            )
+        return self._gates[model]
+
+
+class _DeskGate:
+    """Two messages for each request: one to get a place, one to give it back with what came of it."""
+
+    def __init__(self, desk: Any, model: Model, ticket: Callable[[], Ticket]) -> None:
+        self._desk = desk
+        self._model = model
+        self._ticket = ticket
+        self._served = 0
+        self._refusals = list[Refusal]()
+
+    @asynccontextmanager
+    async def slot(self, meter: Meter) -> AsyncIterator[float]:
+        ticket = self._ticket()
+        try:
+            yield await self._enter(ticket, meter)
+        finally:
+            self._desk.leave.remote(ticket, self._model, self._served, self._refusals)
+            self._served, self._refusals = 0, []
+
+    def refused(self, began: float, pause: float) -> None:
+        self._refusals.append((began, pause))
+
+    def succeeded(self) -> None:
+        self._served += 1
+
+    async def _enter(self, ticket: Ticket, meter: Meter) -> float:
+        entering = asyncio.ensure_future(self._desk.enter.remote(ticket, self._model))
+        entered = asyncio.Event()
+        entering.add_done_callback(lambda _: entered.set())
+        try:
+            while not entering.done():
+                await wait(TURN, meter, entered)
+            if (began := float(entering.result())) == NO_PLACE:
+                raise ModelError("the cluster has given this worker up")
+            return began
+        finally:
+            entering.cancel()

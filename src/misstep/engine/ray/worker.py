@@ -1,0 +1,190 @@
+"""The far side: an agent at work in a process of the cluster.
+
+What a driver and its workers tell each other, as bytes that mean the same on both sides.
+
+What a case has used, counted by the worker and reported to the budget.
+"""
+
+import asyncio
+import os
+import pickle
+import threading
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+
+import misstep.errors
+from misstep.core.case import Case
+from misstep.core.outcome import Outcome, Usage, storable
+from misstep.core.run import Execute
+from misstep.core.secrets import Redactor, secrets_in
+from misstep.core.spending import Account, RateLimiters, Spent
+from misstep.engine.ray.rate_limit_actor import ActorRateLimiters
+from misstep.errors import MisstepError
+
+T = TypeVar("T")
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """An error of ours: some of them can't be pickled, and none should show up as Ray's."""
+
+    kind: str
+    message: str
+    hints: tuple[str, ...] = ()
+    where: str = ""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a case ended in a worker and all that it used; without outcome or failure it was stopped."""
+
+    spent: Spent
+    outcome: Outcome | None = None
+    failure: Failure | None = None
+
+
+def encode(value: object) -> bytes:
+    return msgspec.json.encode(value)  # arguments of calls may be whole numbers too large for MessagePack
+
+
+def decode(data: bytes, kind: type[T]) -> T:
+    return msgspec.json.decode(data, type=kind)
+
+
+def failure_of(error: BaseException, *hints: str) -> Failure:
+    """An error as data; what is none of ours is told as one, without secrets and with `hints`."""
+    if isinstance(error, MisstepError):
+        kinds = [each.__name__ for each in type(error).__mro__ if each.__module__ == misstep.errors.__name__]
+        return Failure(kinds[0], error.message, error.hints, error.where)
+    told = Redactor(secrets_in(os.environ))(storable(f"{type(error).__name__}: {error}"))
+    return Failure(MisstepError.__name__, f"a worker failed with {told}", hints)
+
+
+def error_of(failure: Failure) -> MisstepError:
+    kind = getattr(misstep.errors, failure.kind, MisstepError)
+    error: MisstepError = kind.__new__(kind)
+    MisstepError.__init__(error, failure.message, *failure.hints, where=failure.where)
+    return error
+
+
+class UsageTally:
+    """What one case has used so far."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._told = self.spent = Spent()
+
+    def spend(self, role: str, usage: Usage) -> None:
+        self._add(Spent({role: usage}))
+
+    def call(self) -> None:
+        self._add(Spent(calls=1))
+
+    def is_news(self) -> bool:
+        """Whether something has been added since this was last asked."""
+        before, self._told = self._told, self.spent
+        return before is not self._told
+
+    def _add(self, more: Spent) -> None:
+        with self._lock:
+            self.spent += more
+
+
+class Flight:
+    """A case on its way, as the driver sees it: the account hears of everything once."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._told = Spent()
+
+    def hear(self, spent: Spent) -> None:
+        """Tell the account what has been added, given all that the case has used so far.
+
+        News may overtake each other; what is old adds nothing.
+        """
+        before = self._told
+        if spent.tokens < before.tokens or spent.calls < before.calls:
+            return
+        self._told = spent
+        for role, usage in spent.usage.items():
+            more = _difference(usage, before.usage.get(role, Usage()))
+            if more != Usage():
+                self._account.spend(role, more)
+        for _ in range(spent.calls - before.calls):
+            self._account.call()
+
+
+def _difference(one: Usage, other: Usage) -> Usage:
+    return Usage(one.input - other.input, one.output - other.output, one.cached - other.cached)
+
+
+MakeWorker: TypeAlias = Callable[[RateLimiters], AbstractAsyncContextManager[Execute]]
+
+NEEDS = "every node needs misstep, the files and packages of the agent, and its keys in the environment"
+
+
+class Worker:
+    """Runs cases, as many at once as it is given. An actor, with one agent for all of its life."""
+
+    def __init__(self, make: bytes, desk: Any, name: str, home: str) -> None:
+        self._make = make
+        self._gates = ActorRateLimiters(desk, name)
+        self._tabs = dict[int, UsageTally]()
+        self._work = dict[int, asyncio.Future[Outcome]]()
+        self._stopped = set[int]()
+        with suppress(OSError):  # files are named as the driver sees them, where there is such a folder
+            os.chdir(home)
+
+    async def prepare(self) -> bytes:
+        """Nothing once the agent is ready, or else what is wrong."""
+        self._over = asyncio.Event()
+        self._ready: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._life = asyncio.create_task(self._live())
+        return await self._ready
+
+    async def _live(self) -> None:
+        """One task for the agent's beginning and end: some of what it opens may not be closed in another."""
+        try:
+            make: MakeWorker = pickle.loads(self._make)
+            async with make(self._gates) as self._execute:
+                self._ready.set_result(b"")
+                await self._over.wait()
+        except BaseException as error:
+            if not self._ready.done():
+                self._ready.set_result(encode(failure_of(error, NEEDS)))
+
+    async def execute(self, ticket: int, case: bytes) -> bytes:
+        """How a case `Ended`."""
+        tab = self._tabs[ticket] = UsageTally()
+        work = asyncio.ensure_future(self._execute(decode(case, Case), tab))
+        self._work[ticket] = work
+        if ticket in self._stopped:
+            work.cancel()
+        try:
+            outcome = await work
+            ended = Ended(tab.spent, outcome)
+        except asyncio.CancelledError:
+            ended = Ended(tab.spent)
+        except BaseException as error:
+            ended = Ended(tab.spent, failure=failure_of(error))
+        finally:
+            del self._tabs[ticket], self._work[ticket]
+            self._stopped.discard(ticket)
+        return encode(ended)
+
+    async def stop(self, ticket: int) -> None:
+        """Cancel a case, even one that is still to come: messages may overtake each other."""
+        if ticket in self._work:
+            self._work[ticket].cancel()
+        else:
+            self._stopped.add(ticket)
+
+    async def news(self, pause: float) -> bytes:
+        """After a pause, all that each case has used if it has used more since the last time."""
+        await asyncio.sleep(pause)
+        return encode({ticket: tab.spent for ticket, tab in self._tabs.items() if tab.is_news()})
+
+    async def close(self) -> None:
+        self._over.set()
+        await asyncio.wait([self._life])

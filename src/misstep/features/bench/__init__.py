@@ -1,0 +1,1 @@
+"""`misstep bench`: tasks on files and repositories whose right result is known."""

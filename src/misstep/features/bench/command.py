@@ -1,0 +1,215 @@
+"""`misstep bench …`: tasks whose right end is known.
+
+`misstep bench forge --serve`: the forge by itself, left running for people to try.
+"""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+import click
+from rich.console import Console
+
+from misstep.benchmarks.forge.forge import Forge
+from misstep.cli.exit_policy import CommandResult, ExitPolicy
+from misstep.cli.listeners import close_run, followed, watched
+from misstep.cli.options import (
+    ABOUT_TRYING,
+    AGENTS,
+    CALLING,
+    GATE,
+    KEEPING,
+    PORT,
+    SHELTER,
+    TASKS,
+    TRACING,
+    USUALLY_TRYING,
+    settings_options,
+    typed,
+)
+from misstep.cli.output import hint, ours_alone, point_to_page, print_json_text, quoted, to_report
+from misstep.core.results.benchmark import Benchmark, BenchmarkReport
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.features.bench.benchmark import claimed_room
+from misstep.features.bench.run import find_task, resume_benchmark, run_benchmark, view_benchmark
+from misstep.features.bench.view import benchmark_as_json, benchmark_view, task_as_json, task_view
+from misstep.store.location import way_to
+
+TAKEN = ("serve", "port", "json")  # all that has a meaning here
+
+
+def serve_forge(port: int, as_json: bool) -> int:
+    """Say where the forge is, and serve it until Ctrl-C."""
+    _refuse_vain()
+    with claimed_room() as room, Forge(room.folder, port=port) as served, suppress(KeyboardInterrupt):
+        _tell(served, as_json)
+        click.echo("until Ctrl-C", err=True)
+        threading.Event().wait()
+    return 0
+
+
+def _tell(served: Forge, as_json: bool) -> None:
+    if as_json:
+        print_json_text(
+            {
+                "url": served.url,
+                "repository": served.repository,
+                "clone_url": served.clone_url,
+                "token": served.token,
+                "read_token": served.read_token,
+            }
+        )
+        return
+    click.echo(f"interface   {served.url}")
+    click.echo(f"repository  git clone {served.clone_url}")
+    click.echo(f"token       {served.token}")
+    click.echo(f"to look     {served.read_token}")
+
+
+def _refuse_vain() -> None:
+    """What is typed and would be ignored is a mistake; what a file of settings says is for other commands."""
+    if vain := typed(lambda name: name not in TAKEN):
+        hint = f"leave {'it' if len(vain) == 1 else 'them'} out: the forge by itself takes --port and --json"
+        raise UsageError(f"{' and '.join(vain)} can't go with --serve", hint)
+
+
+ABOUT = {
+    **ABOUT_TRYING,
+    "agent": f"{ABOUT_TRYING['agent']}; sim:right, sim:idle and sim:damage need no model.",
+    "count": "How many tasks at most (default: all; 100 fresh ones).",
+    "seed": "Same seed, same fresh tasks.",
+    "jobs": "Tasks at a time.",
+}
+# Models in other roles have nothing to do here, and nothing is hidden that a proxy would show.
+UNUSED = ("model_roles", "record_proxy", "workspace")
+ABOUT_FORGE = {
+    **ABOUT,
+    "split": "Which tasks of the benchmark.",
+    "count": "How many tasks at most (default: all).",
+}
+NO_FORGE = ("data", "domains", "seed")  # whose tasks are always the same, of no domain
+OPTIONS = tuple(
+    dict.fromkeys(
+        name
+        for name in (*AGENTS, *TASKS, "count", "max_steps", "time_per_request", "timeout", *SHELTER, *CALLING)
+        if name not in UNUSED
+    )
+)
+
+
+def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    return click.option("--tools", "tools", multiple=True, metavar="SPEC", help=words)
+
+
+@click.command("files")
+@tools_option(
+    "Tools to work with: plain (ours, the default), shell, langchain, or file.py:name, mcp:COMMAND; may be "
+    "repeated."
+)
+@settings_options(*OPTIONS, *GATE, *TRACING, *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
+def files(settings: Settings, tools: tuple[str, ...]) -> int:
+    """Run an agent on tasks with files.
+
+    Files are found, moved, renamed, sorted and described; then the folder is compared with what is right.
+    Each task has a folder of its own, in a sandbox. The tasks are the same for everybody, in a validation and
+    a test split; --split fresh makes others from a seed.
+    """
+    return run("files", settings, tools)
+
+
+@click.command("forge")
+@tools_option(
+    "Tools to work with: plain (ours, the default), langchain, or file.py:name, mcp:COMMAND; may be repeated."
+)
+@click.option("--serve", is_flag=True, help="Leave the forge running for people to try, until Ctrl-C.")
+@click.option("--port", type=PORT, help="Where --serve leaves it (default: any free one).")
+@settings_options(
+    *[name for name in OPTIONS if name not in NO_FORGE],
+    *GATE,
+    *TRACING,
+    *KEEPING,
+    usual=USUALLY_TRYING,
+    about=ABOUT_FORGE,
+    choices={"split": "validation|test|all"},
+)
+def forge(settings: Settings, tools: tuple[str, ...], serve: bool, port: int | None) -> int:
+    """Run an agent on tasks in a code repository.
+
+    Issues are commented on, files changed, branches and pull requests made, on a server on this machine that
+    speaks GitHub's interface, to PyGithub, LangChain's toolkit and git. Every task begins with the same
+    repository, and is judged by what is there in the end.
+    """
+    if serve:
+        return serve_forge(port or 0, settings.json)
+    if port is not None:
+        raise UsageError(f"--port {port} has no meaning without --serve", "add --serve, or leave --port out")
+    return run("forge", settings, tools)
+
+
+def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int:
+    """Run a benchmark as the command line wants it."""
+    if settings.resume and tools:
+        raise UsageError(
+            f"--tools {tools[0]} can't go with --resume", "the run to be resumed knows its tools"
+        )
+    gate = ExitPolicy(settings, benchmark)
+    report = followed(
+        watched(settings),
+        partial(resume_benchmark, benchmark, settings)
+        if settings.resume
+        else partial(run_benchmark, benchmark, settings, tools),
+        partial(view_benchmark, settings),
+        partial(_finish, settings, CommandResult(1)),
+    )
+    ending = gate.close(report.run, report.rate.passed, len(report.tasks))
+    close_run(settings, report.run, ending)
+    _finish(settings, ending, report)
+    return ending.leave()
+
+
+def show_stored(settings: Settings, run: str, most: int) -> None:
+    _show(settings, view_benchmark(settings, run), CommandResult(0), most)
+
+
+def show_task(settings: Settings, run: str, name: str) -> None:
+    """One task in full."""
+    stored, task = find_task(settings, run, name)
+    if settings.json:
+        print_json_text(task_as_json(task))
+        return
+    console = Console()
+    console.print(task_view(task))
+    hint(console, f"again: misstep replay {quoted(f'{stored.id}/{task.name}')}{way_to(settings.store)}")
+
+
+def replay_stored(settings: Settings, run: str, name: str) -> int:
+    """Put a task to the agent once more; 1 if it does not pass."""
+    from misstep.features.bench.run import replay_task
+
+    with ours_alone() as screen:
+        before, after = replay_task(settings, run, name, lambda text: print(text, file=screen))
+    if settings.json:
+        print_json_text(task_as_json(after))
+    else:
+        console = Console()
+        console.print(task_view(after))
+        same = before.verdict == after.verdict
+        hint(console, f"{'as before' if same else 'before, it was'}: {before.verdict}")
+    return int(after.verdict != "passed")
+
+
+def _finish(settings: Settings, ending: CommandResult, report: BenchmarkReport) -> None:
+    if not to_report(settings):
+        _show(settings, report, ending)
+
+
+def _show(settings: Settings, report: BenchmarkReport, ending: CommandResult, most: int = 20) -> None:
+    if settings.json:
+        print_json_text(ending.added_to(benchmark_as_json(report)))
+    else:
+        console = Console()
+        console.print(benchmark_view(report, f"misstep show {report.run}", way_to(settings.store), most))
+        ending.show(console)
+        point_to_page(console, report.run, way_to(settings.store))

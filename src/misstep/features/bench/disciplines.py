@@ -1,0 +1,254 @@
+"""Benchmarks by their names.
+
+Tasks on files, each in a folder of its own.
+
+Tasks on files in the ToolFuzz paper's layout, set up by its scripts.
+
+Tasks on a forge, each on one that is as it was at the start.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import get_args
+
+from misstep.benchmarks.files.growing import load_domains
+from misstep.benchmarks.files.kinds import KINDS
+from misstep.benchmarks.files.paper_tasks import VERBS, PaperTask, doubts, judge_paper, read_paper, read_text
+from misstep.benchmarks.files.suite import FreshTasks, World, judge_files, public_tasks, world_of
+from misstep.benchmarks.forge.forge import Forge
+from misstep.benchmarks.forge.judging import judge_forge, solution
+from misstep.benchmarks.forge.tasks import Kind, forge_tasks
+from misstep.benchmarks.tree import File, Tree, lay, survey
+from misstep.core.outcome import Judgement
+from misstep.core.results.benchmark import Benchmark, Solution, Step, Task
+from misstep.core.rng import Dice, derive_seed
+from misstep.core.settings import Settings
+from misstep.core.tool import Invocation, Probe, Reaction
+from misstep.errors import UsageError, did_you_mean
+from misstep.features.bench.benchmark import GONE, Discipline, Room, Surroundings, TaskEnv, claimed_room
+from misstep.tool_host.process import Process
+from misstep.tool_host.protocol import Conditions, Limits
+
+STRAY = "nobody asked for this.txt"
+FILE_TOOLS = {
+    "plain": "misstep.benchmarks.files.tools:TOOLS",
+    "shell": "misstep.benchmarks.files.tools:SHELL",
+    "langchain": "misstep.benchmarks.files.toolkits:langchain_tools()",
+}
+
+
+class Files:
+    """The benchmark; it is a `Discipline`."""
+
+    tools = FILE_TOOLS
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self.tasks = tasks
+
+    @contextmanager
+    def open(self) -> Iterator[TaskEnv]:
+        with claimed_room() as room:
+            yield _Place(room)
+
+    def solve(self, task: Task) -> Solution:
+        world = world_of(task)
+        return Solution(world.solution, _damage(world, task), world.answer.text if world.answer else "")
+
+
+def _damage(world: World, task: Task) -> Step:
+    """Something that spoils the right end: a file deleted, overwritten, or one more; chance says which."""
+    dice = Dice(derive_seed(task.seed, "damage"))
+    files = [path for path, content in world.expected.items() if isinstance(content, File)]
+    if not files or not dice.below(3):
+        return Step("write_file", {"path": STRAY, "text": "x"})
+    path = dice.pick(files)
+    deleted, overwritten = Step("delete", {"path": path}), Step("write_file", {"path": path, "text": "\0"})
+    return deleted if dice.below(2) else overwritten
+
+
+class _Place:
+    """A room in which the trees of tasks are laid; it is an `TaskEnv`."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self.surroundings = Surroundings(folder=str(room.folder))
+
+    def lay(self, task: Task) -> None:
+        self._room.clear()
+        lay(world_of(task).initial, self._room.folder)
+
+    def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:
+        if self._room.is_gone:
+            return "failed", (GONE,)
+        return judge_files(task, survey(self._room.folder), said)
+
+
+SETTING_UP = "misstep.benchmarks.files.paper_setup:TOOLS"
+MOST_DOUBTS = 3
+PATIENCE = 90.0  # seconds for a script, and some
+
+
+class PaperFiles:
+    """The benchmark; it is a `Discipline`."""
+
+    tools = FILE_TOOLS
+
+    def __init__(self, known: Sequence[PaperTask], tasks: Sequence[Task], settings: Settings) -> None:
+        self.tasks = tasks
+        self._known = {each.task.id: each for each in known}
+        self._settings = settings
+
+    @contextmanager
+    def open(self) -> Iterator[TaskEnv]:
+        with claimed_room() as room:
+            limits = Limits(timeout=PATIENCE, memory=self._settings.memory << 20)
+            conditions = Conditions(self._settings.sandbox, limits, folder=str(room.folder))
+            with Process(SETTING_UP, conditions) as bench:
+                yield _PaperPlace(room, bench, self._known)
+
+    def solve(self, task: Task) -> Solution:
+        hint = "simulated agents know nothing of it: name one that can read"
+        raise UsageError(f"nobody knows how task '{task.id}' of the paper is done", hint)
+
+
+class _PaperPlace:
+    """A room that is set up for one task after the other; it is an `TaskEnv`."""
+
+    def __init__(self, room: Room, bench: Process, known: dict[str, PaperTask]) -> None:
+        self._room = room
+        self._bench = bench
+        self._known = known
+        self._initial: Tree = {}
+        self.surroundings = Surroundings(folder=str(room.folder))
+
+    def lay(self, task: Task) -> None:
+        each = self._known[task.id]
+        self._bench.forget()
+        self._room.clear()
+        call = Invocation("set_up", json.dumps({"script": read_text(each.setup)}))
+        reactions = list(self._bench.run([Probe(call)]))
+        if problem := _problem(reactions):
+            raise UsageError(f"the set-up script failed: {problem}", where=str(each.setup))
+        self._bench.forget()  # so that nothing that it began goes on
+        self._initial = survey(self._room.folder)
+
+    def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:  # noqa: ARG002
+        if self._room.is_gone:
+            return "failed", (GONE,)
+        each = self._known[task.id]
+        verdict, why = judge_paper(each, survey(self._room.folder), self._initial)
+        odd = () if verdict == "passed" else doubts(each, self._initial)[:MOST_DOUBTS]
+        return verdict, (*why, *odd)
+
+
+def _problem(reactions: Sequence[Reaction]) -> str:
+    """What went wrong; empty if nothing did."""
+    if not reactions:
+        return "it was not run"
+    (reaction,) = reactions
+    if reaction.ended == "returned":
+        return json.loads(reaction.text) if reaction.text.startswith('"') else reaction.text
+    return reaction.detail or (reaction.raised.message if reaction.raised else reaction.ended)
+
+
+FORGE_TOOLS = {
+    "plain": "misstep.benchmarks.forge.tools:TOOLS",
+    "langchain": "misstep.benchmarks.forge.toolkit:github_tools()",
+}
+
+
+class OnForge:
+    """The benchmark; it is a `Discipline`. Tools reach the forge over the network of this machine."""
+
+    tools = FORGE_TOOLS
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self.tasks = tasks
+
+    @contextmanager
+    def open(self) -> Iterator[TaskEnv]:
+        with claimed_room() as room, Forge(room.folder) as forge:
+            yield _House(forge)
+
+    def solve(self, task: Task) -> Solution:
+        return solution(task)
+
+
+class _House:
+    """A forge with one visitor at a time."""
+
+    def __init__(self, forge: Forge) -> None:
+        self._forge = forge
+        self.surroundings = Surroundings(environment=forge.environment, allow_network=True)
+
+    def lay(self, task: Task) -> None:
+        del task  # all begin alike
+        self._forge.reset()
+
+    def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:
+        return judge_forge(task, self._forge.state(), said)
+
+
+FRESH = 100  # tasks, unless somebody says otherwise
+MOST_FRESH = 10_000  # a report holds all that came of a run
+
+
+def find_discipline(benchmark: Benchmark, settings: Settings) -> Discipline:
+    """The benchmark with the tasks that the settings mean."""
+    is_fresh = settings.split == "fresh"
+    if benchmark == "forge":
+        if is_fresh:
+            hint = "take --split validation, test or all"
+            raise UsageError("the tasks on the forge are always the same", hint)
+        return OnForge(chosen(forge_tasks(), settings))
+    if settings.data:
+        if is_fresh:
+            hint = "the folder has all tasks that there are"
+            raise UsageError("--split fresh can't go with --data", hint)
+        known = read_paper(Path(settings.data))
+        return PaperFiles(known, chosen([each.task for each in known], settings), settings)
+    return Files(_fresh(settings) if is_fresh else chosen(public_tasks(), settings))
+
+
+def kinds_of(benchmark: Benchmark) -> tuple[str, ...]:
+    """The kinds of tasks that a benchmark has, those of the paper's own among them, in their usual order."""
+    return tuple(dict.fromkeys((*KINDS, *VERBS))) if benchmark == "files" else get_args(Kind)
+
+
+def chosen(tasks: Iterable[Task], settings: Settings) -> Sequence[Task]:
+    """The first tasks of the split, kinds and domains that are wanted.
+
+    Raises a `UsageError` for a kind or domain that there is not, and where no task is left.
+    """
+    split = [task for task in tasks if settings.split in ("all", task.split)]
+    if not split:
+        raise UsageError(f"there are no tasks in the split '{settings.split}'", "--split all takes every one")
+    kinds = _meant("kind", settings.kinds, {task.kind for task in split})
+    domains = _meant("domain", settings.domains, {task.domain for task in split})
+    left = [task for task in split if task.kind in kinds and task.domain in domains]
+    if not left:
+        hint = "leave out --kind or --domain, or take --split all"
+        raise UsageError(f"the split '{settings.split}' has no task of such a kind in such a domain", hint)
+    return left[: settings.count]
+
+
+def _fresh(settings: Settings) -> Sequence[Task]:
+    count = settings.count or FRESH
+    if count > MOST_FRESH:
+        hint = f"at most {MOST_FRESH:,} are made for a run; another --seed makes others"
+        raise UsageError(f"{count:,} fresh tasks are too many", hint, where="--count")
+    kinds = _meant("kind", settings.kinds, KINDS)
+    return FreshTasks(settings.seed, count, kinds, _meant("domain", settings.domains, load_domains()))
+
+
+def _meant(what: str, names: Iterable[str], known: Iterable[str]) -> set[str]:
+    """Those of the known that are named, in capitals or not; all if none is."""
+    by_name = {each.casefold(): each for each in known}
+    for name in names:
+        if name.casefold() not in by_name:
+            listed = sorted(filter(None, by_name.values()))
+            hints = (did_you_mean(name, listed), f"known: {', '.join(listed)}")
+            raise UsageError(f"there is no {what} '{name}'", *hints)
+    return {by_name[name.casefold()] for name in names} or {*by_name.values()}

@@ -1,0 +1,152 @@
+"""A pool of environments for tasks, each with its tools loaded.
+
+Agents that take part in a benchmark.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+import msgspec
+from msgspec import structs
+
+from misstep.benchmarks.simulated import MANNERS, Simulated
+from misstep.core.agent import Agent
+from misstep.core.results.benchmark import Task
+from misstep.core.results.fixing import refuse_strangers
+from misstep.core.settings import Settings
+from misstep.core.spending import RateLimiters
+from misstep.errors import UsageError, did_you_mean
+from misstep.features.bench.benchmark import Discipline, Surroundings, TaskEnv
+from misstep.runs.setup.agent_session import agent_settings
+from misstep.runs.setup.agents import PARADIGMS, check_agent, find_agent
+from misstep.runs.setup.models import Tell
+from misstep.runs.setup.workbenches import conditions_of
+from misstep.tool_host.process import Process
+from misstep.tool_host.protocol import Conditions
+
+SHOWING = 300  # tasks; a kind of task comes up often enough among them to show what it takes
+
+
+def contestant(settings: Settings, tell: Tell = lambda _: None, gates: RateLimiters | None = None) -> Agent:
+    """The agent that the settings name."""
+    _refuse_unknown(settings.agent)
+    for manner in MANNERS:
+        if settings.agent == f"sim:{manner}":
+            return Simulated(manner)
+    return find_agent(agent_settings(settings), tell, gates)
+
+
+def informed(agent: Agent, task: Task, discipline: Discipline) -> Agent:
+    """The agent as it is put to a task: simulated ones are told how it is done."""
+    return agent.knowing(lambda: discipline.solve(task)) if isinstance(agent, Simulated) else agent
+
+
+def check_contestant(settings: Settings) -> None:
+    """Refuse an agent that can't be found, or can't begin."""
+    _refuse_unknown(settings.agent)
+    if settings.agent.startswith("sim:"):
+        for name in settings.agent_args:
+            raise UsageError(f"{settings.agent} has no parameter '{name}'", "it takes no parameters")
+    elif settings.agent in PARADIGMS:
+        find_agent(agent_settings(settings))  # which needs its key from the first task on
+    else:
+        check_agent(agent_settings(settings))
+
+
+def tools_needed(settings: Settings, discipline: Discipline) -> list[str]:
+    """The tools without which a simulated agent can't do what it does, as the first tasks show them."""
+    if settings.agent not in ("sim:right", "sim:damage"):
+        return []
+    steps = [step for task in discipline.tasks[:SHOWING] for step in discipline.solve(task).steps]
+    return list(dict.fromkeys(step.tool for step in steps))
+
+
+def _refuse_unknown(name: str) -> None:
+    """Planners have nothing to do here, so that others are known than elsewhere."""
+    kind, _, own = name.partition(":")
+    known = [*(f"sim:{manner}" for manner in MANNERS), *PARADIGMS]
+    if name in known or (own and kind != "sim"):
+        return
+    listed = [f"known on benchmarks: {', '.join(known)}"]
+    listed.append("or your own: file.py:name, package.module:name, mcp:COMMAND")
+    if not name:
+        raise UsageError("no agent was named", "give one with --agent", *listed)
+    raise UsageError(f"unknown agent '{name}'", did_you_mean(name, known), *listed)
+
+
+class Stand(msgspec.Struct, frozen=True):
+    """A place, and processes in it that hold the tools."""
+
+    arena: TaskEnv
+    benches: tuple[Process, ...]
+
+
+class EnvPool:
+    """Opens stands as they are wanted, and keeps those that are given back for the next."""
+
+    def __init__(self, discipline: Discipline, specs: Sequence[str], settings: Settings) -> None:
+        self.discipline = discipline
+        self._specs = specs
+        self._settings = settings
+        self._idle = list[Stand]()
+        self._open = ExitStack()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "EnvPool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def look(self) -> None:
+        """See that the tools are to be had, before anything is done with them. Raises a `UsageError`."""
+        with self.lend() as stand:
+            refuse_namesakes(stand.benches)
+            offered = [tool.name for bench in stand.benches for tool in bench.tools]
+            refuse_strangers(conditions_of(self._settings).wordings, offered)
+            needed = tools_needed(self._settings, self.discipline)
+            missing = [name for name in needed if name not in offered]
+            if missing:
+                hint = (
+                    "it makes calls of the benchmark's usual tools: leave out --tools, or name another agent"
+                )
+                raise UsageError(f"{self._settings.agent} needs a tool '{missing[0]}'", hint)
+
+    @contextmanager
+    def lend(self) -> Iterator[Stand]:
+        """A stand of one's own; where something goes wrong at it, nobody gets it again."""
+        with self._lock:
+            stand = self._idle.pop() if self._idle else None
+        stand = stand or self._opened()
+        yield stand
+        with self._lock:
+            self._idle.append(stand)
+
+    def _opened(self) -> Stand:
+        with ExitStack() as stack:
+            arena = stack.enter_context(self.discipline.open())
+            conditions = _conditions(self._settings, arena.surroundings)
+            benches = [stack.enter_context(Process(spec, conditions)) for spec in self._specs]
+            with self._lock:
+                self._open.push(stack.pop_all())
+            return Stand(arena, tuple(benches))
+
+
+def refuse_namesakes(benches: Sequence[Process]) -> None:
+    names = [tool.name for bench in benches for tool in bench.tools]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(
+                f"there are two tools '{name}'", "an agent could not tell them apart: leave one out"
+            )
+
+
+def _conditions(settings: Settings, around: Surroundings) -> Conditions:
+    usual = conditions_of(settings)
+    return structs.replace(
+        usual,
+        folder=around.folder,
+        environment={**usual.environment, **around.environment},
+        allow_network=usual.allow_network or around.allow_network,
+    )

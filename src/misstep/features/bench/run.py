@@ -1,0 +1,173 @@
+"""Runs on a benchmark, kept in the store.
+
+A task of a benchmark, put to the same agent once more.
+"""
+
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from itertools import chain
+
+import msgspec
+
+from misstep.core.agent import Agent
+from misstep.core.event import Event, Listener, Notice, TaskJudged
+from misstep.core.results.benchmark import Benchmark, BenchmarkReport, TaskReport
+from misstep.core.results.fixing import read_text
+from misstep.core.run import BENCHMARKS, RunSpec
+from misstep.core.settings import Settings, check_settings
+from misstep.core.spending import Budget, Spent
+from misstep.errors import UsageError, did_you_mean
+from misstep.features.bench.attempts import Attempts
+from misstep.features.bench.benchmark import Discipline
+from misstep.features.bench.disciplines import find_discipline, kinds_of
+from misstep.features.bench.env_pool import EnvPool, check_contestant, contestant
+from misstep.runs.budget import Allowance, cost_of_run
+from misstep.runs.cases import lasting_places
+from misstep.runs.execution import masked
+from misstep.runs.lookup import meant_by
+from misstep.runs.resume import take_up
+from misstep.runs.setup.models import Tell, refuse_blind_budget, refuse_secrets
+from misstep.runs.setup.workers import Workers, stopping
+from misstep.runs.summary import summarise_tasks
+from misstep.runs.tool_session import ToolRunSession
+from misstep.runs.trust import with_agent
+from misstep.store.runs import Run, Store
+from misstep.tool_host.sandbox.places import anchored
+
+
+def run_benchmark(
+    benchmark: Benchmark, settings: Settings, tools: Sequence[str], *listeners: Listener
+) -> BenchmarkReport:
+    """Put the tasks that the settings mean to the agent with these tools, and keep what comes of it."""
+    settings = lasting_places(check_settings(settings))
+    discipline = find_discipline(benchmark, settings)
+    specs = _specs(tools, discipline)
+    _refuse_early(settings)
+    with EnvPool(discipline, specs, settings) as stands:
+        stands.look()
+        with Store(settings.store, create=True) as store:
+            purpose = RunSpec(benchmark, tools=specs, descriptions=read_text(settings.descriptions))
+            run = store.add_run(settings, len(discipline.tasks), time.time(), purpose=purpose)
+            return _hold(store, run, stands, discipline, listeners)
+
+
+def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Listener) -> BenchmarkReport:
+    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        run = take_up(store, settings, benchmark)
+        if run.summary:
+            return _view(store, run)
+        discipline = find_discipline(benchmark, run.settings)
+        _refuse_early(run.settings)
+        with EnvPool(discipline, run.purpose.tools, run.settings) as stands:
+            stands.look()
+            return _hold(store, run, stands, discipline, listeners)
+
+
+def view_benchmark(settings: Settings, name: str) -> BenchmarkReport:
+    """What a stored run has come to so far."""
+    with Store(settings.store) as store:
+        return _view(store, store.find_run(name))
+
+
+def find_task(settings: Settings, name: str, wanted: str) -> tuple[Run, TaskReport]:
+    """The task of a run with this id, or whose id begins so."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        known = {task.name: task for task in _view(store, run).tasks}
+        return run, meant_by(wanted, known, "task", run, store)
+
+
+def benchmark_of(run: Run) -> Benchmark:
+    """The benchmark that a run is of."""
+    if run.purpose.verb not in BENCHMARKS:
+        raise UsageError(f"run {run.id} is not from a benchmark, but from {run.purpose.command}")
+    benchmark: Benchmark = msgspec.convert(run.purpose.verb, Benchmark)
+    return benchmark
+
+
+def _specs(tools: Sequence[str], discipline: Discipline) -> tuple[str, ...]:
+    """The specs that are meant; words of the benchmark's own stand for some."""
+    known = discipline.tools
+    usual = next(iter(known))
+    specs = [known.get(word, word) for word in tools or (usual,)]
+    for spec in specs:
+        if ":" not in spec and not spec.endswith(".json"):
+            listed = f"known: {', '.join(known)}, or file.py:name, package.module:name, mcp:COMMAND, mcp.json"
+            raise UsageError(f"unknown tools '{spec}'", listed, did_you_mean(spec, known), where="--tools")
+    return tuple(dict.fromkeys(anchored(spec) for spec in specs))
+
+
+def _refuse_early(settings: Settings) -> None:
+    """Tell what would keep the run from its end before it begins."""
+    refuse_blind_budget(settings)
+    refuse_secrets(settings)
+    check_contestant(settings)
+
+
+def _view(store: Store, run: Run) -> BenchmarkReport:
+    tasks = sorted(store.tool_documents(run.id, TaskReport), key=lambda report: report.place)
+    spent = store.spent(run.id)
+    benchmark = benchmark_of(run)
+    return BenchmarkReport(
+        run.id,
+        benchmark,
+        run.purpose.tools,
+        tuple(tasks),
+        dict(spent.usage),
+        spent.seconds,
+        cost_of_run(run, spent.usage),
+        kinds_of(benchmark),
+        run.total,
+    )
+
+
+def _hold(
+    store: Store, run: Run, stands: EnvPool, discipline: Discipline, listeners: Sequence[Listener]
+) -> BenchmarkReport:
+    sitting = ToolRunSession(store, run, listeners, TaskReport, summarise_tasks)
+    sitting.hold(
+        lambda: _work(sitting, stands, discipline), lambda report: TaskJudged(run.id, report), unit="task"
+    )
+    return _view(store, run)
+
+
+def _work(
+    sitting: ToolRunSession[TaskReport], stands: EnvPool, discipline: Discipline
+) -> Generator[TaskReport | Event]:
+    """Put the tasks to the agent that have not been."""
+    settings, allowance = sitting.run.settings, sitting.allowance
+    done = {*sitting.kept}
+    left = ((place, task) for place, task in enumerate(discipline.tasks) if task.id not in done)
+
+    def find() -> Agent:
+        return contestant(settings, lambda text: sitting.emit(Notice(text)), allowance.gates)
+
+    attempts = Attempts(stands, settings, allowance, find, left)
+    sitting.lost = attempts.lost
+    workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), allowance, settings.jobs)
+    jobs = range(min(settings.jobs, len(discipline.tasks) - len(done)))
+    with stopping(allowance), closing(workers.work(jobs)) as work:
+        yield from work
+
+
+def replay_task(
+    settings: Settings, run: str, name: str, tell: Tell = lambda _: None
+) -> tuple[TaskReport, TaskReport]:
+    """What came of a task of a run, and what comes of it when it is put to the agent once more."""
+    stored, before = find_task(settings, run, name)
+    own = with_agent(settings, stored).settings
+    discipline = find_discipline(benchmark_of(stored), own)
+    tasks = chain(discipline.tasks[before.place : before.place + 1], discipline.tasks)  # the likely one first
+    task = next((task for task in tasks if task.id == before.name), None)
+    if task is None:
+        raise UsageError(f"there is no task '{before.name}' now", f"run {stored.id} is of another version")
+    allowance, made = Allowance(Budget(), Spent()), list[TaskReport]()
+    with EnvPool(discipline, stored.purpose.tools, own) as stands:
+        attempts = Attempts(stands, own, allowance, lambda: contestant(own, tell), [(before.place, task)])
+        attempts.work(made.append)
+    for where, why in attempts.lost.items():
+        raise UsageError(why, where=where)
+    return before, masked(made[0])

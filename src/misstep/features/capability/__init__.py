@@ -1,0 +1,1 @@
+"""`misstep plan capability`: how success falls as the number of actions grows."""

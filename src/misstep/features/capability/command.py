@@ -1,0 +1,160 @@
+"""`misstep plan capability`: how far an agent gets.
+
+Where nothing can stand beside a curve.
+
+Capability curves among others, as commands show them.
+
+`misstep show` and `report` of a curve that is kept in a file.
+"""
+
+import os
+
+import click
+from rich.console import Console
+
+from misstep.cli.listeners import close_run, watched
+from misstep.cli.options import AGENTS, COMPANY, CURVE, LIMITS, RUNNING, SYNTHESIS, settings_options, typed
+from misstep.cli.output import announce, hint, point_to_page, print_json, quoted, to_report
+from misstep.cli.reports import check_reports, report_path
+from misstep.core.results.capability import Capability
+from misstep.core.settings import BUDGETS, Settings, Span
+from misstep.errors import UsageError
+from misstep.features.capability.run import (
+    estimate_capability,
+    levels_beside,
+    measure_capability,
+    resume_capability,
+    settle_others,
+    view_capability,
+    with_others,
+)
+from misstep.features.capability.view import capability_plot, capability_table, error_table, how_far_table
+from misstep.rendering.html.page import curves_page
+from misstep.rendering.terminal import counted
+from misstep.rendering.text import plain
+from misstep.store.curves import read_curve
+from misstep.store.files import write_text
+from misstep.store.location import way_to
+
+
+def refuse_company_in_json(settings: Settings) -> None:
+    """One JSON object has room for one curve."""
+    if settings.json:
+        _refuse("--json", "misstep show RUN --json prints each curve by itself")
+
+
+def refuse_company_of(what: str) -> None:
+    """What is no curve has nothing beside it."""
+    _refuse(what, "only a run of plan capability, or a curve in a file, has others beside it")
+
+
+def _refuse(what: str, hint: str) -> None:
+    """What a file of settings says is for other commands."""
+    if vain := typed(lambda name: name in COMPANY):
+        raise UsageError(f"{' and '.join(vain)} can't go with {what}", hint)
+
+
+def show_curves(console: Console, settings: Settings, first: Capability) -> None:
+    """A curve with what follows from it, and whatever the settings put beside it."""
+    curves, levels = with_others(settings, first), levels_beside(settings)
+    console.print(capability_plot(curves, levels))
+    console.print()
+    console.print(capability_table(curves[0]))
+    console.print()
+    console.print(how_far_table(curves, levels))
+    if any(sum(curve.errors.values()) for curve in curves):
+        console.print()
+        console.print(error_table(curves))
+
+
+USUAL = {"actions": Span(2, 9)}
+# What a file may say for other commands: here, the numbers of actions say how many cases there are.
+NOT_ASKED = {"cases": "", "count": None, "exhaustive": False}
+SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
+
+
+@click.command("capability")
+@settings_options(
+    *AGENTS,
+    *SIZES,
+    *CURVE,
+    *COMPANY,
+    *LIMITS,
+    *BUDGETS,
+    *RUNNING,
+    usual=USUAL,
+)
+def capability(settings: Settings) -> int:
+    """Measure success as the number of actions grows."""
+    settings = settings.overlay(NOT_ASKED)
+    if settings.dry_run:
+        return announce(settings, lambda: (settings, estimate_capability(settings)))
+    if settings.width is not None and not settings.adaptive:
+        raise UsageError("--width is for --adaptive", "add --adaptive, or leave it out")
+    refuse_company_in_json(settings)
+    settings = settle_others(settings)
+    with watched(settings) as listeners:
+        measure = resume_capability if settings.resume else measure_capability
+        measured = measure(settings, *listeners)
+    close_run(settings, measured.run, None)
+    if settings.json:
+        print_json(measured)
+    elif not to_report(settings):
+        _show(settings, measured)
+    return 0
+
+
+def show_stored(settings: Settings, run: str, _: int) -> None:
+    measured = view_capability(settings, run)
+    if settings.json:
+        print_json(measured)
+    else:
+        _show(settings, measured)
+
+
+def _show(settings: Settings, measured: Capability) -> None:
+    """The curve, alone or among others, with what to do next."""
+    console, place = Console(), way_to(settings.store)
+    show_curves(console, settings, measured)
+    unjudged = sum(point.cases - point.passed - point.failed for point in measured.curve)
+    if unjudged:
+        hint(console, f"{counted(unjudged, 'case')} could not be judged: misstep show {measured.run}{place}")
+    if sum(measured.errors.values()):
+        hint(console, f"why it fails: misstep plan dissect {measured.run}{place}")
+    else:
+        point_to_page(console, measured.run, place)
+
+
+def show_kept(settings: Settings, path: str) -> None:
+    _refuse_cases(path, "by", "most")
+    curve = read_curve(path)
+    if settings.json:
+        print_json(curve)
+        return
+    console = Console()
+    show_curves(console, settings, curve)
+    hint(console, f"as a page: misstep report {quoted(path)}")
+
+
+def report_kept(settings: Settings, path: str) -> int:
+    """Write the page of a kept curve, and print the path of its file."""
+    _refuse_cases(path, "baseline")
+    for kind in settings.report:
+        if kind != "html":
+            raise UsageError(
+                f"a curve makes no {kind} report", "it has no cases: --report html is its page", where=path
+            )
+    check_reports(settings)
+    name, _ = os.path.splitext(os.path.basename(path))
+    target = report_path(settings, name, "html")
+    write_text(target, curves_page(with_others(settings, read_curve(path)), levels_beside(settings)))
+    if target != "-":
+        click.echo(plain(target))
+    return 0
+
+
+def _refuse_cases(path: str, *names: str) -> None:
+    if vain := typed(lambda name: name in names):
+        raise UsageError(
+            f"{' and '.join(vain)} can't go with a curve in a file", "it has no cases", where=path
+        )

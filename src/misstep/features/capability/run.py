@@ -1,0 +1,129 @@
+"""The capability of an agent: how many actions it can plan.
+
+Capability curves by name: those of stored runs, those that are kept in files.
+"""
+
+from collections.abc import Iterator
+from itertools import count
+
+from misstep.core.agent import Agent
+from misstep.core.case import Case
+from misstep.core.event import Estimate, Listener
+from misstep.core.results.capability import Capability
+from misstep.core.run import Campaign, Inquiries, RunSpec
+from misstep.core.settings import Settings, check_settings
+from misstep.errors import UsageError
+from misstep.features.capability.view import Level, published_levels
+from misstep.planning.capability import CurveTally, Design, adaptive_design, full_design
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.rendering.words import told_apart
+from misstep.runs.cases import suite_of
+from misstep.runs.lifecycle import Known, Work, estimate, lasting, resume, start
+from misstep.runs.setup.models import model_name
+from misstep.store.curves import is_kept, read_curve
+from misstep.store.runs import Run, Store
+
+
+def measure_capability(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Capability:
+    """Run an agent on problems with more and more actions, as the settings say."""
+    settings = lasting(check_settings(settings))
+    summary = start(settings, _work(settings), listeners, agent)
+    return view_capability(settings, summary.run)
+
+
+def resume_capability(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Capability:
+    """Go on with a stopped measurement."""
+    settings = check_settings(settings)
+
+    def plan(_: Store, run: Run) -> Work:
+        return _work(run.settings)
+
+    summary = resume(settings, "capability", plan, listeners, agent)
+    return view_capability(settings, summary.run)
+
+
+def estimate_capability(settings: Settings) -> Estimate:
+    """What it will come to at the most."""
+    settings = check_settings(settings)
+    return estimate(settings, _work(settings))
+
+
+def view_capability(settings: Settings, name: str) -> Capability:
+    """The curve of a stored run, be it one of `plan capability` or any other with cases of several sizes."""
+    with Store(settings.store) as store:
+        return capability_of(store, store.find_run(name))
+
+
+def capability_of(store: Store, run: Run) -> Capability:
+    tally = CurveTally()
+    for outcome in store.outcomes(run.id):
+        tally.add(outcome)
+    settings = run.settings
+    span = (settings.actions.low, settings.actions.high) if settings.adaptive else None
+    return tally.capability(run.id, settings.agent, model_name(settings), settings.threshold, span)
+
+
+def _work(settings: Settings) -> Work:
+    suite, design = _suite(settings), _design(settings)
+    make = adaptive_design if settings.adaptive else full_design
+
+    def campaign(known: Known) -> Campaign:
+        return Inquiries([make(suite, design)], known)
+
+    def sample() -> Iterator[Case]:
+        return (make_case(suite, index) for index in count())
+
+    most = sum(map(design.cases_at, design.sizes))
+    return Work(campaign, sample, most=most, purpose=RunSpec("capability"))
+
+
+def _suite(settings: Settings) -> Suite:
+    vain = {"cases": settings.cases, "exhaustive": settings.exhaustive, "count": settings.count}
+    for name, given in vain.items():
+        if given:
+            raise UsageError(
+                f"{name} has no place in a capability curve",
+                "the number of actions says which cases there are: leave it out",
+            )
+    return suite_of(settings)
+
+
+def _design(settings: Settings) -> Design:
+    return Design(
+        low=settings.actions.low,
+        high=settings.actions.high,
+        per_pair=settings.per_pair,
+        most=settings.most_cases,
+        threshold=settings.threshold,
+        stop=not settings.full,
+        width=settings.width,
+    )
+
+
+def find_curve(settings: Settings, name: str) -> Capability:
+    """The curve of a run, or the one in a file, whose name ends in .json."""
+    return read_curve(name) if is_kept(name) else view_capability(settings, name)
+
+
+def with_others(settings: Settings, curve: Capability) -> tuple[Capability, ...]:
+    """A curve and all that the settings put beside it, each once, under names that tell them apart."""
+    curves = [curve]
+    for name in settings.beside:
+        found = find_curve(settings, name)
+        if found not in curves:
+            curves.append(found)
+    return tuple(told_apart(curves))
+
+
+def levels_beside(settings: Settings) -> tuple[Level, ...]:
+    """What others have published, where the settings ask for it."""
+    return published_levels() if settings.published else ()
+
+
+def settle_others(settings: Settings) -> Settings:
+    """The same settings with runs beside the curve named by their ids, for 'last' will soon be another.
+
+    What can't be found is told now rather than after a run.
+    """
+    found = [(name, find_curve(settings, name)) for name in settings.beside]
+    return settings.overlay({"beside": tuple(name if is_kept(name) else curve.run for name, curve in found)})

@@ -1,0 +1,1 @@
+"""`misstep tool consistency`: tools that answer paraphrases differently."""

@@ -1,0 +1,138 @@
+"""`misstep tool consistency`: tools that serve people differently who mean the same."""
+
+from functools import partial
+
+import click
+from rich.console import Console
+
+from misstep.cli.exit_policy import CommandResult, ExitPolicy
+from misstep.cli.listeners import close_run, followed, watched
+from misstep.cli.options import (
+    ABOUT_TRYING,
+    CALLING,
+    CONSISTENCY,
+    GATE,
+    KEEPING,
+    SHELTER,
+    TRYING,
+    USUALLY_TRYING,
+    settings_options,
+)
+from misstep.cli.output import check_specs, hint, ours_alone, point_to_page, print_json_text, to_report
+from misstep.core.results.consistency import ConsistencyRun, PromptSet
+from misstep.core.settings import Settings
+from misstep.features.consistency.questions import SETS
+from misstep.features.consistency.run import check_consistency, find_set, resume_consistency, view_consistency
+from misstep.features.consistency.view import (
+    consistency_as_json,
+    consistency_view,
+    set_as_json,
+    set_detail,
+    set_view,
+)
+from misstep.store.location import way_to
+
+USUAL = {**USUALLY_TRYING, "count": SETS}
+ABOUT = {
+    **ABOUT_TRYING,
+    "only": "The name of a tool to test; may be repeated (default: all).",
+    "count": "How many sets of requests for each tool.",
+    "time_per_tool": "How long to test each tool, e.g. 90s or 5m.",
+}
+
+
+@click.command("consistency")
+@click.argument("specs", metavar="SPEC...", nargs=-1)
+@settings_options(
+    "only",
+    *TRYING,
+    "count",
+    *CONSISTENCY,
+    "time_per_tool",
+    "timeout",
+    *SHELTER,
+    *CALLING,
+    *GATE,
+    *KEEPING,
+    usual=USUAL,
+    about=ABOUT,
+)
+def consistency(settings: Settings, specs: tuple[str, ...]) -> int:
+    """Find tools that answer paraphrases differently.
+
+    SPEC is as for `tool fuzz`. A model makes --count sets of --variants synonymous requests for each tool,
+    the agent works on them with the real tool in its sandbox, and a set has failed if what the tool was given
+    differs, what it gave back differs, and a judge finds an answer wrong.
+    """
+    check_specs(settings, specs)
+    gate = ExitPolicy(settings, "consistency")
+    report = followed(
+        watched(settings),
+        partial(resume_consistency, settings)
+        if settings.resume
+        else partial(check_consistency, settings, specs),
+        partial(view_consistency, settings),
+        partial(_finish, settings, CommandResult(1)),
+    )
+    # Of the sets that could be judged, so many have to pass.
+    verdicts = [each.verdict for each in report.sets]
+    passed, failed = verdicts.count("passed"), verdicts.count("failed")
+    unknown = sum(tool.verdict == "inconclusive" for tool in report.tools)
+    ending = gate.close(report.run, passed, passed + failed, unknown)
+    close_run(settings, report.run, ending)
+    _finish(settings, ending, report)
+    return ending.leave()
+
+
+def show_stored(settings: Settings, run: str, _: int) -> None:
+    _show(settings, view_consistency(settings, run), CommandResult(0))
+
+
+def show_set(settings: Settings, run: str, name: str) -> None:
+    """One set in full."""
+    stored, tool, one = find_set(settings, run, name)
+    if settings.json:
+        print_json_text(set_as_json(one, tool.name))
+        return
+    console = Console()
+    console.print(set_detail(one, tool.name))
+    hint(console, f"again: misstep replay {stored.id}/{one.id}{way_to(settings.store)}")
+
+
+def replay_stored(settings: Settings, run: str, name: str) -> int:
+    """Put the requests of a set to the agent once more; 1 if the set fails again."""
+    from misstep.features.consistency.run import replay_set
+
+    _, tool, _ = find_set(settings, run, name)
+    with ours_alone() as screen:
+        before, after = replay_set(settings, run, name, lambda text: print(text, file=screen))
+    if settings.json:
+        print_json_text(set_as_json(after, tool.name))
+    else:
+        console = Console()
+        console.print(set_view(after, tool.name))
+        hint(console, _compared(before, after))
+    return int(after.verdict == "failed")
+
+
+def _compared(before: PromptSet, after: PromptSet) -> str:
+    same = before.verdict == after.verdict
+    return f"{'as before' if same else 'before, it was'}: {before.verdict}"
+
+
+def _finish(settings: Settings, ending: CommandResult, report: ConsistencyRun) -> None:
+    if not to_report(settings):
+        _show(settings, report, ending)
+
+
+def _show(settings: Settings, report: ConsistencyRun, ending: CommandResult) -> None:
+    if settings.json:
+        print_json_text(ending.added_to(consistency_as_json(report)))
+    else:
+        console = Console()
+        console.print(consistency_view(report, f"misstep replay {report.run}", way_to(settings.store)))
+        ending.show(console)
+        if any(tool.verdict == "failed" for tool in report.tools):
+            hint(console, f"are they right? misstep label {report.run}{way_to(settings.store)}")
+        else:
+            point_to_page(console, report.run, way_to(settings.store))

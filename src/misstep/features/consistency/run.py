@@ -1,0 +1,167 @@
+"""Consistency: whether tools serve people alike who mean the same, kept as a run of the store.
+
+A set of requests, put to the same agent once more.
+"""
+
+import asyncio
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
+
+from misstep.core.event import Event, Listener, Notice, SetJudged, ToolChecked
+from misstep.core.results.consistency import ConsistencyReport, ConsistencyRun, PromptSet
+from misstep.core.results.fixing import read_text
+from misstep.core.run import RunSpec
+from misstep.core.settings import Settings, check_settings
+from misstep.core.spending import Budget, RateLimiters, Spent
+from misstep.core.tool import Described
+from misstep.errors import UsageError
+from misstep.features.consistency.questions import News, Questioner, approach_of
+from misstep.fuzzing.agent_tests.prompts import Prompts
+from misstep.fuzzing.consistency.baseline import examine_request
+from misstep.fuzzing.consistency.inquiry import examine_set
+from misstep.fuzzing.consistency.making import Draft
+from misstep.runs.budget import Allowance
+from misstep.runs.cases import lasting_places, lasting_specs
+from misstep.runs.execution import masked
+from misstep.runs.lookup import meant_by
+from misstep.runs.resume import take_up
+from misstep.runs.setup.agent_session import AgentSession, UsageMeter, refuse_missing
+from misstep.runs.setup.models import Tell, refuse_blind_budget, refuse_secrets
+from misstep.runs.setup.workbenches import Target, Workbenches, find_targets
+from misstep.runs.setup.workers import Workers, stopping
+from misstep.runs.summary import summarise_sets
+from misstep.runs.tool_session import ToolRunSession
+from misstep.runs.trust import with_agent
+from misstep.store.runs import Run, Store
+from misstep.tool_host.process import Process
+
+
+def check_consistency(
+    settings: Settings, specs: Sequence[str], *listeners: Listener, gates: RateLimiters | None = None
+) -> ConsistencyRun:
+    """Put requests for each tool of the specs to the agent, and keep what comes of it.
+
+    Runs that share `gates` share the limits of models.
+    """
+    settings = lasting_places(check_settings(settings))
+    prompts = _refuse_early(settings)
+    own = lasting_specs(specs)
+    with Workbenches(settings) as benches:
+        targets = find_tools(benches, own, settings)
+        with Store(settings.store, create=True) as store:
+            purpose = RunSpec("consistency", tools=own, descriptions=read_text(settings.descriptions))
+            run = store.add_run(settings, len(targets), time.time(), purpose=purpose)
+            sitting = ToolRunSession(store, run, listeners, ConsistencyReport, summarise_sets, gates)
+            return _hold(store, sitting, targets, benches, prompts)
+
+
+def resume_consistency(settings: Settings, *listeners: Listener) -> ConsistencyRun:
+    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        run = take_up(store, settings, "consistency")
+        if run.summary:
+            return _view(store, run)
+        prompts = _refuse_early(run.settings)
+        with Workbenches(run.settings) as benches:
+            targets = find_tools(benches, run.purpose.tools, run.settings)
+            sitting = ToolRunSession(store, run, listeners, ConsistencyReport, summarise_sets)
+            return _hold(store, sitting, targets, benches, prompts)
+
+
+def view_consistency(settings: Settings, name: str) -> ConsistencyRun:
+    """What a stored run has found out so far."""
+    with Store(settings.store) as store:
+        return _view(store, store.find_run(name))
+
+
+def find_set(settings: Settings, name: str, wanted: str) -> tuple[Run, ConsistencyReport, PromptSet]:
+    """The set of a run with this id, or whose id begins so, with the report on its tool."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        known = {each.id: (tool, each) for tool in _view(store, run).tools for each in tool.sets}
+        return run, *meant_by(wanted, known, "set", run, store)
+
+
+def find_tools(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:
+    """The tools that the specs mean, each by itself."""
+    found = find_targets(benches.all_tools(specs), settings.only)
+    return [target for target in found if len(target.tools) == 1]
+
+
+def _refuse_early(settings: Settings) -> Prompts:
+    """Tell what would keep the run from its end before it begins, which its prompts might as well."""
+    refuse_blind_budget(settings)
+    refuse_secrets(settings)
+    refuse_missing(settings)
+    approach_of(settings)
+    return Prompts(settings.prompts)
+
+
+def _view(store: Store, run: Run) -> ConsistencyRun:
+    reports = sorted(store.tool_documents(run.id, ConsistencyReport), key=lambda report: report.place)
+    return ConsistencyRun(run.id, run.purpose.tools, tuple(reports), store.spent(run.id).seconds)
+
+
+def _hold(
+    store: Store,
+    sitting: ToolRunSession[ConsistencyReport],
+    targets: Sequence[Target],
+    benches: Workbenches,
+    prompts: Prompts,
+) -> ConsistencyRun:
+    run = sitting.run
+    sitting.hold(
+        lambda: _work(sitting, targets, benches, prompts), lambda report: ToolChecked(run.id, report)
+    )
+    return _view(store, run)
+
+
+def _work(
+    sitting: ToolRunSession[ConsistencyReport],
+    targets: Sequence[Target],
+    benches: Workbenches,
+    prompts: Prompts,
+) -> Generator[ConsistencyReport | Event]:
+    """Test what is not done; what had begun before goes on."""
+    settings, allowance = sitting.run.settings, sitting.allowance
+    done = {report.name for report in sitting.done}
+    left = [(target, sitting.kept.get(target.name)) for target in targets if target.name not in done]
+    questioner = Questioner(benches, settings, prompts, allowance, lambda text: sitting.emit(Notice(text)))
+    sitting.lost = questioner.lost
+    workers = Workers[tuple[Target, ConsistencyReport | None], News](
+        lambda each, tell: questioner.examine(*each, tell), allowance, settings.jobs
+    )
+    with stopping(allowance), closing(workers.work(left)) as work:
+        for news in work:
+            yield SetJudged(sitting.run.id, *news) if isinstance(news, tuple) else news
+
+
+def replay_set(
+    settings: Settings, run: str, name: str, tell: Tell = lambda _: None
+) -> tuple[PromptSet, PromptSet]:
+    """A set of a run, and what comes of its requests when they are put and judged once more."""
+    stored, report, before = find_set(settings, run, name)
+    if not before.requests:
+        raise UsageError(f"set {before.id} has no requests", before.why)
+    own = with_agent(settings, stored).settings
+    with Workbenches(own) as benches:
+        for target in find_tools(benches, stored.purpose.tools, own):
+            if target.name == report.name:
+                with benches.lend(target.spec) as bench:
+                    again = _replay(bench, target.among(bench.tools)[0], before, own, tell)
+                    return before, masked(asyncio.run(again))
+    raise UsageError(f"there is no tool '{report.name}' now", where=", ".join(stored.purpose.tools))
+
+
+async def _replay(
+    bench: Process, tool: Described, before: PromptSet, settings: Settings, tell: Tell
+) -> PromptSet:
+    allowance = Allowance(Budget(), Spent())
+    company = AgentSession(settings, Prompts(settings.prompts), allowance, tell)
+    async with company.gathered(bench, UsageMeter(allowance)) as (models, trials):
+        if settings.tool_method != "toolfuzz":
+            return await examine_request(before.requests[0], tool, models, trials)
+        draft = Draft(before.template, before.infills, before.requests)
+        return await examine_set(draft, tool, models, trials, approach_of(settings))

@@ -1,0 +1,352 @@
+"""Answers of tools to people who mean the same, as rich renderables.
+
+Answers of tools to people who mean the same, as JSON.
+
+Answers of tools to people who mean the same, in a page.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.outcome import Judgement
+from misstep.core.results.consistency import (
+    Bucket,
+    Buckets,
+    ConsistencyReport,
+    ConsistencyRun,
+    Evidence,
+    Expectation,
+    PromptSet,
+    Score,
+    Side,
+    group_sets,
+)
+from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
+from misstep.rendering.html.sections import page_section
+from misstep.rendering.layout import Trimmed, bare_table, beneath, hanging, section
+from misstep.rendering.terminal import STYLES, counted
+from misstep.rendering.text import few_lines, plain
+from misstep.rendering.trial import deeds_as_json, tokens_as_json, unanswered
+
+MOST = 500  # characters of a text in a list
+WHOLE = 4_000  # where a set is shown in full
+MOST_LINES = 12  # of what a tool was given or gave back
+NONE_FAILED = "no set has failed"
+HEADINGS = ("sets", "failed", "passed", "inconclusive", "groups", "calls", "tokens")
+ENDINGS = {"done": "", "time": "time was up before all sets were made", "stopped": "stopped before its end"}
+
+
+def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> RenderableType:
+    """A line for each tool, then each set that failed.
+
+    `again` and `place` are what stands before and after a set in the command that replays it.
+    """
+    parts: list[RenderableType] = [_tools_table(report.tools)]
+    parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
+    for tool in report.tools:
+        for each in tool.faulty:
+            command = Text(f"  again: {again}/{each.id}{place}", style="dim")
+            parts += [Text(), set_view(each, tool.name), command]
+    unclear = [_unclear(tool.name, each) for tool in report.tools for each in tool.having("inconclusive")]
+    if not any(tool.faulty for tool in report.tools):
+        outcome = nothing_failed(report.tools)
+        parts += [Text(), Text(outcome, style="green" if outcome == NONE_FAILED else "yellow")]
+    if unclear:
+        parts.append(section("inconclusive", Group(*unclear)))
+    return Trimmed(Group(*parts))
+
+
+def nothing_failed(tools: Sequence[ConsistencyReport]) -> str:
+    """Says as much as the sets do: of a tool that has none which was judged, nothing is known."""
+    unclear = sum(len(tool.having("inconclusive")) for tool in tools)
+    rest = f"; {counted(unclear, 'set')} could not be judged" if unclear else ""
+    unknown = [plain(tool.name, 100) for tool in tools if tool.verdict == "inconclusive"]
+    if unknown:
+        rest += f"; nothing is known about {', '.join(unknown)}"
+    return f"{NONE_FAILED}{rest}"
+
+
+def set_view(one: PromptSet, tool: str, most: int = MOST) -> RenderableType:
+    """A set with its requests by their numbers, and all that its verdict rests on."""
+    head = Text(one.verdict, style=STYLES[one.verdict])
+    head.append(f"  {plain(tool, 100)}", style="bold")
+    head.append(f"  {plain(one.why, most)}")
+    parts: list[RenderableType] = []
+    if one.template:
+        parts.append(Text(f"template: {plain(one.template, most)}"))
+    parts += [hanging(f"{number}", plain(request, most)) for number, request in enumerate(one.requests, 1)]
+    parts += _buckets(one.buckets, "", most)
+    if one.normalised is not None:
+        parts += _buckets(one.normalised, ", what does not matter left out", most)
+    if one.expectation is not None:
+        parts.append(Text(f"{_expected(one.expectation)}: {plain(one.expectation.statement, most)}"))
+    if one.scores:
+        lines = [hanging(str(score.request), plain(score_in_words(score), most)) for score in one.scores]
+        parts.append(_listed("scores", lines))
+    if one.evidence is not None:
+        parts.append(_listed("the pair that shows it", _evidence(one.evidence, most)))
+    return Trimmed(Group(head, Padding(Group(*parts), (0, 0, 0, 2), expand=False)))
+
+
+def _expected(expectation: Expectation) -> str:
+    return "expected (a guess)" if expectation.guessed else "expected"
+
+
+def set_detail(one: PromptSet, tool: str) -> RenderableType:
+    """The same with what the agent answered, and what was expected of each request."""
+    parts: list[RenderableType] = [set_view(one, tool, WHOLE)]
+    if one.trials:
+        said = [
+            hanging(str(number), plain(trial.answer or trial.error or trial.ended, WHOLE))
+            for number, trial in enumerate(one.trials, 1)
+        ]
+        parts.append(section("what the agent answered", Group(*said)))
+    if one.expectation is not None:
+        expected = [Text(plain(answer, WHOLE)) for answer in one.expectation.answers]
+        parts.append(section("what could be expected", Group(*expected)))
+    return Trimmed(Group(*parts))
+
+
+def remarks(tool: ConsistencyReport) -> list[str]:
+    """What else there is to say about a tool."""
+    groups = [f"{each.differs} ({counted(len(each.sets), 'set')})" for each in group_sets(tool.sets)]
+    differing = [f"what differs: {'; '.join(groups)}"] if groups else []
+    silent = unanswered([trial for each in tool.sets for trial in each.trials])
+    return [*tool.notes, *filter(None, [ENDINGS[tool.ended]]), *silent, *differing]
+
+
+def score_in_words(score: Score) -> str:
+    """Both scores where there were two, and why."""
+    if score.second is None:
+        return f"{score.score} of 10: {score.reason}"
+    return f"{score.score} of 10: {score.reason}; asked again: {score.second}: {score.second_reason}"
+
+
+def numbers_of(bucket: Bucket) -> str:
+    return "{" + ", ".join(map(str, bucket.requests)) + "}"
+
+
+def counts_of(tool: ConsistencyReport) -> tuple[str, ...]:
+    """What the table says about a tool, in the order of its headings."""
+    verdicts = [len(tool.having(verdict)) for verdict in ("failed", "passed", "inconclusive")]
+    groups = len(group_sets(tool.sets))
+    return tuple(f"{count:,}" for count in (len(tool.sets), *verdicts, groups, tool.calls, tool.tokens))
+
+
+def _tools_table(tools: Sequence[ConsistencyReport]) -> Table:
+    table = bare_table()
+    table.add_column("tool", overflow="fold", min_width=12)
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for tool in tools:
+        cells = [Text(count) for count in counts_of(tool)]
+        cells[1].stylize("red" if tool.faulty else "green")
+        table.add_row(Text(plain(tool.name, 100)), *cells)
+    return table
+
+
+def _buckets(buckets: Buckets, how: str, most: int) -> list[RenderableType]:
+    sorts = (("inputs", buckets.inputs), ("outputs", buckets.outputs))
+    return [
+        _listed(
+            f"buckets of {name}{how}",
+            [hanging(numbers_of(each), few_lines(each.value, most, MOST_LINES)) for each in found],
+        )
+        for name, found in sorts
+        if found
+    ]
+
+
+def _evidence(evidence: Evidence, most: int) -> list[RenderableType]:
+    sides = [side for side in (evidence.wrong, evidence.right) if side is not None]
+    return [hanging(str(side.number), few_lines(_side_in_words(side), most, MOST_LINES)) for side in sides]
+
+
+def _side_in_words(side: Side) -> str:
+    scored = "" if side.score is None else f" ({side.score} of 10)"
+    return f"{side.inputs} → {side.outputs}{scored}"
+
+
+def _listed(title: str, lines: Sequence[RenderableType]) -> RenderableType:
+    return Group(Text(title, style="dim"), Padding(Group(*lines), (0, 0, 0, 2), expand=False))
+
+
+def _unclear(tool: str, one: PromptSet) -> RenderableType:
+    return hanging(f"{one.id} {plain(tool, 100)}", plain(one.why, MOST))
+
+
+_VERDICTS: tuple[Judgement, ...] = ("failed", "passed", "inconclusive")
+
+
+def consistency_as_json(report: ConsistencyRun) -> dict[str, Any]:
+    """What `--json` prints."""
+    verdicts = [each.verdict for each in report.sets]
+    return {
+        "run": report.run,
+        "specs": list(report.specs),
+        "seconds": round(report.seconds, 3),
+        "sets": len(verdicts),
+        **{verdict: verdicts.count(verdict) for verdict in _VERDICTS},
+        "tools": [_tool_as_json(tool) for tool in report.tools],
+    }
+
+
+def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
+    """A set with its requests by their numbers, and all that its verdict rests on."""
+    return {
+        "id": one.id,
+        "tool": tool,
+        "verdict": one.verdict,
+        "why": one.why,
+        "template": one.template,
+        "infills": {name: list(words) for name, words in one.infills.items()},
+        "requests": list(one.requests),
+        "trials": [{"ended": trial.ended, **deeds_as_json(trial)} for trial in one.trials],
+        "buckets": _buckets_as_json(one.buckets),
+        "normalised": one.normalised and _buckets_as_json(one.normalised),
+        "expectation": one.expectation
+        and {
+            "answers": list(one.expectation.answers),
+            "statement": one.expectation.statement,
+            "guessed": one.expectation.guessed,
+        },
+        "scores": [_score_as_json(score) for score in one.scores],
+        "evidence": one.evidence
+        and {
+            "wrong": _side_as_json(one.evidence.wrong),
+            "right": one.evidence.right and _side_as_json(one.evidence.right),
+        },
+    }
+
+
+def _tool_as_json(tool: ConsistencyReport) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "verdict": tool.verdict,
+        "method": "toolfuzz" if tool.means == "sets" else tool.means,
+        "checks": list(tool.checks),
+        **{verdict: len(tool.having(verdict)) for verdict in _VERDICTS},
+        "groups": [{"differs": each.differs, "sets": list(each.sets)} for each in group_sets(tool.sets)],
+        "calls": tool.calls,
+        "tokens": tokens_as_json(tool.usage),
+        "seconds": tool.seconds,
+        "ended": tool.ended,
+        "notes": list(tool.notes),
+        "sandbox": tool.sandbox,
+        "sets": [set_as_json(each, tool.name) for each in tool.sets],
+    }
+
+
+def _buckets_as_json(buckets: Buckets) -> dict[str, Any]:
+    sorts = {"inputs": buckets.inputs, "outputs": buckets.outputs}
+    return {
+        name: [{"requests": list(each.requests), "value": each.value} for each in found]
+        for name, found in sorts.items()
+    }
+
+
+def _score_as_json(score: Score) -> dict[str, Any]:
+    second = score.second is not None and {"score": score.second, "reason": score.second_reason}
+    return {
+        "request": score.request,
+        "score": score.score,
+        "reason": score.reason,
+        "second": second or None,
+        "says": score.says,
+        "guess": score.guess,
+    }
+
+
+def _side_as_json(side: Side) -> dict[str, Any]:
+    return {
+        "number": side.number,
+        "request": side.request,
+        "inputs": side.inputs,
+        "outputs": side.outputs,
+        "answer": side.answer,
+        "score": side.score,
+    }
+
+
+MOST_ON_PAGE = 4_000  # characters of a text
+
+
+def faulty_sets(report: ConsistencyRun, place: str) -> Iterator[Markup]:
+    """A row for each tool, then each set that failed, then those of which nobody knows.
+
+    `place` is what a command needs to find the store.
+    """
+    rows = [Row((text(tool.name, 100), *counts_of(tool))) for tool in report.tools]
+    told = [(tool.name, said) for tool in report.tools if (said := remarks(tool))]
+    notes = [element("p", text(f"{name}: {'; '.join(said)}"), class_="caption") for name, said in told]
+    yield page_section("Tools", grid(("tool", *HEADINGS), rows), *notes)
+    failed = [(tool.name, each) for tool in report.tools for each in tool.faulty]
+    if failed:
+        shown = [_set(each, name, f"misstep replay {report.run}/{each.id}{place}") for name, each in failed]
+        yield page_section("Sets that failed", *shown)
+    else:
+        yield element("p", text(nothing_failed(report.tools)))
+    unclear = [(tool.name, each) for tool in report.tools for each in tool.having("inconclusive")]
+    if unclear:
+        rows = [Row((element("code", each.id), text(name, 100), text(each.why))) for name, each in unclear]
+        yield page_section("Inconclusive", grid(("set", "tool", "why"), rows, names=3))
+
+
+def _set(one: PromptSet, tool: str, again: str) -> Markup:
+    failed = element("b", one.verdict, class_="bad")
+    head = element(
+        "summary", failed, " ", text(tool, 100), " · ", text(one.template or one.why, MOST_ON_PAGE)
+    )
+    requests = [element("li", text(request, MOST_ON_PAGE)) for request in one.requests]
+    parts = [
+        element("p", text(one.why, MOST_ON_PAGE)),
+        element("ol", *requests),
+        *_bucket_tables(one.buckets, ""),
+    ]
+    if one.normalised is not None:
+        parts += _bucket_tables(one.normalised, ", what does not matter left out")
+    if one.expectation is not None:
+        heading = "Expected (a guess)" if one.expectation.guessed else "Expected"
+        parts.append(element("p", f"{heading}: ", text(one.expectation.statement, MOST_ON_PAGE)))
+    if one.scores:
+        scores = [Row((str(each.request), text(score_in_words(each), MOST_ON_PAGE))) for each in one.scores]
+        parts.append(grid(("request", "score"), scores, names=2))
+    if one.evidence is not None:
+        parts.append(_evidence_table(one.evidence))
+    return element("details", head, *parts, element("pre", lines(plain(again)), class_="command"))
+
+
+def _bucket_tables(buckets: Buckets, how: str) -> Iterator[Markup]:
+    for name, found in (("inputs", buckets.inputs), ("outputs", buckets.outputs)):
+        if found:
+            yield grid(("requests", name), _rows(found), names=2, caption=f"buckets of {name}{how}")
+
+
+def _rows(found: Sequence[Bucket]) -> list[Row]:
+    return [Row((numbers_of(each), _as_it_was(each.value))) for each in found]
+
+
+def _as_it_was(value: str) -> Markup:
+    """What a tool was given or gave back, call by call."""
+    return element("span", lines(value, MOST_ON_PAGE), class_="lines")
+
+
+def _evidence_table(evidence: Evidence) -> Markup:
+    sides = [side for side in (evidence.wrong, evidence.right) if side is not None]
+    rows = [
+        Row(
+            (
+                str(side.number),
+                _as_it_was(side.inputs),
+                _as_it_was(side.outputs),
+                text(side.answer, MOST_ON_PAGE),
+            )
+        )
+        for side in sides
+    ]
+    return grid(("request", "input", "output", "answer"), rows, names=4, caption="the pair that shows it")

@@ -1,0 +1,1 @@
+"""`misstep tool crosstalk`: tools that an agent calls for unrelated requests."""

@@ -1,0 +1,85 @@
+"""`misstep tool crosstalk`: requests for some tools that set off others."""
+
+from functools import partial
+
+import click
+from rich.console import Console
+
+from misstep.cli.exit_policy import CommandResult
+from misstep.cli.listeners import close_run, followed, watched
+from misstep.cli.options import (
+    ABOUT_TRYING,
+    CALLING,
+    FUZZING,
+    KEEPING,
+    TRYING,
+    USUALLY_TRYING,
+    settings_options,
+)
+from misstep.cli.output import check_specs, point_to_page, print_json_text, to_report
+from misstep.core.results.crosstalk import CrosstalkReport
+from misstep.core.settings import Settings
+from misstep.features.crosstalk.run import COUNT, find_crosstalk, resume_crosstalk, view_crosstalk
+from misstep.features.crosstalk.view import MOST_REQUESTS, crosstalk_as_json, crosstalk_view
+from misstep.store.location import way_to
+
+USUAL = {**USUALLY_TRYING, "count": COUNT}
+ABOUT = {
+    **ABOUT_TRYING,
+    "count": "How many requests for each group.",
+    "from_run": "A run of tool consistency, or tool fuzz --agent, to take requests from.",
+    "jobs": "Groups tried at a time.",
+}
+WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_per_tool")
+
+
+@click.command("crosstalk")
+@click.argument("specs", metavar="SPEC...", nargs=-1)
+@settings_options(
+    "groups",
+    "count",
+    *[name for name in (*FUZZING, *TRYING) if name not in WITHOUT],
+    "timeout",
+    *CALLING,
+    "fail_on",
+    *KEEPING,
+    usual=USUAL,
+    about=ABOUT,
+)
+def crosstalk(settings: Settings, specs: tuple[str, ...]) -> int:
+    """Find tools an agent calls for unrelated requests.
+
+    Requests that are meant for one group of tools are put to the agent with the tools of all other groups
+    only: whatever it calls then was not meant. SPEC is as for `tool fuzz`. Groups come from a file, or from
+    a model that has read what is said about the tools; requests from a model, or from an earlier run.
+    """
+    check_specs(settings, specs)
+    report = followed(
+        watched(settings),
+        partial(resume_crosstalk, settings) if settings.resume else partial(find_crosstalk, settings, specs),
+        partial(view_crosstalk, settings),
+        partial(_finish, settings),
+    )
+    # So many of the requests that were judged have to lead nowhere.
+    ending = CommandResult.by_gate(settings, report.judged - report.activating, report.judged)
+    close_run(settings, report.run, ending)
+    _finish(settings, report)
+    return ending.leave()
+
+
+def _finish(settings: Settings, report: CrosstalkReport) -> None:
+    if not to_report(settings):
+        _show(settings, report)
+
+
+def show_stored(settings: Settings, run: str, most: int) -> None:
+    _show(settings, view_crosstalk(settings, run), most)
+
+
+def _show(settings: Settings, report: CrosstalkReport, most: int = MOST_REQUESTS) -> None:
+    if settings.json:
+        print_json_text(crosstalk_as_json(report))
+    else:
+        console = Console()
+        console.print(crosstalk_view(report, most))
+        point_to_page(console, report.run, way_to(settings.store))

@@ -1,0 +1,306 @@
+"""Cross-talk: requests for some tools that set off others, kept as a run of the store.
+
+The requests for a group of tools, put to an agent that has only others.
+"""
+
+import asyncio
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from math import inf
+from typing import Literal
+
+import msgspec
+from msgspec import structs
+
+from misstep.core.event import Event, GroupFinished, Listener, Notice
+from misstep.core.model import Unusable
+from misstep.core.results.crosstalk import CrosstalkReport, Group, GroupReport, offered_beside
+from misstep.core.results.fixing import read_text
+from misstep.core.run import RunSpec
+from misstep.core.settings import Settings, check_settings
+from misstep.core.tool import Described
+from misstep.errors import UsageError
+from misstep.fuzzing.agent_tests.crosstalk import FEWEST, make_requests, propose_groups, wrong_with_groups
+from misstep.fuzzing.agent_tests.prompts import Prompts
+from misstep.runs.budget import Allowance
+from misstep.runs.cases import lasting_places, lasting_specs
+from misstep.runs.lookup import Asked, draw_requests, find_maker, find_requests
+from misstep.runs.resume import take_up
+from misstep.runs.setup.agent_session import (
+    AgentSession,
+    Over,
+    UsageMeter,
+    agent_settings,
+    refuse_missing,
+    unless,
+)
+from misstep.runs.setup.agents import check_agent
+from misstep.runs.setup.models import Tell, refuse_blind_budget, refuse_secrets
+from misstep.runs.setup.roles import LateTolerantModels, RoleModels
+from misstep.runs.setup.workbenches import Workbenches
+from misstep.runs.setup.workers import Workers, stopping
+from misstep.runs.summary import summarise_sets
+from misstep.runs.tool_session import ToolRunSession
+from misstep.runs.trust import refuse_foreign_calls
+from misstep.store.runs import Run, Store
+from misstep.tool_host.live import JoinedBench
+from misstep.tool_host.process import Process
+
+COUNT = 5  # requests for each group
+LOST = "could not be started again"
+
+
+class Crossing:
+    """Tries groups, several at a time if asked from several threads. `specs` says where each tool is from.
+
+    `lost` are specs whose tools could not be had again, and why: what needs them stays undone.
+    """
+
+    def __init__(
+        self,
+        benches: Workbenches,
+        settings: Settings,
+        prompts: Prompts,
+        allowance: Allowance,
+        tools: Mapping[str, Described],
+        specs: Mapping[str, str],
+        tell: Tell,
+    ) -> None:
+        self._benches = benches
+        self._settings = settings
+        self._allowance = allowance
+        self._tools = tools
+        self._specs = specs
+        self._company = AgentSession(settings, prompts, allowance, tell)
+        self.lost = dict[str, str]()
+
+    def propose(self) -> tuple[Group, ...]:
+        """The groups that the model sees in all tools; none if there is nothing left to ask it with."""
+        try:
+            return asyncio.run(unless(self._company.is_over, self._propose(), inf))
+        except Over:
+            return ()
+
+    def cross(self, report: GroupReport, tell: Callable[[GroupReport], None]) -> None:
+        """Try what is left of a group; `tell` hears how far it has got after each request."""
+        with ExitStack() as stack:
+            benches = list[Process]()
+            for spec in dict.fromkeys(self._specs[tool] for tool in report.offered):
+                try:
+                    benches.append(stack.enter_context(self._benches.lend(spec)))
+                except UsageError as error:
+                    self.lost.setdefault(spec, f"{LOST}: {error.message}")
+                    return
+                benches[-1].heed(self._allowance.is_over)
+            asyncio.run(self._cross(benches, report, tell))
+
+    async def _propose(self) -> tuple[Group, ...]:
+        async with self._company.advised(UsageMeter(self._allowance)) as counsel:
+            return await propose_groups(list(self._tools.values()), LateTolerantModels(counsel))
+
+    async def _cross(
+        self, benches: Sequence[Process], report: GroupReport, tell: Callable[[GroupReport], None]
+    ) -> None:
+        bill, began = UsageMeter(self._allowance), time.monotonic()
+        shelters = "; ".join(sorted({bench.sandbox.words for bench in benches}))
+        now = structs.replace(report, sandbox=shelters)
+
+        def keep(ended: Literal["done", "stopped"]) -> None:
+            seconds = round(report.seconds + time.monotonic() - began, 3)
+            tell(structs.replace(now, ended=ended, usage=bill.added_to(report.usage), seconds=seconds))
+
+        try:
+            async with self._company.gathered(JoinedBench(benches), bill) as (counsel, trier):
+                if not now.requests and not now.why:
+                    now = await self._with_requests(now, counsel)
+                    keep("stopped")
+                for request in now.requests[len(now.trials) :]:
+                    trial = await unless(self._allowance.is_over, trier.run(request, now.offered), inf)
+                    notes = tuple(dict.fromkeys((*now.notes, *trier.notes)))
+                    now = structs.replace(now, trials=(*now.trials, trial), notes=notes)
+                    keep("stopped")
+        except Over:
+            keep("stopped")
+            return
+        keep("done")
+
+    async def _with_requests(self, report: GroupReport, counsel: RoleModels) -> GroupReport:
+        meant = [self._tools[name] for name in report.tools]
+        work = make_requests(meant, LateTolerantModels(counsel), self._settings.count or COUNT)
+        requests, why = await unless(self._allowance.is_over, work, inf)
+        return structs.replace(report, requests=requests, why=why)
+
+
+def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listener) -> CrosstalkReport:
+    """Put requests for each group of tools to an agent that has only the others, and keep what it does."""
+    settings = lasting_places(check_settings(settings))
+    prompts = _refuse_early(settings)
+    if settings.from_run:
+        with Store(settings.store) as store:
+            maker = find_maker(store, settings.from_run)
+            refuse_foreign_calls(settings, maker)
+            settings = settings.overlay({"from_run": maker.id})
+    own = lasting_specs(specs)
+    with Workbenches(settings) as benches:
+        tools = _Tools(benches, own)
+        groups = read_groups(settings.groups, tools.described) if settings.groups else ()
+        with Store(settings.store, create=True) as store:
+            purpose = RunSpec("crosstalk", tools=own, descriptions=read_text(settings.descriptions))
+            run = store.add_run(settings, len(groups), time.time(), purpose=purpose)
+            return _Sitting(store, run, listeners).hold(tools, benches, prompts)
+
+
+def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkReport:
+    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        run = take_up(store, settings, "crosstalk")
+        if run.summary:
+            return _report(store, run)
+        prompts = _refuse_early(run.settings)
+        with Workbenches(run.settings) as benches:
+            return _Sitting(store, run, listeners).hold(_Tools(benches, run.purpose.tools), benches, prompts)
+
+
+def view_crosstalk(settings: Settings, name: str) -> CrosstalkReport:
+    """What a stored run has found so far."""
+    with Store(settings.store) as store:
+        return _report(store, store.find_run(name))
+
+
+def read_groups(path: str, known: Mapping[str, Described]) -> tuple[Group, ...]:
+    """The groups in a file; a `UsageError` says what is wrong with them."""
+    try:
+        with open(path, "rb") as file:
+            form = msgspec.convert(tomllib.load(file), _GroupsFile)
+    except (OSError, ValueError) as error:  # what is no TOML, and what has not the form, are ValueErrors
+        hint = 'expected a table such as [groups] with lines such as files = ["read_file", "list_folder"]'
+        raise UsageError("can't be read as groups of tools", str(error), hint, where=path) from error
+    groups = tuple(Group(name, tuple(dict.fromkeys(tools))) for name, tools in form.groups.items())
+    if wrong := wrong_with_groups(groups, known):
+        raise UsageError(wrong[0], *wrong[1:5], f"there are the tools {_listed(known)}", where=path)
+    return groups
+
+
+class _GroupsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    groups: dict[str, tuple[str, ...]]
+
+
+class _Tools:
+    """The tools of all specs by their names, and the specs that they are of."""
+
+    def __init__(self, benches: Workbenches, specs: Sequence[str]) -> None:
+        found = [(spec, tool) for spec, tools in benches.all_tools(specs).items() for tool in tools]
+        names = Counter(tool.name for _, tool in found)
+        for spec, tool in found:
+            if names[tool.name] > 1:
+                hint = "an agent could not tell them apart: leave one of them out"
+                raise UsageError(f"there is more than one tool '{tool.name}'", hint, where=spec)
+        if len(found) < FEWEST:
+            raise UsageError("there is only one tool", "cross-talk takes two groups of tools", where=specs[0])
+        self.described = {tool.name: tool for _, tool in found}
+        self.specs = {tool.name: spec for spec, tool in found}
+
+    def refuse_missing(self, groups: Sequence[GroupReport]) -> None:
+        """What a run has begun with has to be there when it goes on."""
+        for group in groups:
+            for name in (*group.tools, *group.offered):
+                if name not in self.described:
+                    raise UsageError(f"there is no tool '{name}' any more", "the run was begun with it")
+
+
+class _Sitting:
+    """One stretch of a run."""
+
+    def __init__(self, store: Store, run: Run, listeners: Sequence[Listener]) -> None:
+        self._store = store
+        self._run = run
+        self._sitting = ToolRunSession(store, run, listeners, GroupReport, summarise_sets)
+
+    def hold(self, tools: _Tools, benches: Workbenches, prompts: Prompts) -> CrosstalkReport:
+        run = self._run.id
+        self._sitting.hold(
+            lambda: self._work(tools, benches, prompts),
+            lambda report: GroupFinished(run, report.name, report.verdict),
+            "group",
+        )
+        return _report(self._store, self._run)
+
+    def _work(self, tools: _Tools, benches: Workbenches, prompts: Prompts) -> Generator[GroupReport | Event]:
+        """Try what is not done; what had begun before goes on."""
+        settings, allowance = self._run.settings, self._sitting.allowance
+        crossing = Crossing(benches, settings, prompts, allowance, tools.described, tools.specs, self._notice)
+        self._sitting.lost = crossing.lost
+        with stopping(allowance):
+            if not self._sitting.kept:
+                yield from self._lay_out(tools, crossing)
+            left = [report for report in self._sitting.kept.values() if report.ended == "stopped"]
+            tools.refuse_missing(left)
+            workers = Workers[GroupReport, GroupReport](crossing.cross, allowance, settings.jobs)
+            with closing(workers.work(left)) as work:
+                yield from work
+
+    def _lay_out(self, tools: _Tools, crossing: Crossing) -> list[GroupReport]:
+        """What there is to do, so that a run that goes on has the same groups and the same requests."""
+        settings = self._run.settings
+        groups = read_groups(settings.groups, tools.described) if settings.groups else _proposed(crossing)
+        blank = [
+            GroupReport(group.name, group.tools, offered_beside(group, groups), place=place, ended="stopped")
+            for place, group in enumerate(groups)
+        ]
+        if not settings.from_run:
+            return blank
+        source = find_maker(self._store, settings.from_run)
+        asked = find_requests(self._store, source)
+        return _with_requests(blank, asked, settings, source.id)
+
+    def _notice(self, text: str) -> None:
+        self._sitting.emit(Notice(text))
+
+
+def _proposed(crossing: Crossing) -> tuple[Group, ...]:
+    try:
+        return crossing.propose()
+    except Unusable as error:
+        hint = "say which tools belong together in a file, in a new run: --groups FILE"
+        raise Unusable(f"the tools could not be grouped: {error.message}", *error.hints, hint) from error
+
+
+def _with_requests(
+    blank: Sequence[GroupReport], asked: Sequence[Asked], settings: Settings, source: str
+) -> list[GroupReport]:
+    """The groups with requests of an earlier run; a `UsageError` if it has none for any of them."""
+    made = list[GroupReport]()
+    for group in blank:
+        drawn = draw_requests(asked, group.tools, settings.count or COUNT, settings.seed)
+        why = "" if drawn else f"run {source} has no requests for its tools"
+        made.append(msgspec.structs.replace(group, requests=drawn, why=why))
+    if not any([group.requests for group in made]):
+        hint = "misstep tool consistency makes some, and so does misstep tool fuzz --agent"
+        raise UsageError("has no requests for any of these tools", hint, where=f"--from {source}")
+    return made
+
+
+def _refuse_early(settings: Settings) -> Prompts:
+    """Tell what would keep the run from its end before it begins, which its prompts might as well."""
+    refuse_blind_budget(settings)
+    refuse_secrets(settings)
+    prompts = Prompts(settings.prompts)
+    if settings.groups and settings.from_run:
+        check_agent(agent_settings(settings))  # which is all that it takes
+    else:
+        refuse_missing(settings)
+    return prompts
+
+
+def _report(store: Store, run: Run) -> CrosstalkReport:
+    groups = sorted(store.tool_documents(run.id, GroupReport), key=lambda group: group.place)
+    spent = store.spent(run.id)
+    return CrosstalkReport(run.id, run.purpose.tools, tuple(groups), dict(spent.usage), spent.seconds)
+
+
+def _listed(names: Mapping[str, object]) -> str:
+    return ", ".join(list(names)[:10]) + (", …" if len(names) > 10 else "")

@@ -1,0 +1,256 @@
+"""Tools that were set off by requests for others.
+
+Tools that were set off by requests for others, in a page.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.results.crosstalk import Activated, CrosstalkReport, GroupReport
+from misstep.core.results.trial import Trial
+from misstep.core.stats import wilson
+from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
+from misstep.rendering.html.sections import page_section
+from misstep.rendering.layout import Trimmed, bare_table, section
+from misstep.rendering.terminal import counted, percent
+from misstep.rendering.text import plain
+from misstep.rendering.trial import deeds_as_json, tokens_as_json, trial_in_words
+
+LONGEST_NAME = 100  # characters
+LONGEST_REQUEST = 500
+LONGEST_REASON = 300
+MOST_COLUMNS = 8  # groups of a matrix that a terminal has room for
+MOST_REQUESTS = 20  # of each group
+GROUP_HEADINGS = ("tools", "offered", "requests", "activating", "unclear")
+TOOL_HEADINGS = ("calls", "requests", "of", "rate", "95 % interval")
+
+
+def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> RenderableType:
+    """The groups, which of them set off which, the tools that were called, the requests that led there."""
+    if not report.groups:
+        return Text("there are no groups yet", style="dim")
+    parts: list[RenderableType] = [_groups_table(report.groups), Text(), _outcome(report)]
+    called = [tool for tool in report.tools if tool.requests]
+    if called:
+        parts += [section("requests of each group that led to tools of others", _matrix(report))]
+        parts += [section("unplanned activations", _tools_table(called))]
+        parts += [
+            section(f"meant for {_name(group.name)}", _requests(group, most))
+            for group in report.groups
+            if group.activating
+        ]
+    parts += [Text(line, style="dim") for line in ("", *remarks(report), *_shelters(report))]
+    return Trimmed(Group(*parts))
+
+
+def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
+    """What `--json` prints."""
+    return {
+        "run": report.run,
+        "specs": list(report.specs),
+        "seconds": round(report.seconds, 3),
+        "judged": report.judged,
+        "activating": report.activating,
+        **_rate_as_json(report.activating, report.judged),
+        "groups": [_group_as_json(group) for group in report.groups],
+        "tools": [_tool_as_json(tool) for tool in report.tools],
+        "matrix": report.matrix,
+        "tokens": tokens_as_json(report.usage),
+    }
+
+
+def _group_as_json(group: GroupReport) -> dict[str, object]:
+    judged, activating = len(group.judged), len(group.activating)
+    return {
+        "name": group.name,
+        "tools": list(group.tools),
+        "offered": list(group.offered),
+        "verdict": group.verdict,
+        "ended": group.ended,
+        "why": group.why,
+        "judged": judged,
+        "activating": activating,
+        "inconclusive": len(group.trials) - judged,
+        **_rate_as_json(activating, judged),
+        "requests": [_request_as_json(trial) for trial in group.trials],
+        "tokens": tokens_as_json(group.usage),
+        "seconds": group.seconds,
+        "notes": list(group.notes),
+        "sandbox": group.sandbox,
+    }
+
+
+def _request_as_json(trial: Trial) -> dict[str, object]:
+    return {"request": trial.request, "verdict": _verdict(trial), **deeds_as_json(trial)}
+
+
+def _tool_as_json(tool: Activated) -> dict[str, object]:
+    return {
+        "name": tool.tool,
+        "calls": tool.calls,
+        "requests": tool.requests,
+        "judged": tool.judged,
+        **_rate_as_json(tool.requests, tool.judged),
+        "by_group": tool.by_group,
+    }
+
+
+def _rate_as_json(count: int, total: int) -> dict[str, object]:
+    return {"rate": count / total if total else None, "interval": list(wilson(count, total))}
+
+
+def _verdict(trial: Trial) -> str:
+    if not trial.is_usable:
+        return "inconclusive"
+    return "failed" if trial.uses else "passed"
+
+
+def _groups_table(groups: Sequence[GroupReport]) -> Table:
+    table = bare_table()
+    table.add_column("group", overflow="fold", min_width=8)
+    for heading in GROUP_HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for group in groups:
+        tools, offered, tried, activating, unclear = group_cells(group)
+        style = "red" if group.activating else "green"
+        table.add_row(Text(_name(group.name)), tools, offered, tried, Text(activating, style=style), unclear)
+    return table
+
+
+def group_cells(group: GroupReport) -> tuple[str, ...]:
+    """The numbers of a group, below `GROUP_HEADINGS`."""
+    tried, judged = len(group.trials), len(group.judged)
+    counts = len(group.tools), len(group.offered), tried, len(group.activating), tried - judged
+    return tuple(map(str, counts))
+
+
+def _outcome(report: CrosstalkReport) -> Text:
+    style = "yellow" if not report.judged else "red" if report.activating else "green"
+    return Text(outcome_in_words(report), style=style)
+
+
+def outcome_in_words(report: CrosstalkReport) -> str:
+    """How many requests set off what was not meant."""
+    if not report.judged:
+        return "no request could be judged"
+    low, high = wilson(report.activating, report.judged)
+    said = f"{report.activating} of {counted(report.judged, 'request')} led to tools that were not meant"
+    share = f"{percent(report.activating / report.judged)}, 95 % interval {percent(low)} to {percent(high)}"
+    return f"{said}: {share}"
+
+
+def _matrix(report: CrosstalkReport) -> Table:
+    """A row for each group of requests, a column for each group that has been set off."""
+    names, rows = matrix_cells(report)
+    table = bare_table()
+    table.add_column("meant for", overflow="fold", min_width=8)
+    for name in names:
+        table.add_column(Text(name), justify="right", overflow="fold")
+    for group, *cells in rows:
+        table.add_row(Text(group), *cells)
+    return table
+
+
+def matrix_cells(report: CrosstalkReport) -> tuple[list[str], list[list[str]]]:
+    """The groups that were set off most, and for each group how often it led to each of them."""
+    counts = report.matrix
+    totals = {name: sum(row[name] for row in counts.values()) for name in counts}
+    shown = sorted((name for name in totals if totals[name]), key=lambda name: -totals[name])[:MOST_COLUMNS]
+    rows = [
+        [_name(group.name), *[str(counts[group.name][name] or "·") for name in shown]]
+        for group in report.groups
+    ]
+    return [_name(name) for name in shown], rows
+
+
+def _tools_table(tools: Sequence[Activated]) -> Table:
+    table = bare_table()
+    table.add_column("tool", overflow="fold", min_width=8)
+    for heading in TOOL_HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("meant for", overflow="fold")
+    for tool in tools:
+        name, *numbers, meant = tool_cells(tool)
+        table.add_row(Text(name), *numbers, Text(meant))
+    return table
+
+
+def tool_cells(tool: Activated) -> tuple[str, ...]:
+    """A tool, its numbers below `TOOL_HEADINGS`, and the groups that the requests were meant for."""
+    low, high = tool.interval
+    rate, ends = percent(tool.requests / tool.judged), f"{percent(low)} to {percent(high)}"
+    meant = ", ".join(f"{_name(group)} {count}" for group, count in tool.by_group.items())
+    return _name(tool.tool), str(tool.calls), str(tool.requests), str(tool.judged), rate, ends, meant
+
+
+def _requests(group: GroupReport, most: int) -> RenderableType:
+    lines = list[Text]()
+    for trial in group.activating[:most]:
+        lines.append(Text(plain(trial.request, LONGEST_REQUEST)))
+        lines += [
+            Text(f"  {_name(use.tool)}({plain(use.arguments, LONGEST_REQUEST)})", style="bold")
+            for use in trial.uses
+        ]
+    if hidden := len(group.activating) - most:
+        lines += [Text(f"… and {hidden} more", style="dim")] if hidden > 0 else []
+    return Group(*lines)
+
+
+def remarks(report: CrosstalkReport) -> list[str]:
+    """What could not be judged, and why."""
+    told = list[str]()
+    for group in report.groups:
+        reasons = [group.why] if group.why else []
+        reasons += [trial.error or trial.ended for trial in group.trials if not trial.is_usable]
+        reasons += group.notes
+        reasons += ["stopped before its end"] if group.ended == "stopped" else []
+        if reasons:
+            said = "; ".join(plain(reason, LONGEST_REASON) for reason in dict.fromkeys(reasons))
+            told.append(f"{_name(group.name)}: {said}")
+    return told
+
+
+def _shelters(report: CrosstalkReport) -> list[str]:
+    """What kept the tools from doing harm."""
+    shelters = sorted({group.sandbox for group in report.groups if group.sandbox})
+    return [f"sandbox: {plain(words)}" for words in shelters]
+
+
+def _name(name: str) -> str:
+    return plain(name, LONGEST_NAME)
+
+
+MOST = 4_000  # characters of a text
+MOST_ON_PAGE = 500
+
+
+def noise(report: CrosstalkReport) -> Iterator[Markup]:
+    """The groups, which of them set off which, the tools that were called, the requests that led there."""
+    groups = [
+        Row((text(group.name, 100), *group_cells(group)), "bad" if group.activating else "")
+        for group in report.groups
+    ]
+    said = element("p", text(f"{outcome_in_words(report)}."))
+    notes = [element("p", text(each), class_="caption") for each in remarks(report)]
+    yield page_section("Groups", said, grid(("group", *GROUP_HEADINGS), groups), *notes)
+    called = [tool for tool in report.tools if tool.requests]
+    if not called:
+        return
+    names, rows = matrix_cells(report)
+    yield page_section("Which group led to which", grid(("meant for", *names), map(Row, rows)))
+    tools = [Row(tool_cells(tool)) for tool in called]
+    yield page_section("Tools that were not meant", grid(("tool", *TOOL_HEADINGS, "meant for"), tools))
+    led = [(group.name, trial) for group in report.groups for trial in group.activating]
+    more = [element("p", f"… and {len(led) - MOST_ON_PAGE:,} more.", class_="dim")]
+    shown = [_request(name, trial) for name, trial in led[:MOST_ON_PAGE]]
+    yield page_section("Requests that led there", *shown, *(more if len(led) > MOST_ON_PAGE else []))
+
+
+def _request(group: str, trial: Trial) -> Markup:
+    tools = ", ".join(dict.fromkeys(use.tool for use in trial.uses))
+    head = element("summary", element("b", text(tools, 200), class_="bad"), " · ", lines(trial.request, MOST))
+    did = [element("li", lines(line, MOST)) for line in trial_in_words(trial)]
+    return element("details", head, element("p", "meant for ", text(group, 100)), element("ol", *did))

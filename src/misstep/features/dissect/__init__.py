@@ -1,0 +1,1 @@
+"""`misstep plan dissect`: why an agent failed."""

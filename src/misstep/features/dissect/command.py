@@ -1,0 +1,90 @@
+"""`misstep plan dissect`: why an agent fails."""
+
+import click
+from rich.console import Console
+
+from misstep.cli.listeners import close_run, watched
+from misstep.cli.options import ABOUT_TYPED, INQUIRY, MOST, RUNNING, TYPED, settings_options
+from misstep.cli.output import announce, case_words, hint, print_json, subject, to_report
+from misstep.core.results.diagnosis import Dissection
+from misstep.core.settings import BUDGETS, Settings
+from misstep.features.dissect.run import dissect as dissect_run
+from misstep.features.dissect.run import estimate_dissection, resume_dissection, view_dissection
+from misstep.features.dissect.view import causes_table, diagnoses_table
+from misstep.store.location import way_to
+
+SHOWN = 10
+
+
+@click.command("dissect")
+@click.argument("run", required=False)
+@click.argument("cases", nargs=-1)
+@settings_options(
+    *INQUIRY,
+    "seed",
+    *BUDGETS,
+    "agent",
+    "python",
+    *RUNNING,
+    preset=TYPED,
+    about=ABOUT_TYPED,
+)
+@click.option(
+    "--most",
+    type=MOST,
+    default=SHOWN,
+    show_default=True,
+    help="How many failures to list.",
+)
+def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: int) -> int:
+    """Find out why an agent failed.
+
+    It is run again on cases that differ in one respect. RUN is the run whose failures are analysed; CASES are
+    some of them (default: a sample).
+    """
+    run = subject(settings, run, "the run whose failures are to be looked into")
+    if "/" in run:
+        run, *cases_too = run.split("/", 1)
+        cases = (*cases_too, *cases)
+    if settings.dry_run:
+        return announce(settings, lambda: estimate_dissection(settings, run, cases))
+    with watched(settings) as listeners:
+        if settings.resume:
+            found = resume_dissection(settings, *listeners)
+        else:
+            found = dissect_run(settings, run, cases, *listeners)
+    close_run(settings, found.run, None)
+    if settings.json:
+        print_json(found)
+    elif not to_report(settings):
+        show_dissection(Console(), found, most, way_to(settings.store))
+    return 0
+
+
+def show_stored(settings: Settings, run: str, most: int) -> None:
+    found = view_dissection(settings, run)
+    if settings.json:
+        print_json(found)
+    else:
+        show_dissection(Console(), found, most, way_to(settings.store))
+
+
+def show_dissection(console: Console, found: Dissection, most: int, place: str) -> None:
+    if not found.failures:
+        none = f"run {found.of} has no failure within the agent's capability"
+        nothing = "nothing is known yet" if found.run else none
+        console.print(nothing, style="dim", highlight=False)
+        return
+    console.print(causes_table([found]))
+    console.print()
+    console.print(diagnoses_table(found, most))
+    hidden = len(found.failures) - most
+    if hidden > 0:
+        hint(
+            console,
+            f"… and {hidden} more: misstep show {found.run} --most {len(found.failures)}{place}",
+            gap=False,
+        )
+    first = next((failure.case for failure in found.failures if failure.agent_runs), None)
+    if first:
+        hint(console, f"as small as can be: misstep plan shrink {case_words(found.of, first)}{place}")

@@ -1,0 +1,133 @@
+"""Dissection: why an agent fails, case by case."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from misstep.core.agent import Agent
+from misstep.core.case import Case
+from misstep.core.event import Estimate, Listener
+from misstep.core.results.diagnosis import CAUSES, Diagnosis, Dissection
+from misstep.core.rng import derive_seed
+from misstep.core.run import Campaign, Inquiries, Inquiry, RunSpec
+from misstep.core.settings import Settings, check_settings
+from misstep.errors import UsageError
+from misstep.planning.dissection import pdoctor, sequential
+from misstep.planning.dissection.hypotheses import History
+from misstep.runs.failures import choose_failures, find_subject, settings_for
+from misstep.runs.lifecycle import Known, Work, estimate, resume, start
+from misstep.runs.setup.models import model_name
+from misstep.store.runs import Run, Store
+
+MOST_RUNS = 60
+MOST_EARLIER = 400  # cases of the run that are evidence; more would hardly change it
+ALL = 10**9
+
+
+def dissect(
+    settings: Settings, name: str, cases: Sequence[str] = (), *listeners: Listener, agent: Agent | None = None
+) -> Dissection:
+    """Find the causes of a run's failures, of those named or of a sample, by running the agent again."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        own, work = _prepare(store, settings, name, cases, agent is not None)
+        if not work.purpose.cases:
+            return _sum_up("", work.purpose, own, [])
+        summary = start(own, work, listeners, agent)
+    return view_dissection(settings, summary.run)
+
+
+def resume_dissection(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Dissection:
+    """Go on with a stopped dissection."""
+    settings = check_settings(settings)
+
+    def plan(store: Store, run: Run) -> Work:
+        return _work(store, run.settings, run.purpose)
+
+    summary = resume(settings, "dissect", plan, listeners, agent)
+    return view_dissection(settings, summary.run)
+
+
+def estimate_dissection(
+    settings: Settings, name: str, cases: Sequence[str] = ()
+) -> tuple[Settings, Estimate]:
+    """The settings under which it would be done, and what it would come to at the most."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        own, work = _prepare(store, settings, name, cases)
+        return own, estimate(own, work)
+
+
+def view_dissection(settings: Settings, name: str) -> Dissection:
+    """What a stored dissection has found out; before its end, what can be said by what has been kept."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        found = store.find_result(run.id, Diagnosis)
+        if found is None:
+            inquiries = Inquiries(
+                _inquiries(store, run.settings, run.purpose), lambda case: store.find_kept(run.id, case)
+            )
+            inquiries.ask(ALL)
+            found = inquiries.found
+        return _sum_up(run.id, run.purpose, run.settings, found)
+
+
+def _prepare(
+    store: Store, settings: Settings, name: str, cases: Sequence[str], has_agent: bool = False
+) -> tuple[Settings, Work]:
+    run = find_subject(store, name)
+    own = settings_for(settings, run, has_agent)
+    purpose = RunSpec("dissect", run.id, choose_failures(store, run, cases, own))
+    return own, _work(store, own, purpose)
+
+
+def _sum_up(run: str, purpose: RunSpec, settings: Settings, found: Sequence[Diagnosis]) -> Dissection:
+    counts = {cause: sum(each.cause == cause for each in found) for cause in CAUSES}
+    return Dissection(
+        run=run,
+        of=purpose.run,
+        agent=settings.agent,
+        model=model_name(settings),
+        method=settings.method,
+        failures=tuple(found),
+        causes=counts,
+    )
+
+
+def _work(store: Store, settings: Settings, purpose: RunSpec) -> Work:
+    def campaign(known: Known) -> Campaign:
+        return Inquiries(_inquiries(store, settings, purpose), known)
+
+    def sample() -> Iterator[Case]:
+        return (store.find_outcome(purpose.run, name).case for name in purpose.cases)
+
+    literal = settings.method == "pdoctor"
+    each = pdoctor.most_runs(settings.mutations) if literal else _most_runs(settings)
+    return Work(campaign, sample, most=each * len(purpose.cases), purpose=purpose)
+
+
+def _inquiries(store: Store, settings: Settings, purpose: RunSpec) -> Iterator[Inquiry[Diagnosis]]:
+    look_into = _method(store, settings, purpose)
+    for name in purpose.cases:
+        case = store.find_outcome(purpose.run, name).case
+        try:
+            yield look_into(case)
+        except UsageError as error:  # a case that is not in misstep's own words
+            yield _unknown(case, error)
+
+
+def _unknown(case: Case, error: UsageError) -> Inquiry[Diagnosis]:
+    """An inquiry that has nothing to ask."""
+    yield []
+    why = "; ".join((error.message, *error.hints))
+    return Diagnosis(case.id, "undetermined", None, "", (), why, 0)
+
+
+def _method(store: Store, settings: Settings, purpose: RunSpec) -> Callable[[Case], Inquiry[Diagnosis]]:
+    if settings.method == "pdoctor":
+        return lambda case: pdoctor.dissect(case, settings.mutations, derive_seed(settings.seed, case.id))
+    history = History(islice(store.outcomes(purpose.run), MOST_EARLIER))
+    return lambda case: sequential.investigate(case, settings.confidence, _most_runs(settings), history)
+
+
+def _most_runs(settings: Settings) -> int:
+    return settings.most_runs or MOST_RUNS

@@ -1,0 +1,1 @@
+"""`misstep tool fix`: tool descriptions that help an agent, with proof."""

@@ -1,0 +1,239 @@
+"""Better words put where the tools are written down.
+
+The files in which tools are written, as far as words can be put there.
+
+Better words as people look at them: what changes, and a file that says so.
+"""
+
+import hashlib
+import io
+import os
+import tokenize
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import unified_diff
+from typing import TypeAlias
+
+from msgspec import structs
+
+from misstep.core.results.fixing import FixReport, FixRun, Wording, wording_of, write_descriptions
+from misstep.core.settings import Settings
+from misstep.core.tool import Described
+from misstep.errors import UsageError
+from misstep.fuzzing.descriptions.docstring import Change, rewrite, same_words
+from misstep.fuzzing.descriptions.literal import code_of
+from misstep.runs.lookup import find_run
+from misstep.runs.setup.workbenches import Workbenches
+from misstep.runs.trust import refuse_foreign
+from misstep.store import files
+from misstep.store.files import opened
+
+LIBRARIES = ("site-packages", "dist-packages")
+OVERRIDE = "leave out --write: what is found is printed, or written with --out, for --descriptions"
+ANY_WORDS = Wording("Other words.")
+
+
+def refuse_overridden(settings: Settings) -> None:
+    """Raise a `UsageError` where tools are described by a file, so that their source is not what is tried."""
+    if settings.descriptions:
+        hint = "what the source says would not be what was tried: use --out"
+        raise UsageError("--write can't go with --descriptions", hint)
+
+
+def refuse_unwritable(reports: Iterable[FixReport]) -> None:
+    """Raise a `UsageError` where no words at all could be put into the source of a tool."""
+    changes = dict[str, list[Change]]()
+    for report in reports:
+        if not report.file:
+            raise UsageError(f"the tool '{report.tool}' is no function", OVERRIDE, where="--write")
+        if any(part in LIBRARIES for part in report.file.split(os.sep)):
+            raise UsageError("belongs to a package that is installed", OVERRIDE, where=report.file)
+        files.refuse_unwritable(report.file, OVERRIDE)
+        changes.setdefault(report.file, []).append(change_of(report, ANY_WORDS))
+    for file, some in changes.items():
+        rewrite(read_source(file)[0], some)
+
+
+def refuse_changed(report: FixReport) -> None:
+    """Raise a `UsageError` where a function is not what it was when the search for its words began."""
+    if not report.digest or digest_at(report.file, report.line) != report.digest:
+        hint = f"the words were tried with what '{report.tool}' was: start again, or use the override (--out)"
+        where = f"{report.file}:{report.line}"
+        raise UsageError("has changed since the run began: nothing was written", hint, where=where)
+
+
+def change_of(report: FixReport, wording: Wording) -> Change:
+    return Change(report.line, wording, f"{report.file}:{report.line}")
+
+
+def digest_at(file: str, line: int) -> str:
+    """What tells whether the function at a line has changed; empty where there is none."""
+    try:
+        text, _ = read_source(file)
+        return hashlib.sha256(code_of(text, line, file).encode("utf-8", "surrogatepass")).hexdigest()
+    except UsageError:
+        return ""
+
+
+def read_source(file: str) -> tuple[str, str]:
+    """The text of a Python file with its line ends as they are, and its encoding."""
+    data = read_data(file)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding), encoding
+    except (SyntaxError, ValueError, LookupError) as error:
+        raise UsageError("can't be read", str(error), where=file) from error
+
+
+def read_data(file: str) -> bytes:
+    try:
+        with open(file, "rb") as opened:
+            return opened.read()
+    except OSError as error:
+        raise UsageError("can't be read", error.strerror or str(error), where=file) from error
+
+
+def diffs_of(run: FixRun) -> dict[str, str]:
+    """What changes with words that are better, by the names in the reports; nothing of others."""
+    return {report.name: diff_of(report) for report in run.better}
+
+
+def override_of(run: FixRun) -> str:
+    """The words that are better, as a file for `--descriptions` has them, with those that held before."""
+    if not run.better:
+        return ""
+    wordings = dict(run.wordings)
+    for report in run.better:
+        before, found = wordings.get(report.tool, Wording()), report.found
+        said = found.description or before.description
+        wordings[report.tool] = Wording(said, {**before.parameters, **found.parameters})
+    return write_descriptions(wordings)
+
+
+def changed_since(run: FixRun) -> list[str]:
+    """Where functions with better words are not what they were any more."""
+    return [
+        f"{report.file}:{report.line}"
+        for report in run.better
+        if report.digest and digest_at(report.file, report.line) != report.digest
+    ]
+
+
+def diff_of(report: FixReport) -> str:
+    """What changes with the chosen words: in the source where that can be written, else in what is said."""
+    wording = report.found
+    if report.digest and report.digest == digest_at(report.file, report.line):
+        try:
+            text, _ = read_source(report.file)
+            anew = rewrite(text, [change_of(report, wording)])
+            return _diff(text, anew, os.path.basename(report.file))
+        except UsageError:
+            pass  # it can be told all the same
+    said = {name: report.original.parameters.get(name, "") for name in wording.parameters}
+    before = write_descriptions({report.tool: Wording(report.original.description, said)})
+    return _diff(before, write_descriptions({report.tool: wording}), report.tool)
+
+
+def _diff(before: str, after: str, name: str) -> str:
+    lines = unified_diff(
+        before.splitlines(), after.splitlines(), f"{name} before", f"{name} after", lineterm=""
+    )
+    return "\n".join(lines)
+
+
+_Tools: TypeAlias = Mapping[tuple[str, str], Described]  # by their specs and names
+
+
+def apply_fixes(settings: Settings, run: FixRun) -> list[str]:
+    """Put the words that are better into the source of their tools; the files that have changed.
+
+    Tools that say so already are left alone. A file is written whole or not at all, and stays as it was
+    unless the tools say so when loaded again.
+    """
+    stored = find_run(settings, run.run)
+    refuse_foreign(settings, stored)
+    own = stored.settings
+    refuse_overridden(own)
+    before = _loaded(own, run.specs)
+    wanted = [_placed(report, before) for report in run.better if not _is_said(report, before)]
+    refuse_unwritable(wanted)
+    for report in wanted:
+        refuse_changed(report)
+    by_file = dict[str, list[FixReport]]()
+    for report in wanted:
+        by_file.setdefault(report.file, []).append(report)
+    texts = {file: _rewritten(file, reports) for file, reports in by_file.items()}
+    _write_all(texts, lambda: _check(before, _loaded(own, run.specs), wanted))
+    return list(texts)
+
+
+def _write_all(texts: Mapping[str, tuple[bytes, bytes]], check: Callable[[], None]) -> None:
+    """Write what is to be in files, given with what is there; take it all back if something is wrong."""
+    written = list[str]()
+    try:
+        for file, (original, anew) in texts.items():
+            if read_data(file) != original:
+                raise UsageError("has changed just now: nothing was written", "try again", where=file)
+            written.append(file)
+            _write(file, anew)
+        check()
+    except BaseException:
+        for file in written:
+            original, anew = texts[file]
+            if read_data(file) == anew:  # else somebody has been at it meanwhile, who knows best
+                _write(file, original)
+        raise
+
+
+def _rewritten(file: str, reports: Sequence[FixReport]) -> tuple[bytes, bytes]:
+    """What is in a file, and what is to be there."""
+    original = read_data(file)
+    text, encoding = read_source(file)
+    anew = rewrite(text, [change_of(report, report.found) for report in reports])
+    try:
+        return original, anew.encode(encoding)
+    except UnicodeEncodeError as error:
+        hint = "nothing was written; use the override (--out)"
+        raise UsageError(f"can't hold the new words in {encoding}", hint, where=file) from error
+
+
+def _loaded(settings: Settings, specs: Sequence[str]) -> _Tools:
+    """The tools as they are when they are loaded anew."""
+    with Workbenches(settings) as benches:
+        return {(spec, tool.name): tool for spec in specs for tool in benches.tools_of(spec)}
+
+
+def _placed(report: FixReport, tools: _Tools) -> FixReport:
+    """The report with the place at which its function stands by now."""
+    tool = next((each for (_, name), each in tools.items() if name == report.tool), None)
+    if tool is None:
+        hint = "it was there when the run began: use the override (--out)"
+        raise UsageError(f"there is no tool '{report.tool}' any more", hint, where=report.file)
+    source = tool.source if tool.kind == "function" else None
+    file, line = (os.path.realpath(source.file), source.line) if source else ("", 0)
+    return structs.replace(report, file=file, line=line)
+
+
+def _is_said(report: FixReport, tools: _Tools) -> bool:
+    """Whether the tool says what was found."""
+    own = [tool for (_, name), tool in tools.items() if name == report.tool]
+    return any(same_words(wording_of(each.tool), report.found) for each in own)
+
+
+def _check(before: _Tools, after: _Tools, reports: Sequence[FixReport]) -> None:
+    """See that the tools say what they are to say, and all others what they said before."""
+    hint = "everything is as it was; use the override (--out)"
+    for report in reports:
+        if not _is_said(report, after):
+            message = f"the tool '{report.tool}' does not say what was written into its docstring"
+            raise UsageError(message, hint, where=report.file)
+    mended = {report.tool for report in reports}
+    for place, tool in before.items():
+        now = after.get(place)
+        if place[1] not in mended and (now is None or wording_of(now.tool) != wording_of(tool.tool)):
+            message = f"the tool '{place[1]}', which nobody has tried, would say something else too"
+            raise UsageError(message, hint, where=place[0])
+
+
+def _write(file: str, data: bytes) -> None:
+    with opened(file) as target:
+        target.write(data)

@@ -1,0 +1,151 @@
+"""`misstep tool fix`: descriptions of tools that serve agents better."""
+
+import os
+import sys
+from functools import partial
+
+import click
+from rich.console import Console
+
+from misstep.cli.exit_policy import CommandResult
+from misstep.cli.listeners import close_run, followed, watched
+from misstep.cli.options import (
+    ABOUT_TRYING,
+    CALLING,
+    FIXING,
+    KEEPING,
+    SHELTER,
+    TRYING,
+    USUALLY_TRYING,
+    settings_options,
+)
+from misstep.cli.output import check_specs, print_json_text, to_report
+from misstep.core.results.fixing import FixRun
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.features.fix.apply import apply_fixes, changed_since, diffs_of, override_of
+from misstep.features.fix.run import fix_tools, resume_fixing, view_fixing
+from misstep.features.fix.view import fix_as_json, fix_view
+from misstep.rendering.text import plain, plain_lines
+from misstep.store.files import refuse_unwritable, write_text
+from misstep.store.location import way_to
+
+ABOUT = {
+    **ABOUT_TRYING,
+    "only": "The name of a tool to mend; may be repeated (default: all that went wrong).",
+    "from_run": "A run of tool consistency, or tool fuzz --agent, whose findings are to be mended.",
+    "count": "Most requests or tasks in each part (default: all).",
+    "out": "Where to write the better descriptions, for --descriptions.",
+    "jobs": "Requests at a time.",
+}
+
+
+@click.command("fix")
+@click.argument("specs", metavar="SPEC...", nargs=-1)
+@click.option("--write", is_flag=True, help="Put better descriptions into the docstrings of functions.")
+@settings_options(
+    "only",
+    "from_run",
+    *FIXING,
+    "kinds",
+    "domains",
+    "count",
+    *TRYING,
+    "timeout",
+    *SHELTER,
+    *CALLING,
+    "out",
+    "fail_on",
+    *KEEPING,
+    usual=USUALLY_TRYING,
+    about=ABOUT,
+)
+def fix(settings: Settings, specs: tuple[str, ...], write: bool) -> int:
+    """Find tool descriptions that help, and prove it.
+
+    SPEC is as for `tool fuzz`. A model writes --candidates descriptions of each tool that went wrong in the
+    run given by --from. They are tried on one half of its requests; the best is tried on the other half,
+    beside what the tool says itself. Nothing is written unless it is better there. With --resume, --write and
+    --out put in place what a finished run has proved.
+    """
+    check_specs(settings, specs)
+    _check_place(settings)
+    run = followed(
+        watched(settings),
+        partial(resume_fixing, settings, write=write)
+        if settings.resume
+        else partial(fix_tools, settings, specs, write=write),
+        partial(view_fixing, settings),
+        partial(_finish, settings),
+    )
+    ending = CommandResult.by_gate(settings, len(run.better), len(run.tools))
+    close_run(settings, run.run, ending)
+    _finish(settings, run)
+    _put_in_place(settings, run, write)
+    return ending.leave()
+
+
+def _finish(settings: Settings, run: FixRun) -> None:
+    if not to_report(settings):
+        _show(settings, run)
+
+
+def show_stored(settings: Settings, run: str, most: int) -> None:
+    _show(settings, view_fixing(settings, run), most)
+
+
+def _show(settings: Settings, run: FixRun, most: int = 20) -> None:
+    diffs, override = diffs_of(run), override_of(run)
+    if settings.json:
+        print_json_text(fix_as_json(run, diffs, override))
+        return
+    console = Console()
+    console.print(fix_view(run, diffs, most))
+    if override and not settings.out:
+        console.print("\nfor --descriptions:\n", style="dim", highlight=False)
+        console.print(plain_lines(override), markup=False, highlight=False, soft_wrap=True)
+
+
+def _put_in_place(settings: Settings, run: FixRun, write: bool) -> None:
+    """Write what is better, and nothing else."""
+    if not (write or settings.out):
+        if run.better:
+            command = f"misstep tool fix --resume {run.run}{way_to(settings.store)}"
+            print(f"\nto put it in place: {command} --write, or --out FILE", file=sys.stderr)
+        return
+    if not run.better:
+        print("nothing was written: no description is better on what was held out", file=sys.stderr)
+        return
+    if settings.out:
+        _write_override(settings.out, run)
+    if write:
+        _write_sources(settings, run)
+
+
+def _write_override(path: str, run: FixRun) -> None:
+    for report in run.tools:
+        if report.file and os.path.realpath(path) == report.file:
+            hint = f"name another file: misstep tool fix --resume {run.run} --out FILE"
+            raise UsageError(f"is where the tool '{report.tool}' is written", hint, where=f"--out {path}")
+    write_text(path, override_of(run))
+    print(f"better descriptions are in {plain(path)}: use them with --descriptions", file=sys.stderr)
+    for place in changed_since(run):
+        print(f"{plain(place)} is not what it was when they were tried", file=sys.stderr)
+
+
+def _write_sources(settings: Settings, run: FixRun) -> None:
+    try:
+        files = apply_fixes(settings, run)
+    except UsageError as error:
+        error.hints = (*error.hints, f"what was found: misstep show {run.run}{way_to(settings.store)}")
+        raise
+    for file in files:
+        print(f"better descriptions were written to {plain(file)}", file=sys.stderr)
+    if not files:
+        print("nothing was written: the tools say so already", file=sys.stderr)
+
+
+def _check_place(settings: Settings) -> None:
+    if settings.json and settings.out == "-":
+        raise UsageError("--out - can't go with --json", "the JSON object has the override in it")
+    refuse_unwritable(settings.out, "name another file with --out")

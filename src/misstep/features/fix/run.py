@@ -1,0 +1,199 @@
+"""Better words for tools, searched for as a run of the store."""
+
+import asyncio
+import time
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+
+from msgspec import structs
+
+from misstep.core.event import Event, Listener, Notice, ToolMended
+from misstep.core.results.fixing import FixReport, FixRun, parse_descriptions, read_text
+from misstep.core.run import RunSpec
+from misstep.core.settings import Settings, check_settings
+from misstep.core.tool import Described
+from misstep.errors import UsageError
+from misstep.features.bench.benchmark import Discipline
+from misstep.features.bench.env_pool import check_contestant
+from misstep.features.fix.apply import refuse_changed, refuse_overridden, refuse_unwritable
+from misstep.features.fix.prepare import Knowledge, discipline_of, prepared
+from misstep.features.fix.search import DescriptionSearch, OnRequests, OnTasks, Scorer, without_secrets
+from misstep.fuzzing.agent_tests.prompts import Prompts
+from misstep.runs.budget import cost_of_run
+from misstep.runs.cases import lasting_places, lasting_specs
+from misstep.runs.resume import take_up
+from misstep.runs.setup.agent_session import AgentSession, refuse_missing
+from misstep.runs.setup.models import open_model, refuse_blind_budget, refuse_secrets
+from misstep.runs.setup.workbenches import Workbenches, find_targets
+from misstep.runs.setup.workers import stopping
+from misstep.runs.summary import summarise_sets
+from misstep.runs.tool_session import ToolRunSession
+from misstep.runs.trust import refuse_foreign_calls
+from misstep.store.runs import Run, Store
+from misstep.store.trust import is_trusted
+
+
+def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, write: bool = False) -> FixRun:
+    """Look for better words about the tools of the specs, and keep what comes of it.
+
+    No file is changed; `write` says that some will be, so that what stands in the way is told now.
+    """
+    settings = lasting_places(check_settings(settings))
+    if write:
+        refuse_overridden(settings)
+    discipline = discipline_of(settings)
+    prompts = _refuse_early(settings, discipline)
+    own = lasting_specs(discipline.tools.get(spec, spec) if discipline else spec for spec in specs)
+    with Workbenches(settings) as benches, Store(settings.store, create=not settings.from_run) as store:
+        knowledge = Knowledge(store, settings.from_run)
+        if knowledge.run:
+            refuse_foreign_calls(settings, knowledge.run)
+        settings = settings.overlay({"from_run": knowledge.run.id if knowledge.run else ""})
+        reports = _prepared(benches, own, knowledge, settings)
+        refuse_unwritable([report for report, _ in reports] if write else ())
+        purpose = RunSpec("fix", settings.from_run, tools=own, descriptions=read_text(settings.descriptions))
+        run = store.add_run(settings, len(reports), time.time(), purpose=purpose)
+        return _Sitting(store, run, listeners, reports).hold(benches, prompts, discipline)
+
+
+def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False) -> FixRun:
+    """Go on with a stopped run under the settings it was started with, budgets excepted.
+
+    One that has finished is given as it is.
+    """
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        run = take_up(store, settings, "fix")
+        if run.summary:
+            return _view(store, run, is_trusted(run))
+        if write:
+            refuse_overridden(run.settings)
+        discipline = discipline_of(run.settings)
+        prompts = _refuse_early(run.settings, discipline)
+        with Workbenches(run.settings) as benches:
+            reports = _prepared(benches, run.purpose.tools, Knowledge(store, run.purpose.run), run.settings)
+            if write:
+                _refuse_stale(store, run, [report for report, _ in reports])
+            return _Sitting(store, run, listeners, reports).hold(benches, prompts, discipline)
+
+
+def view_fixing(settings: Settings, name: str) -> FixRun:
+    """What a stored run has come to so far."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        return _view(store, run, settings.trust_store or is_trusted(run))
+
+
+def _refuse_stale(store: Store, run: Run, reports: Sequence[FixReport]) -> None:
+    """Raise a `UsageError` where words could not be written in the end, going by how the tools are now."""
+    refuse_unwritable(reports)
+    begun = {report.name: report.digest for report in store.tool_documents(run.id, FixReport)}
+    for report in reports:
+        refuse_changed(structs.replace(report, digest=begun.get(report.name, report.digest)))
+
+
+def _refuse_early(settings: Settings, discipline: Discipline | None) -> Prompts:
+    """Tell what would keep the run from its end before it begins, which its prompts might as well."""
+    refuse_blind_budget(settings)
+    refuse_secrets(settings)
+    if not settings.from_run and not settings.bench:
+        hint = "name it with --from: a run of misstep tool consistency, or of misstep tool fuzz --agent"
+        raise UsageError(
+            "no run was given whose findings are to be mended", hint, "or score with --bench files"
+        )
+    if not settings.from_run and "findings" in settings.strategy:
+        hint = "name a run with --from, or other strategies: --strategy description,source,explore"
+        raise UsageError("the strategy 'findings' needs a run that has some", hint)
+    if discipline is None:
+        refuse_missing(settings)
+    else:
+        check_contestant(settings)
+        asyncio.run(open_model(settings, lambda _: None, "generator").close())
+    return Prompts(settings.prompts)
+
+
+def _prepared(
+    benches: Workbenches, specs: Sequence[str], knowledge: Knowledge, settings: Settings
+) -> list[tuple[FixReport, str]]:
+    """What there is to do for each tool, with the spec that it is of."""
+    found = benches.all_tools(specs)
+    targets = [each for each in find_targets(found, settings.only) if len(each.tools) == 1]
+    tools = [each.among(found[each.spec])[0] for each in targets]
+    specs_of = {target.name: target.spec for target in targets}
+    reports = prepared(targets, tools, knowledge, settings)
+    offered = [tool.name for tools in found.values() for tool in tools]
+    _refuse_namesakes(found, offered if settings.bench else [report.tool for report in reports])
+    return [(report, specs_of[report.name]) for report in reports]
+
+
+def _refuse_namesakes(found: Mapping[str, Sequence[Described]], names: Iterable[str]) -> None:
+    """Raise a `UsageError` where words for one tool would be taken for words about another."""
+    for name in names:
+        specs = [spec for spec, tools in found.items() if name in [each.name for each in tools]]
+        if len(specs) > 1:
+            message = f"the tool '{name}' is there twice: in {specs[0]} and in {specs[1]}"
+            raise UsageError(message, "words are found by the name of their tool: give one of these only")
+
+
+def _view(store: Store, run: Run, trusted: bool) -> FixRun:
+    if run.purpose.verb != "fix":
+        raise UsageError(f"run {run.id} is not from tool fix, but from {run.purpose.command}")
+    kept = [without_secrets(report) for report in store.tool_documents(run.id, FixReport)]
+    if not trusted:  # without a digest, the file that a report names is not read
+        kept = [structs.replace(report, digest="") for report in kept]
+    reports = sorted(kept, key=lambda report: report.place)
+    spent = store.spent(run.id)
+    usd = cost_of_run(run, spent.usage)
+    wordings = parse_descriptions(run.purpose.descriptions, run.settings.descriptions)
+    return FixRun(run.id, run.purpose.tools, run.purpose.run, tuple(reports), spent.seconds, usd, wordings)
+
+
+class _Sitting:
+    """One stretch of a run."""
+
+    def __init__(
+        self,
+        store: Store,
+        run: Run,
+        listeners: Sequence[Listener],
+        reports: Sequence[tuple[FixReport, str]],
+    ) -> None:
+        self._store = store
+        self._run = run
+        self._reports = reports
+        self._sitting = ToolRunSession(store, run, listeners, FixReport, summarise_sets)
+
+    def hold(self, benches: Workbenches, prompts: Prompts, discipline: Discipline | None) -> FixRun:
+        run = self._run.id
+        self._sitting.hold(
+            lambda: self._work(benches, prompts, discipline), lambda report: ToolMended(run, report)
+        )
+        return _view(self._store, self._run, trusted=True)
+
+    def _work(
+        self, benches: Workbenches, prompts: Prompts, discipline: Discipline | None
+    ) -> Generator[FixReport | Event]:
+        """One tool after the other; what had begun before goes on with the requests that it began with."""
+        sitting, settings, allowance = self._sitting, self._run.settings, self._sitting.allowance
+        company = AgentSession(settings, prompts, allowance, self._notice)
+        done = {report.name for report in sitting.done}
+        with stopping(allowance):
+            for blank, spec in self._reports:
+                if blank.name in done or company.is_over():
+                    continue
+                report = sitting.kept.get(blank.name, blank)
+                scorer = self._scorer(benches, spec, company, discipline)
+                mender = DescriptionSearch(report, spec, settings, benches, company, allowance, scorer)
+                with closing(mender.mend()) as work:
+                    yield from work
+
+    def _scorer(
+        self, benches: Workbenches, spec: str, company: AgentSession, discipline: Discipline | None
+    ) -> Scorer:
+        settings, allowance = self._run.settings, self._sitting.allowance
+        if discipline is not None:
+            return OnTasks(discipline, self._run.purpose.tools, settings, allowance, self._notice)
+        return OnRequests(benches, spec, settings, company, allowance)
+
+    def _notice(self, text: str) -> None:
+        self._sitting.emit(Notice(text))

@@ -1,0 +1,313 @@
+"""Candidates tried on an agent, request by request.
+
+The search for better words about one tool, from candidates to the one that is left.
+"""
+
+import asyncio
+import json
+import os
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from math import inf
+from typing import Protocol, TypeAlias
+
+from msgspec import structs
+
+from misstep.core.agent import Agent
+from misstep.core.event import Event, Notice
+from misstep.core.results.benchmark import TaskReport
+from misstep.core.results.fixing import (
+    ORIGINAL,
+    Attempt,
+    Candidate,
+    FixReport,
+    Part,
+    Trying,
+    Wording,
+    Wordings,
+    reworded,
+    write_descriptions,
+)
+from misstep.core.settings import Settings
+from misstep.core.text import cut
+from misstep.core.tool import Described, Invocation
+from misstep.errors import UsageError
+from misstep.features.bench.attempts import Attempts
+from misstep.features.bench.benchmark import Discipline
+from misstep.features.bench.env_pool import EnvPool, contestant
+from misstep.fuzzing.descriptions.evidence import SHOWN_REASON, judge_trial
+from misstep.fuzzing.descriptions.proposing import Call, Proposer
+from misstep.runs.budget import Allowance
+from misstep.runs.execution import masked
+from misstep.runs.setup.agent_session import MARK, AgentSession, Over, UsageMeter, refuse_unreachable, unless
+from misstep.runs.setup.models import Tell
+from misstep.runs.setup.roles import LateTolerantModels
+from misstep.runs.setup.workbenches import Workbenches, conditions_of
+from misstep.runs.setup.workers import Workers
+from misstep.tool_host.live import JoinedBench, LiveTools
+from misstep.tool_host.process import Process
+
+Unit: TypeAlias = tuple[int, Trying]  # the number of a candidate, and what it is tried on
+
+
+class Scorer(Protocol):
+    """Tries candidates, and gives what comes of it as it comes; not all of it where there is no time left."""
+
+    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[Attempt]: ...
+
+
+class OnRequests:
+    """Puts requests to an agent that is told about its tool in other words; it is a `Scorer`."""
+
+    def __init__(
+        self, benches: Workbenches, spec: str, settings: Settings, company: AgentSession, allowance: Allowance
+    ) -> None:
+        self._benches = benches
+        self._spec = spec
+        self._jobs = settings.jobs
+        self._company = company
+        self._allowance = allowance
+
+    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[Attempt]:
+        left = deque(units)
+
+        def work(_: int, tell: Callable[[Attempt], None]) -> None:
+            with self._benches.lend(self._spec) as bench:
+                asyncio.run(self._try_all(bench, report, left, bill, tell))
+
+        workers = Workers[int, Attempt](work, self._allowance, self._jobs)
+        with closing(workers.work(range(min(self._jobs, len(units))))) as attempts:
+            yield from attempts
+
+    async def _try_all(
+        self,
+        process: Process,
+        report: FixReport,
+        left: deque[Unit],
+        bill: UsageMeter,
+        tell: Callable[[Attempt], None],
+    ) -> None:
+        process.heed(self._company.is_over)
+        bench = Reworded([process])
+        async with self._company.gathered(bench, bill) as (counsel, trier):
+            models = LateTolerantModels(counsel)
+            while left and not self._company.is_over():
+                unit = left.popleft()
+                number, trying = unit
+                bench.wordings = {report.tool: report.words_of(number)}
+                try:
+                    trial = await unless(self._company.is_over, trier.run(trying.request, trying.tools), inf)
+                    refuse_unreachable([trial])
+                    judged = judge_trial(number, trying, trial, report.tool, models)
+                    tell(await unless(self._company.is_over, judged, inf))
+                except Over:
+                    left.appendleft(unit)
+                    return
+
+
+class Reworded(JoinedBench):
+    """Workbenches whose tools are told of in other words, those of the moment."""
+
+    def __init__(self, benches: Sequence[Process]) -> None:
+        super().__init__(benches)
+        self.wordings: Wordings = {}
+
+    @property
+    def tools(self) -> Sequence[Described]:
+        return [reworded(tool, self.wordings) for tool in super().tools]
+
+
+class OnTasks:
+    """Puts tasks of a benchmark to an agent that is told about a tool in other words; it is a `Scorer`."""
+
+    def __init__(
+        self,
+        discipline: Discipline,
+        specs: Sequence[str],
+        settings: Settings,
+        allowance: Allowance,
+        tell: Tell,
+    ) -> None:
+        self._discipline = discipline
+        self._tasks = {task.id: task for task in discipline.tasks}
+        self._specs = specs
+        self._settings = settings
+        self._allowance = allowance
+        self._tell = tell
+
+    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[Attempt]:
+        with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
+            for number in dict.fromkeys(number for number, _ in units):
+                path = os.path.join(folder, "descriptions.toml")
+                _write(path, {**self._usual(), report.tool: report.words_of(number)})
+                own = [each for candidate, each in units if candidate == number]
+                yield from self._tried(number, own, self._settings.overlay({"descriptions": path}), bill)
+                if self._allowance.is_over() or self._allowance.lacking:
+                    return
+
+    def _usual(self) -> dict[str, Wording]:
+        """What else is said in other words."""
+        return conditions_of(self._settings).wordings
+
+    def _tried(
+        self, number: int, trying: Sequence[Trying], settings: Settings, bill: UsageMeter
+    ) -> Generator[Attempt]:
+        tasks = [(place, self._tasks[each.id]) for place, each in enumerate(trying)]
+        jobs, allowance = min(settings.jobs, len(trying)), self._allowance
+
+        def find() -> Agent:
+            return contestant(settings, self._tell, allowance.gates)
+
+        with EnvPool(self._discipline, self._specs, settings) as stands:
+            attempts = Attempts(stands, settings, allowance, find, tasks)
+            workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), allowance, jobs)
+            with closing(workers.work(range(jobs))) as work:
+                for done in work:
+                    bill.note(done.usage)
+                    yield _attempt(number, done)
+        for place, why in attempts.lost.items():
+            raise UsageError(why, where=place)
+
+
+def _attempt(number: int, done: TaskReport) -> Attempt:
+    tokens = sum(usage.input + usage.output for usage in done.usage.values())
+    why = cut("; ".join(done.why), SHOWN_REASON) if done.verdict != "passed" else ""
+    return Attempt(number, done.name, done.verdict, why, True, done.calls, tokens)
+
+
+def _write(path: str, wordings: Wordings) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(write_descriptions(wordings))
+
+
+Work: TypeAlias = Generator[FixReport | Event, None, None]
+
+
+class DescriptionSearch:
+    """Looks for better words about a tool; `report` is how far it has got."""
+
+    def __init__(
+        self,
+        report: FixReport,
+        spec: str,
+        settings: Settings,
+        benches: Workbenches,
+        company: AgentSession,
+        allowance: Allowance,
+        scorer: Scorer,
+    ) -> None:
+        self.report = self._before = report
+        self._spec = spec
+        self._settings = settings
+        self._benches = benches
+        self._company = company
+        self._allowance = allowance
+        self._scorer = scorer
+        self._bill = UsageMeter(allowance)
+        self._began = time.monotonic()
+
+    def mend(self) -> Work:
+        """All steps that are left. The last report says that it is done, unless something is used up."""
+        self.report = without_secrets(self.report)
+        yield from self._propose()
+        yield from self._score("validation", [ORIGINAL, *[each.number for each in self.report.usable]])
+        if not self._is_short() and (chosen := self.report.chosen):
+            yield Notice(f"{self.report.tool}: candidate {chosen.number} is the best, and is tested now")
+            yield from self._score("test", [ORIGINAL, chosen.number])
+        if not self._is_short():
+            yield self._kept(ended="done")
+
+    def _is_short(self) -> bool:
+        return self._company.is_over()
+
+    def _kept(self, **changes: object) -> FixReport:
+        usage = self._bill.added_to(self._before.usage)
+        notes = [note for note in self.report.notes if MARK not in note]
+        self.report = structs.replace(
+            self.report,
+            **changes,
+            usage=usage,
+            seconds=round(self._before.seconds + time.monotonic() - self._began, 3),
+            notes=tuple(dict.fromkeys((*notes, *self._company.marks_passed(usage)))),
+        )
+        return self.report
+
+    def _propose(self) -> Work:
+        """Candidates by all strategies in turn, as many as are wanted."""
+        if self._is_short() or len(self.report.candidates) >= self._settings.candidates:
+            return
+        workers = Workers[None, Candidate](lambda _, tell: self._write(tell), self._allowance, 1)
+        with closing(workers.work([None])) as work:
+            for candidate in work:
+                yield self._kept(candidates=(*self.report.candidates, candidate))
+
+    def _write(self, tell: Callable[[Candidate], None]) -> None:
+        with self._benches.lend(self._spec) as bench:
+            asyncio.run(self._write_all(bench, tell))
+
+    async def _write_all(self, bench: Process, tell: Callable[[Candidate], None]) -> None:
+        bench.heed(self._company.is_over)
+        report, strategies = self.report, self._settings.strategy
+        (tool,) = [each for each in bench.tools if each.name == report.tool]
+        made = list(report.candidates)
+        try:
+            async with self._company.advised(self._bill) as counsel:
+                call = self._caller(bench)
+                proposer = Proposer(
+                    tool, LateTolerantModels(counsel), report.examples, self._settings.seed, call
+                )
+                for number in range(len(made) + 1, self._settings.candidates + 1):
+                    strategy = strategies[(number - 1) % len(strategies)]
+                    work = proposer.propose(number, strategy, made)
+                    made.append(_without_secret(await unless(self._company.is_over, work, inf)))
+                    tell(made[-1])
+        except Over:
+            return
+
+    def _caller(self, bench: Process) -> Call:
+        """Calls of the tool from a fresh start, which count like all others."""
+
+        async def call(invocation: Invocation) -> str:
+            self._company.go_on()
+            bench.reset()
+            world = LiveTools(bench, [invocation.tool], self._bill.grant)
+            said = world.answer(invocation.tool, json.loads(invocation.arguments))
+            if world.failure is not None:
+                raise world.failure
+            if world.is_stopped:
+                raise Over
+            return said
+
+        return call
+
+    def _score(self, part: Part, numbers: Sequence[int]) -> Work:
+        """What is left to be tried of a part, under each of some candidates."""
+        done = {(each.candidate, each.trying) for each in self.report.attempts}
+        tried = [(number, each) for number in numbers for each in self.report.part(part)]
+        units = [(number, each) for number, each in tried if (number, each.id) not in done]
+        if self._is_short() or not units:
+            return
+        with closing(self._scorer.score(self.report, units, self._bill)) as attempts:
+            for attempt in attempts:
+                yield self._kept(attempts=(*self.report.attempts, attempt))
+        for number in numbers:
+            yield Notice(self._told(number, part))
+
+    def _told(self, number: int, part: Part) -> str:
+        rate = self.report.standing(number, part).rate
+        who = "its own words" if number == ORIGINAL else f"candidate {number}"
+        return f"{self.report.tool}: {who}: {rate.passed} of {rate.judged} on {part}"
+
+
+def without_secrets(report: FixReport) -> FixReport:
+    """The same, but that candidates with a secret in them can't be used, whenever they were made."""
+    return structs.replace(report, candidates=tuple(map(_without_secret, report.candidates)))
+
+
+def _without_secret(candidate: Candidate) -> Candidate:
+    if candidate.wording is None or masked(candidate.wording) == candidate.wording:
+        return candidate
+    return structs.replace(candidate, wording=None, why="It holds the value of a secret variable.")

@@ -1,0 +1,239 @@
+"""Better words for tools, as rich renderables.
+
+Better words for tools, for programs to read.
+
+Better words for tools, in a page.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.results.fixing import ORIGINAL, Candidate, FixReport, FixRun, Part, Standing, Wording
+from misstep.rendering.html.markup import Markup, Row, element, grid, lines, pairs, text
+from misstep.rendering.html.sections import page_section
+from misstep.rendering.layout import Trimmed, bare_table, section
+from misstep.rendering.terminal import counted, percent
+from misstep.rendering.text import plain, plain_lines
+from misstep.rendering.words import interval
+
+MOST = 300  # characters of a text in a list
+WHOLE = 20_000
+HEADINGS = ("passed", "failed", "not\njudged", "rate", "95 % interval", "steps", "tokens")
+
+
+def fix_view(run: FixRun, diffs: Mapping[str, str], most: int = 20) -> RenderableType:
+    """For each tool how well each of its candidates did, what the best comes to, and what changes with it."""
+    parts: list[RenderableType] = []
+    for report in run.tools:
+        parts += [*([Text()] if parts else []), _tool(report, diffs.get(report.name, ""), most)]
+    tokens = sum(u.input + u.output for report in run.tools for u in report.usage.values())
+    money = f", {run.usd:.4f} USD" if run.usd else ""
+    calls = counted(sum(report.calls for report in run.tools), "call")
+    spent = Text(f"\n{calls}; {tokens:,} tokens{money}; {run.seconds:,.1f} s", style="dim")
+    return Trimmed(Group(*parts, spent))
+
+
+def _tool(report: FixReport, diff: str, most: int) -> RenderableType:
+    parts: list[RenderableType] = [Text(plain(report.tool, 100), style="bold"), _table(report)]
+    parts += [Text(plain(note, 1_000), style="dim") for note in report.notes]
+    parts += [_unusable(each) for each in report.candidates if each.wording is None][:most]
+    parts.append(_outcome(report))
+    duel = report.duel
+    if duel is not None and duel.lost:
+        requests = {each.id: each.request for each in report.trying}
+        lost = [Text(plain(requests[each], MOST)) for each in duel.lost[:most]]
+        more = [Text(f"… and {len(duel.lost) - most} more", style="dim")] if len(duel.lost) > most else []
+        parts.append(section("passed before, fails now", Group(*lost, *more)))
+    if diff:
+        parts.append(section("what changes", _coloured(diff)))
+    return Group(*parts)
+
+
+def _table(report: FixReport) -> Table:
+    """The name of each part in a line of its own, then a line for each that was tried on it."""
+    table = bare_table()
+    table.add_column("words", overflow="fold", min_width=10)
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for part, rows in standings(report):
+        table.add_row(f"{part}:", style="dim")
+        for cells, marked in rows:
+            table.add_row(*cells, style="bold" if marked else "")
+    return table
+
+
+def standings(report: FixReport) -> Iterator[tuple[Part, list[tuple[tuple[str, ...], bool]]]]:
+    """For each part whose words did how well, below `HEADINGS`; those that matter most are marked."""
+    chosen = report.chosen
+    yield "validation", _standings(report, "validation", report.usable)
+    if chosen is not None and report.made(ORIGINAL, "test"):
+        yield "test", _standings(report, "test", [chosen])
+
+
+def _standings(
+    report: FixReport, part: Part, candidates: Sequence[Candidate]
+) -> list[tuple[tuple[str, ...], bool]]:
+    chosen = report.chosen.number if report.chosen else None
+    rows = [("its own", ORIGINAL), *[(_titled(each), each.number) for each in candidates]]
+    return [
+        ((name, *_row(report.standing(number, part))), part == "test" or number == chosen)
+        for name, number in rows
+    ]
+
+
+def _row(standing: Standing) -> tuple[str, ...]:
+    rate = standing.rate
+    ends = interval(rate.interval) if rate.judged else "–"
+    steps = "–" if standing.steps is None else f"{standing.steps:.1f}"
+    tokens = "–" if standing.tokens is None else f"{standing.tokens:,.0f}"
+    counts = f"{rate.passed:,}", f"{rate.failed:,}", f"{rate.unjudged:,}"
+    return *counts, percent(rate.rate), ends, steps, tokens
+
+
+def _outcome(report: FixReport) -> Text:
+    return Text(f"\n{outcome_in_words(report)}", style="green" if report.is_better else "yellow")
+
+
+def outcome_in_words(report: FixReport) -> str:
+    """Whether there are better words."""
+    if report.ended != "done":
+        return "stopped before its end: nothing is proved yet"
+    if report.verdict == "inconclusive":
+        return "nothing that the agent did could be judged: nothing is proved"
+    duel, chosen = report.duel, report.chosen
+    if duel is None or chosen is None:
+        return "no candidate did better than what the tool says itself"
+    told = f"{len(duel.gained)} gained, {len(duel.lost)} lost, p = {duel.p:.3g} (exact McNemar)"
+    if duel.is_better:
+        return f"{_named(chosen)} is better on what was held out: {told}"
+    return f"{_named(chosen)} is no better on what was held out: {told}; nothing is to be changed"
+
+
+def _named(candidate: Candidate) -> str:
+    return f"candidate {_titled(candidate)}"
+
+
+def _titled(candidate: Candidate) -> str:
+    return f"{candidate.number} ({candidate.strategy})"
+
+
+def _unusable(candidate: Candidate) -> Text:
+    return Text(plain(f"{_named(candidate)}: {candidate.why or 'nothing was proposed'}", MOST), style="dim")
+
+
+def _coloured(diff: str) -> RenderableType:
+    styles = {"+": "green", "-": "red", "@": "dim"}
+    lines = plain_lines(diff, WHOLE).split("\n")
+    return Padding(Group(*[Text(line, style=styles.get(line[:1], "")) for line in lines]), 0)
+
+
+def fix_as_json(run: FixRun, diffs: Mapping[str, str], override: str) -> dict[str, Any]:
+    return {
+        "run": run.run,
+        "from": run.source,
+        "specs": list(run.specs),
+        "tools": [_tool_as_json(report, diffs.get(report.name, "")) for report in run.tools],
+        "better": [report.tool for report in run.better],
+        "override": override,
+        "seconds": run.seconds,
+        "usd": run.usd,
+    }
+
+
+def _tool_as_json(report: FixReport, diff: str) -> dict[str, Any]:
+    duel, chosen = report.duel, report.chosen
+    requests = {each.id: each.request for each in report.trying}
+    return {
+        "tool": report.tool,
+        "ended": report.ended,
+        "better": report.is_better,
+        "original": {"description": report.original.description, "parameters": report.original.parameters},
+        "candidates": [_candidate(report, each) for each in report.candidates],
+        "chosen": chosen.number if chosen else None,
+        "validation": _standing(report, ORIGINAL, "validation"),
+        "before": _standing(report, ORIGINAL, "test") if chosen else None,
+        "after": _standing(report, chosen.number, "test") if chosen else None,
+        "p": duel.p if duel else None,
+        "gained": [requests[each] for each in duel.gained] if duel else [],
+        "regressions": [requests[each] for each in duel.lost] if duel else [],
+        "diff": diff,
+        "notes": list(report.notes),
+        "seconds": report.seconds,
+    }
+
+
+def _candidate(report: FixReport, candidate: Candidate) -> dict[str, Any]:
+    wording = candidate.wording
+    return {
+        "number": candidate.number,
+        "strategy": candidate.strategy,
+        "description": wording.description if wording else None,
+        "parameters": wording.parameters if wording else {},
+        "why": candidate.why,
+        "tried": list(candidate.tried),
+        "validation": _standing(report, candidate.number, "validation") if wording else None,
+    }
+
+
+def _standing(report: FixReport, number: int, part: Part) -> dict[str, Any]:
+    found = report.standing(number, part)
+    rate = found.rate
+    return {
+        "passed": rate.passed,
+        "judged": rate.judged,
+        "rate": rate.rate,
+        "interval": list(rate.interval),
+        "inconclusive": rate.inconclusive,
+        "errored": rate.errored,
+        "steps": found.steps,
+        "tokens": found.tokens,
+    }
+
+
+MOST_ON_PAGE = 4_000  # characters of a text
+
+
+def wordings(run: FixRun, place: str) -> Iterator[Markup]:
+    """For each tool how well its candidates did, what came of it, the words before and after."""
+    if run.better:
+        yield element("p", "To put what is better in place:")
+        yield element("pre", text(f"misstep tool fix --resume {run.run}{place} --write"), class_="command")
+    for report in run.tools:
+        yield page_section(
+            report.tool, element("p", text(f"{outcome_in_words(report)}.")), *_tool_on_page(report)
+        )
+
+
+def _tool_on_page(report: FixReport) -> Iterator[Markup]:
+    for part, rows in standings(report):
+        yield grid(
+            ("words", *(each.replace("\n", " ") for each in HEADINGS)),
+            [Row(cells) for cells, _ in rows],
+            caption=part,
+        )
+    for note in report.notes:
+        yield element("p", text(note), class_="caption")
+    yield _words("What the tool says itself", report.original)
+    chosen = report.chosen
+    if chosen is not None:
+        yield _words(f"Candidate {chosen.number}", report.words_of(chosen.number), opened=True)
+    yield from _lost(report)
+
+
+def _words(title: str, wording: Wording, opened: bool = False) -> Markup:
+    told = [("description", wording.description or ""), *wording.parameters.items()]
+    shown = pairs((name, element("span", lines(said, MOST_ON_PAGE), class_="lines")) for name, said in told)
+    return element("details", element("summary", text(title)), shown, **({"open": "open"} if opened else {}))
+
+
+def _lost(report: FixReport) -> Iterator[Markup]:
+    duel = report.duel
+    if duel is not None and duel.lost:
+        requests = {each.id: each.request for each in report.trying}
+        items = [element("li", text(requests[each], MOST_ON_PAGE)) for each in duel.lost]
+        yield element("details", element("summary", "Passed before, fails now"), element("ul", *items))

@@ -1,0 +1,166 @@
+"""`misstep label`: people say which discoveries are right."""
+
+import getpass
+import sys
+from collections.abc import Callable
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from misstep.cli.options import PORT, WholeNumber, settings_options
+from misstep.cli.output import hint, print_json, quoted
+from misstep.core.results.label import PER_TOOL
+from misstep.core.settings import Settings
+from misstep.errors import MissingExtra, UsageError
+from misstep.features.label.run import Labelling, open_labelling, view_labels
+from misstep.features.label.view import QUESTION, is_cut, item_view, label_in_words, labels_view
+from misstep.rendering.layout import Trimmed
+from misstep.rendering.terminal import counted
+from misstep.store.location import way_to
+
+LABELS = {"e": True, "c": False}
+KEYS = "e erroneous   c correct   s skip   b back   q quit"
+MORE = "   a all of it"
+
+
+@click.command("label")
+@click.argument("run")
+@click.option("--labeller", help="Who labels (default: your login name).")
+@click.option(
+    "--per-tool",
+    type=WholeNumber(1, 10**6),
+    default=PER_TOOL,
+    show_default=True,
+    help="How many discoveries of each tool.",
+)
+@click.option("--again", is_flag=True, help="Begin with the first item, though it has a label.")
+@click.option("--web", is_flag=True, help="Label in a browser, on a page that only this machine can see.")
+@click.option("--port", type=PORT, help="Which port to take with --web (default: a free one).")
+@settings_options("store", "json")
+def label(
+    settings: Settings,
+    run: str,
+    labeller: str | None,
+    per_tool: int,
+    again: bool,
+    web: bool,
+    port: int | None,
+) -> int:
+    """Label the findings of a run without seeing its verdicts.
+
+    You see requests, the tool's input and output, and the agent's answer. Discoveries of each tool are drawn
+    by the run's seed, with half as many that passed among them, so that you can't tell which is which. Labels
+    are kept one by one; the command goes on where you stopped. At the end: the false discovery rate, what was
+    missed, and how far labellers agree. --json prints what is known of that so far.
+    """
+    _refuse_vain(settings.json, again, web, port)
+    if settings.json:
+        print_json(view_labels(settings, run, per_tool))
+        return 0
+    with open_labelling(settings, run, labeller or _login_name(), per_tool) as labelling:
+        if web:
+            _serve(labelling, port or 0)
+        else:
+            go_through(labelling, Console(), _read_key, again)
+        _close(labelling, Console(), _command(settings, labelling.run, labeller, per_tool))
+    return 0
+
+
+def _refuse_vain(json: bool, again: bool, web: bool, port: int | None) -> None:
+    """Flags that would be ignored beside others, or without them, are a mistake."""
+    if json and (again or web):
+        raise UsageError("--json prints what is known so far, and asks for no labels", "leave the rest out")
+    if web and again:
+        raise UsageError("--again can't go with --web", "on the page, Back leads to every item")
+    if port is not None and not web:
+        raise UsageError("--port is for --web", "add --web, or leave it out")
+
+
+def go_through(
+    labelling: Labelling, console: Console, read_key: Callable[[], str], again: bool = False
+) -> None:
+    """Show items and take labels, until none is left or somebody has had enough."""
+    place = 0 if again else labelling.find_open()
+    if place is not None:
+        console.print(Trimmed(Text(QUESTION, style="dim")))
+    while place is not None and place < len(labelling.items):
+        _show(labelling, console, place)
+        key = _ask(labelling, console, place, read_key)
+        if key == "q":
+            return
+        if key in LABELS:
+            labelling.keep(place, LABELS[key])
+        following = place + 1 if again else labelling.find_open(place)
+        place = max(0, place - 1) if key == "b" else following
+
+
+def _ask(labelling: Labelling, console: Console, place: int, read_key: Callable[[], str]) -> str:
+    """The key that was chosen, once it is one that leads on."""
+    more = is_cut(labelling.items[place])
+    keys = KEYS + (MORE if more else "")
+    hint(console, keys)
+    while True:
+        key = read_key()
+        if key in ("s", "b", "q", *LABELS):
+            return key
+        if key == "a" and more:
+            _show(labelling, console, place, whole=True)
+        hint(console, keys, gap=False)
+
+
+def _show(labelling: Labelling, console: Console, place: int, whole: bool = False) -> None:
+    item = labelling.items[place]
+    console.print()
+    console.print(item_view(item, place + 1, len(labelling.items), whole), highlight=False)
+    said = labelling.answers().get(item.id)
+    if said is not None:
+        hint(console, f"you said: {label_in_words(said)}")
+
+
+def _read_key() -> str:
+    """A key where there is a keyboard, else the first letter of a line; the end of input is `q`."""
+    try:
+        if sys.stdin and sys.stdin.isatty():
+            return click.getchar().lower()
+        line = sys.stdin.readline() if sys.stdin else ""
+    except EOFError:
+        return "q"
+    except UnicodeDecodeError as error:
+        raise UsageError("an answer is not valid text", "expected one letter on each line") from error
+    return line.strip()[:1].lower() if line else "q"
+
+
+def _close(labelling: Labelling, console: Console, command: str) -> None:
+    """What it came to, once nothing is left: before, it would tell what the run thinks."""
+    left = len(labelling.items) - len(labelling.answers())
+    console.print()
+    if left:
+        hint(console, f"{counted(left, 'item')} left; go on with: {command}", gap=False)
+    else:
+        console.print(labels_view(labelling.report()))
+        hint(console, f"to change labels: {command} --again")
+
+
+def _command(settings: Settings, run: str, labeller: str | None, per_tool: int) -> str:
+    """What has to be typed to go on."""
+    who = f" --labeller {quoted(labeller)}" if labeller else ""
+    many = f" --per-tool {per_tool}" if per_tool != PER_TOOL else ""
+    return f"misstep label {run}{who}{many}{way_to(settings.store)}"
+
+
+def _serve(labelling: Labelling, port: int) -> None:
+    try:
+        from misstep.features.serve.server import serve_labelling
+    except ImportError as error:
+        raise MissingExtra("the page to label on", "web", "without --web it goes on this terminal") from error
+    serve_labelling(
+        labelling, port, lambda place: print(f"{place.shown}\nCtrl-C ends it", file=sys.stderr, flush=True)
+    )
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError) as error:
+        raise UsageError("you have no login name here", "say who labels with --labeller") from error

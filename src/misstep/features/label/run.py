@@ -1,0 +1,145 @@
+"""Labelling: people say which discoveries of a run are erroneous, without knowing what the run says."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from misstep.core.results.consistency import ConsistencyReport, PromptSet, set_id
+from misstep.core.results.finding import RUNTIME_ERRORS, ReachAttempt, ToolReport
+from misstep.core.results.label import PER_TOOL, Item, Label, LabelReport, draw_items, report_on
+from misstep.core.results.trial import Trial
+from misstep.core.run import RunKind
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.store.runs import Run, Store
+
+LONGEST_NAME = 60
+
+
+class Labelling:
+    """What one person has to label, and has labelled; each label is kept at once."""
+
+    def __init__(self, store: Store, run: str, items: Sequence[Item], labeller: str) -> None:
+        self.run, self.items, self.labeller = run, tuple(items), labeller
+        self._store = store
+        self._ids = {item.id for item in items}
+
+    def answers(self) -> dict[str, bool]:
+        """What this person has said so far, by the ids of items."""
+        labels = [label for label in self._store.labels(self.run) if label.labeller == self.labeller]
+        return {label.item: label.erroneous for label in labels if label.item in self._ids}
+
+    def keep(self, place: int, erroneous: bool) -> None:
+        """Keep what is said about an item, in the place of what was said before."""
+        label = Label(self.items[place].id, self.labeller, erroneous, time.time())
+        self._store.keep_label(self.run, label)
+
+    def find_open(self, after: int = -1) -> int | None:
+        """The place of the first item behind another that has no label yet."""
+        said = self.answers()
+        places = range(after + 1, len(self.items))
+        return next((place for place in places if self.items[place].id not in said), None)
+
+    def report(self) -> LabelReport:
+        """What everybody's labels of these items come to."""
+        return report_on(self.run, self.items, self._store.labels(self.run))
+
+
+@contextmanager
+def open_labelling(
+    settings: Settings, name: str, labeller: str, per_tool: int = PER_TOOL
+) -> Iterator[Labelling]:
+    """The items of a run for somebody to label: up to `per_tool` discoveries of each tool, some that passed.
+
+    Everybody gets the same ones, in the same order.
+    """
+    check_labeller(labeller)
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        yield Labelling(store, run.id, _drawn(run, find_items(store, run), per_tool), labeller)
+
+
+def view_labels(settings: Settings, name: str, per_tool: int = PER_TOOL) -> LabelReport:
+    """What all labels of a run come to, those included that were asked for with another `per_tool`."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        items, labels = find_items(store, run), store.labels(run.id)
+        wanted = {label.item for label in labels} | {item.id for item in _drawn(run, items, per_tool)}
+        return report_on(run.id, [item for item in items if item.id in wanted], labels)
+
+
+def can_be_labelled(settings: Settings, run: Run) -> bool:
+    find = _FINDERS.get(run.purpose.verb)
+    if not find:
+        return False
+    with Store(settings.store) as store:
+        return bool(find(store, run.id))
+
+
+def find_items(store: Store, run: Run) -> list[Item]:
+    """All that can be labelled in a run: what it calls erroneous, and what it does not.
+
+    A `UsageError` where there is nothing. What it could not judge is left out.
+    """
+    find = _FINDERS.get(run.purpose.verb)
+    items = find(store, run.id) if find else []
+    if not items:
+        raise UsageError(
+            f"run {run.id} has nothing to label",
+            "expected a run of misstep tool consistency, or of tool fuzz --agent, with judged requests",
+            where=store.location,
+        )
+    return list({item.id: item for item in items}.values())
+
+
+def check_labeller(name: str) -> str:
+    """The name of somebody who labels, if it will do."""
+    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable() or "\\" in name:
+        raise UsageError(
+            f"{name[:LONGEST_NAME]!r} won't do",
+            f"expected a name of up to {LONGEST_NAME} printable characters, without a backslash",
+            where="--labeller",
+        )
+    return name
+
+
+def _drawn(run: Run, items: Sequence[Item], per_tool: int) -> list[Item]:
+    return draw_items(items, run.settings.seed, per_tool)
+
+
+def _items_of_sets(store: Store, run: str) -> list[Item]:
+    reports = store.tool_documents(run, ConsistencyReport)
+    return [_item(report.name, one) for report in reports for one in report.sets if _is_judged(one)]
+
+
+def _is_judged(one: PromptSet) -> bool:
+    return one.verdict in ("passed", "failed") and any(trial.is_usable for trial in one.trials)
+
+
+def _item(tool: str, one: PromptSet) -> Item:
+    usable = tuple(trial for trial in one.trials if trial.is_usable)
+    return Item(one.id, tool, usable, one.verdict == "failed")
+
+
+def _items_of_trials(store: Store, run: str) -> list[Item]:
+    """Every request whose trial tells something, by itself."""
+    reports = store.tool_documents(run, ToolReport)
+    return [
+        Item(set_id(report.name, [trial.request]), report.name, (trial,), _is_discovery(passage, trial))
+        for report in reports
+        for passage in (report.journey.passages if report.journey else ())
+        for trial in passage.trials
+        if trial.is_usable and trial.uses
+    ]
+
+
+def _is_discovery(passage: ReachAttempt, trial: Trial) -> bool:
+    if passage.matter == "refusal" and passage.fate == "reached" and trial is passage.trials[-1]:
+        return True
+    return any(use.judged.ruling in RUNTIME_ERRORS for use in trial.uses)
+
+
+_FINDERS: dict[RunKind, Callable[[Store, str], list[Item]]] = {
+    "consistency": _items_of_sets,
+    "fuzz": _items_of_trials,
+}

@@ -1,0 +1,166 @@
+"""What labels come to, as people see it.
+
+What is labelled, as people see it.
+"""
+
+import msgspec
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.results.label import Agreement, Item, LabelReport, Opinion, Rate, Score
+from misstep.core.results.trial import Trial, Use
+from misstep.rendering.layout import Trimmed, bare_table, section
+from misstep.rendering.terminal import counted, percent
+from misstep.rendering.text import few_lines, plain
+from misstep.rendering.trial import read_arguments
+from misstep.rendering.words import interval, written
+
+SHORT = 600  # characters of a text, unless all of it is asked for
+SHORT_LINES = 12
+WHOLE = 200_000
+NOTHING = "(nothing)"
+QUESTION = (
+    "Erroneous is what does not do right by the person who asks: a wrong or missing answer, a tool that was "
+    "given something else than was meant, a result that is no result. One such request is enough."
+)
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A trial as whoever labels it sees it: nothing but the request, calls with their results, the answer.
+
+    All of it is harmless text.
+    """
+
+    request: str
+    calls: tuple[tuple[str, str], ...]
+    answer: str
+
+
+def shown(trial: Trial, most: int = WHOLE, lines: int = WHOLE) -> Shown:
+    """A trial with each of its texts cut to so many characters and lines."""
+    calls = tuple((_call(use, most), _text(use.result, most, lines)) for use in trial.uses)
+    return Shown(_text(trial.request, most, lines), calls, _text(trial.answer, most, lines))
+
+
+def is_cut(item: Item) -> bool:
+    """Whether there is more to an item than is shown at first."""
+    return any(shown(trial, SHORT, SHORT_LINES) != shown(trial) for trial in item.trials)
+
+
+def item_view(item: Item, place: int, of: int, whole: bool = False) -> RenderableType:
+    """One item, the `place`th of so many."""
+    limits = (WHOLE, WHOLE) if whole else (SHORT, SHORT_LINES)
+    parts: list[RenderableType] = [Text(f"{place} of {of}", style="bold reverse")]
+    several = len(item.trials) > 1
+    for number, trial in enumerate(item.trials, 1):
+        parts += _trial_view(shown(trial, *limits), f" {number}" if several else "")
+    return Trimmed(Group(*parts))
+
+
+def _trial_view(trial: Shown, number: str) -> list[RenderableType]:
+    parts = _part(f"request{number}", trial.request, "bold")
+    for call, result in trial.calls:
+        parts += [*_part("tool", call, "cyan"), _indented(result)]
+    if not trial.calls:
+        parts += _part("tool", "(not called)", "dim")
+    return parts + _part("answer", trial.answer)
+
+
+def _part(heading: str, text: str, style: str = "") -> list[RenderableType]:
+    return [Text(f"\n{heading}", style="dim"), _indented(text, style)]
+
+
+def _indented(text: str, style: str = "") -> RenderableType:
+    return Padding(Text(text, style=style), (0, 0, 0, 2))
+
+
+def _call(use: Use, most: int) -> str:
+    return written(use.tool, read_arguments(use.arguments), most)
+
+
+def _text(text: str, most: int, lines: int) -> str:
+    return few_lines(text.strip("\n") or NOTHING, most, lines)
+
+
+TERMS = (
+    "false discoveries: called erroneous by the run and not by the labeller; missed: passed by the run and "
+    "called erroneous by the labeller; with 95 % intervals"
+)
+
+
+def labels_view(report: LabelReport) -> RenderableType:
+    """What everybody said, held against what the run says, and against each other."""
+    found = f"{report.discovered} of them called erroneous by run {report.run}"
+    parts: list[RenderableType] = [Text(f"{counted(report.items, 'item')}, {found}")]
+    parts += [section(_heading(opinion), _scores(opinion)) for opinion in report.opinions]
+    parts += [section(_pair(agreement), _agreement(agreement)) for agreement in report.agreements]
+    parts.append(Text(f"\n{TERMS}" if report.opinions else "nobody has labelled any yet", style="dim"))
+    return Trimmed(Group(*parts))
+
+
+def rate_in_words(rate: Rate) -> str:
+    """`3 of 10`, the share, and where it may be."""
+    if rate.share is None:
+        return "–"
+    return f"{rate.count} of {rate.total}: {percent(rate.share)} ({interval(rate.interval)})"
+
+
+def kappa_in_words(agreement: Agreement) -> str:
+    """Cohen's kappa, and where it may be."""
+    if not agreement.equal.total:
+        return "not known: no item has a label of both"
+    if agreement.kappa is None:
+        return "not known: both gave one and the same label only"
+    low, high = agreement.interval
+    return f"{agreement.kappa:.2f} ({low:.2f} – {high:.2f})"
+
+
+def label_in_words(erroneous: bool) -> str:
+    return "erroneous" if erroneous else "correct"
+
+
+def rows_of(opinion: Opinion) -> list[tuple[str, Score]]:
+    """A line for each tool, then one for all of them."""
+    tools = [(plain(name, 100), score) for name, score in opinion.tools.items()]
+    return [*tools, ("all tools", opinion.score)] if len(tools) > 1 else tools
+
+
+def _heading(opinion: Opinion) -> str:
+    left = f", {opinion.left} left" if opinion.left else ""
+    return f"{plain(opinion.labeller)}: {opinion.labelled} labelled{left}"
+
+
+def _pair(agreement: Agreement) -> str:
+    return f"{plain(agreement.first)} and {plain(agreement.second)}"
+
+
+def _scores(opinion: Opinion) -> Table:
+    table = bare_table()
+    table.add_column("tool", overflow="fold", min_width=9)
+    table.add_column("false discoveries", overflow="fold")
+    table.add_column("missed", overflow="fold")
+    for name, score in rows_of(opinion):
+        table.add_row(Text(name), rate_in_words(score.false_discoveries), rate_in_words(score.missed))
+    return table
+
+
+def _agreement(agreement: Agreement) -> RenderableType:
+    lines: list[RenderableType] = [
+        Text(f"same label  {rate_in_words(agreement.equal)}"),
+        Text(f"kappa       {kappa_in_words(agreement)}"),
+    ]
+    if agreement.disagreements:
+        lines += [Text(), _disagreements(agreement)]
+    return Group(*lines)
+
+
+def _disagreements(agreement: Agreement) -> Table:
+    table = bare_table()
+    for heading in ("differ on", "tool", plain(agreement.first), plain(agreement.second)):
+        table.add_column(Text(heading), overflow="fold")
+    for one in agreement.disagreements:
+        said = (label_in_words(one.first), label_in_words(one.second))
+        table.add_row(Text(plain(one.item, 100)), Text(plain(one.tool, 100)), *said)
+    return table

@@ -1,0 +1,102 @@
+"""`misstep tool lint`: documentation that says something else than the tool does.
+
+`misstep tool …`: tests of tools.
+"""
+
+import time
+
+import click
+from rich.console import Console
+
+from misstep.cli.exit_policy import CommandResult
+from misstep.cli.options import settings_options
+from misstep.cli.output import hint, print_json, print_json_text, quoted, to_report
+from misstep.cli.reports import add_step_summary, check_reports, write_reports
+from misstep.core.results.remark import LintReport
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.features.lint.run import lint_tools, list_tools
+from misstep.features.lint.view import lint_as_json, lint_view, tools_view
+from misstep.rendering.text import plain
+from misstep.runs.reporting.statement import state_lint
+
+USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0}
+
+
+@click.command("lint")
+@click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
+@click.option("--from", "run", default="", metavar="RUN", help="A run of `tool fuzz` to take evidence from.")
+@settings_options(
+    "only",
+    "calls_per_tool",
+    "time_per_tool",
+    "timeout",
+    "memory",
+    "python",
+    "sandbox",
+    "allow_network",
+    "allow_read",
+    "workspace",
+    "descriptions",
+    "seed",
+    "jobs",
+    "fail_on",
+    "store",
+    "report",
+    "report_dir",
+    "step_summary",
+    "json",
+    usual=USUAL,
+)
+def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
+    """Find where documentation and tool disagree.
+
+    SPEC is as for `tool fuzz`, or tools.json. Tools are called for a while in their sandbox, to see what they
+    take; with --from, what an earlier run has seen counts instead. Nothing is stored.
+    """
+    if "ndjson" in settings.report:
+        raise UsageError("there are no events to report", "leave ndjson out", where="--report")
+    check_reports(settings)
+    began = time.monotonic()
+    report = lint_tools(settings, specs, run)
+    ending = _ending(report, settings)
+    statement = state_lint(report, specs, not ending.code, time.monotonic() - began)
+    write_reports(settings, statement, lambda: lint_as_json(report))
+    add_step_summary(settings, statement)
+    if settings.json:
+        print_json_text(lint_as_json(report))
+    elif not to_report(settings):
+        console = Console()
+        console.print(lint_view(report))
+        hint(console, f"what breaks {_them(report)}: misstep tool fuzz {' '.join(map(quoted, specs))}")
+    for note in report.notes:
+        click.echo(plain(note), err=True)
+    return ending.leave()
+
+
+def _them(report: LintReport) -> str:
+    return "it" if len(report.tools) == 1 else "them"
+
+
+def _ending(report: LintReport, settings: Settings) -> CommandResult:
+    """How the command ends: so many of all tools have to be without remarks."""
+    return CommandResult.by_gate(settings, sum(not tool.remarks for tool in report.tools), len(report.tools))
+
+
+@click.command("list")
+@click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
+@settings_options("python", "sandbox", "allow_network", "allow_read", "workspace", "descriptions", "json")
+def list_command(settings: Settings, specs: tuple[str, ...]) -> int:
+    """List tools and what they take, without calling any.
+
+    SPEC is file.py:name, package.module:name, mcp:COMMAND, mcp:URL, mcp.json or tools.json. Code and servers
+    start in the same sandbox as for tool fuzz.
+    """
+    found = list_tools(specs, settings)
+    if settings.json:
+        print_json(found)
+    else:
+        Console().print(tools_view(found.tools))
+    for note in (*(f"left out: {each}" for each in found.skipped), *found.notes):
+        click.echo(plain(note), err=True)
+    return 0

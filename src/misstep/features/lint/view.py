@@ -1,0 +1,149 @@
+"""Tools as rich renderables.
+
+Remarks on the documentation of tools as rich renderables.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import structs
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from misstep.core.results.remark import LintedTool, LintReport, Remark
+from misstep.core.tool import Described, Promises
+from misstep.rendering.layout import Trimmed, bare_table, section
+from misstep.rendering.terminal import counted
+from misstep.rendering.text import plain
+
+LONGEST = 500  # characters of what tools and schemas say
+STYLES = {"under": "yellow", "over": "cyan", "ill": "red"}
+CLASSES = {"under": "underspecified", "over": "overspecified", "ill": "ill-specified"}
+
+
+def lint_view(report: LintReport) -> RenderableType:
+    """Each tool that there is something to say about, with all of that; what was fine is counted."""
+    parts: list[RenderableType] = [_tool_view(tool) for tool in report.tools if tool.remarks]
+    quiet = sum(not tool.remarks for tool in report.tools)
+    closing = f"{counted(len(report.tools), 'tool')}, {counted(len(report.remarks), 'remark')}"
+    if quiet and report.remarks:
+        closing += f", {quiet} without"
+    return Trimmed(Group(*parts, Text(f"\n{closing}", style="bold" if report.remarks else "green")))
+
+
+def _tool_view(tool: LintedTool) -> RenderableType:
+    """What is to be said about several parameters alike is said once."""
+    alike = dict[Remark, list[str]]()
+    for remark in tool.remarks:
+        alike.setdefault(structs.replace(remark, where=""), []).append(remark.where)
+    views = [_remark_view(remark, ", ".join(where)) for remark, where in alike.items()]
+    return section(plain(tool.name, 100), Group(*views))
+
+
+def _remark_view(remark: Remark, where: str) -> RenderableType:
+    head = Text(CLASSES[remark.fault], style=STYLES[remark.fault])
+    head.append(f"  {plain(where, LONGEST)}", style="bold")
+    lines = [Text(plain(remark.message, LONGEST))]
+    if remark.evidence:
+        lines.append(Text(plain(remark.evidence, LONGEST), style="dim"))
+    lines.append(Text(f"→ {plain(remark.advice, LONGEST)}", style="dim"))
+    return Group(head, Padding(Group(*lines), (0, 0, 0, 2)))
+
+
+def lint_as_json(report: LintReport) -> dict[str, object]:
+    """What `--json` prints."""
+    tools = [
+        {"name": tool.name, "remarks": [_remark_as_json(remark) for remark in tool.remarks]}
+        for tool in report.tools
+    ]
+    return {"tools": tools, "notes": list(report.notes)}
+
+
+def _remark_as_json(remark: Remark) -> dict[str, str]:
+    return {
+        "rule": remark.rule,
+        "class": remark.fault,
+        "where": remark.where,
+        "message": remark.message,
+        "evidence": remark.evidence,
+        "advice": remark.advice,
+    }
+
+
+LONGEST_TYPE = 200  # characters of a description or of a type
+MOST_CHOICES = 4  # of an enum that are shown
+
+
+def tools_view(tools: Sequence[Described]) -> RenderableType:
+    """Each tool with its parameters below it, required ones marked."""
+    return Group(Text(counted(len(tools), "tool"), style="bold"), *(_view(tool) for tool in tools))
+
+
+def _view(tool: Described) -> RenderableType:
+    lines = [Text(plain(_first_line(tool.tool.description), LONGEST_TYPE))] if tool.tool.description else []
+    table = bare_table(headed=False)
+    required = tool.tool.parameters.get("required", ())
+    for name, schema in tool.tool.parameters["properties"].items():
+        mark = Text("*" if name in required else "", style="bold")
+        kind = Text(plain(type_in_short(schema), LONGEST_TYPE), style="cyan")
+        table.add_row(mark, Text(plain(name, LONGEST_TYPE)), kind, _described(schema))
+    facts = Text(" · ".join(_facts(tool)), style="dim")
+    return section(plain(tool.name, LONGEST_TYPE), Group(*lines, table, facts))
+
+
+def _facts(tool: Described) -> list[str]:
+    facts: list[str] = [tool.kind, "async" if tool.is_async else ""]
+    facts.append("output schema" if tool.output else "")
+    facts += _promised(tool.promises)
+    facts.append(counted(len(tool.examples), "example") if tool.examples else "")
+    facts.append(f"{_shown_path(tool.source.file)}:{tool.source.line}" if tool.source else plain(tool.where))
+    return [fact for fact in facts if fact]
+
+
+def _promised(promises: Promises) -> list[str]:
+    words = {
+        "read-only": promises.read_only,
+        "destructive": promises.destructive,
+        "idempotent": promises.idempotent,
+        "open world": promises.open_world,
+    }
+    return [word for word, promised in words.items() if promised]
+
+
+def _described(schema: Any) -> Text:
+    text = schema.get("description") if isinstance(schema, dict) else None
+    return Text(plain(_first_line(text), LONGEST_TYPE) if isinstance(text, str) else "", style="dim")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _shown_path(path: str) -> str:
+    near = os.path.relpath(path)
+    return plain(path if near.startswith("..") else near)
+
+
+def type_in_short(schema: Any, deep: int = 0) -> str:
+    """What a schema allows, in a few words."""
+    if not isinstance(schema, dict) or deep > 3:
+        return "any"
+    if isinstance(reference := schema.get("$ref"), str):
+        return reference.rpartition("/")[2] or "object"
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if isinstance(choices := schema.get("enum"), list):
+        shown = [json.dumps(each) for each in choices[:MOST_CHOICES]]
+        return " | ".join([*shown, "…"] if len(choices) > MOST_CHOICES else shown)
+    for key in ("anyOf", "oneOf"):
+        if isinstance(schema.get(key), list):
+            return " | ".join(dict.fromkeys(type_in_short(each, deep + 1) for each in schema[key]))
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return " | ".join(map(str, kind))
+    if kind == "array":
+        return f"array of {type_in_short(schema.get('items'), deep + 1)}"
+    return str(kind) if kind else "any"

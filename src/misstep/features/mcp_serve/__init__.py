@@ -1,0 +1,1 @@
+"""`misstep mcp serve`: the mock tools of one case for any MCP client."""

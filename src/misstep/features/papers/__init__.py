@@ -1,0 +1,1 @@
+"""`misstep paper`: the experiments of the PDoctor and ToolFuzz papers."""

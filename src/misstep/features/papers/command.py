@@ -1,0 +1,162 @@
+"""`misstep paper`: the experiments of the papers, with any agents.
+
+`misstep paper toolfuzz`: ways to find errors in tools, held against each other.
+"""
+
+from collections.abc import Sequence
+
+import click
+from rich.console import Console
+
+from misstep.cli.listeners import displayed
+from misstep.cli.options import (
+    ABOUT_TRYING,
+    AGENTS,
+    CALLING,
+    SHELTER,
+    TRYING,
+    USUALLY_TRYING,
+    settings_options,
+)
+from misstep.cli.output import print_json, print_json_text
+from misstep.core.settings import BUDGETS, Settings
+from misstep.errors import UsageError
+from misstep.features.papers import pdoctor as api
+from misstep.features.papers.pdoctor import Question, Replication
+from misstep.features.papers.pdoctor_view import paper_view
+from misstep.features.papers.toolfuzz import compare_methods
+from misstep.features.papers.toolfuzz_view import methods_as_json, methods_view
+
+SHARED = (*[name for name in AGENTS if name not in ("agent", "model")], "actions", "seed")
+CURVES = ("per_pair", "most_cases", "method", "sample", "mutations", "most_runs")
+RUNNING = ("jobs", *BUDGETS, "store", "display", "json")
+
+agents_option = click.option(
+    "--agent", "agents", multiple=True, metavar="AGENT", help="An agent; may be repeated."
+)
+models_option = click.option(
+    "--model", "models", multiple=True, metavar="MODEL", help="A model; may be repeated."
+)
+use_option = click.option(
+    "--use",
+    multiple=True,
+    metavar="RUN",
+    help="A finished run of plan capability, to be used as it is; may be repeated.",
+)
+
+
+@click.command("rq1")
+@agents_option
+@models_option
+@settings_options(*SHARED, *RUNNING, preset=api.PRESETS["rq1"])
+def rq1(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...]) -> int:
+    """Count the errors found in an hour: Table 2."""
+    return _carry_out("rq1", _every(settings, agents, models), ())
+
+
+@click.command("rq2")
+@agents_option
+@models_option
+@use_option
+@settings_options(*SHARED, *CURVES, *RUNNING, preset=api.PRESETS["rq2"])
+def rq2(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], use: tuple[str, ...]) -> int:
+    """Measure how far agents get, and why they fail.
+
+    Figure 8 and Tables 3 to 5 of the PDoctor paper.
+    """
+    return _carry_out("rq2", _every(settings, agents, models, use), use)
+
+
+@click.command("rq3")
+@agents_option
+@models_option
+@use_option
+@settings_options(*SHARED, *CURVES, *RUNNING, preset=api.PRESETS["rq3"])
+def rq3(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], use: tuple[str, ...]) -> int:
+    """Do the same with times and durations.
+
+    Figure 9, Tables 6 and 7 of the PDoctor paper.
+    """
+    return _carry_out("rq3", _every(settings, agents, models, use), use)
+
+
+def _every(
+    settings: Settings, agents: Sequence[str], models: Sequence[str], used: Sequence[str] = ()
+) -> list[Settings]:
+    """Each agent with each model; without agents, the settings alone, if there are runs to use."""
+    agents = agents or ([settings.agent] if settings.agent else [])
+    if not agents and not used:
+        raise UsageError("no agent was given", "name one or more, e.g. --agent react --agent tools")
+    if settings.dry_run:
+        raise UsageError(
+            "an experiment has no dry run", "misstep plan capability --dry-run tells what a curve comes to"
+        )
+    return [
+        settings.overlay({"agent": agent, "model": model})
+        for model in models or [settings.model]
+        for agent in agents or [""]
+    ]
+
+
+def _carry_out(question: Question, several: Sequence[Settings], used: Sequence[str]) -> int:
+    settings = several[0]
+    with displayed(settings) as listeners:
+        if question == "rq1":
+            replication: Replication = api.detect_errors(several, *listeners)
+        else:
+            replication = api.examine_agents(question, several, used, *listeners)
+    if settings.json:
+        print_json(replication)
+    else:
+        Console().print(paper_view(replication))
+    return 0
+
+
+ABOUT = {
+    **ABOUT_TRYING,
+    "only": "The name of a tool to test; may be repeated (default: all).",
+    "time_per_tool": "How long each method may take over a tool, e.g. 90s or 5m.",
+    "count": "How many requests, or sets of them, for each tool and method.",
+}
+
+
+@click.command("toolfuzz")
+@click.argument("specs", metavar="SPEC...", nargs=-1)
+@click.option(
+    "--use", multiple=True, metavar="RUN", help="A finished run to be used as it is; may be repeated."
+)
+@settings_options(
+    "only",
+    *TRYING,
+    "count",
+    "requests_per_crash",
+    "variants",
+    "normalise",
+    "context",
+    "time_per_tool",
+    "timeout",
+    *SHELTER,
+    *CALLING,
+    "store",
+    "display",
+    "json",
+    usual=USUALLY_TRYING,
+    about=ABOUT,
+)
+def toolfuzz(settings: Settings, specs: tuple[str, ...], use: tuple[str, ...]) -> int:
+    """Count the errors that each method finds in tools.
+
+    This is Table 1 of the ToolFuzz paper. Seven runs, each under the same limits, one after the other: four
+    look for errors at run time, three for
+    wrong answers. Budgets hold for each run. With --use, runs that were made before take their places;
+    without SPEC, there are no others.
+    """
+    if not specs and not use:
+        raise UsageError("no tools were given", "name them as file.py:name, or runs with --use")
+    with displayed(settings) as listeners:
+        comparison = compare_methods(settings, specs, use, *listeners)
+    if settings.json:
+        print_json_text(methods_as_json(comparison))
+    else:
+        Console().print(methods_view(comparison))
+    return 0

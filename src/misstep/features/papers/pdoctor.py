@@ -1,0 +1,198 @@
+"""The experiments of the PDoctor paper as presets, for any agents.
+
+An experiment of the PDoctor paper, carried out again with other agents.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any, Literal
+
+import msgspec
+
+from misstep.core.case import Case
+from misstep.core.event import Listener
+from misstep.core.results.capability import Capability
+from misstep.core.results.comparison import Breakdown
+from misstep.core.results.diagnosis import Dissection
+from misstep.core.results.summary import Summary
+from misstep.core.run import FixedSuite, RunSpec
+from misstep.core.settings import Settings, Span, check_settings
+from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
+from misstep.features.capability.run import measure_capability, view_capability
+from misstep.features.dissect.run import dissect, view_dissection
+from misstep.planning.synthesis.suite import make_case
+from misstep.runs.cases import suite_of
+from misstep.runs.compare import break_down
+from misstep.runs.lifecycle import Work, lasting, start
+from misstep.runs.setup.agents import check_agent
+from misstep.store.runs import Store
+
+Question = Literal["rq1", "rq2", "rq3"]
+
+
+class Effectiveness(msgspec.Struct, frozen=True):
+    """What an agent did in a given time, as in Table 2; `seconds` is how long it was, of which synthesis took
+    so many."""
+
+    summary: Summary
+    synthesis_seconds: float
+    seconds: float
+
+
+class Replication(msgspec.Struct, frozen=True):
+    """What `misstep paper RQ --json` prints: of each agent, what the question asks for.
+
+    `topics` counts the failures that a topic is to blame for, by the topic, of all agents together;
+    `breakdowns` says of each agent which topics it fails on more often than on others.
+    """
+
+    question: Question
+    effectiveness: tuple[Effectiveness, ...] = ()
+    capabilities: tuple[Capability, ...] = ()
+    dissections: tuple[Dissection, ...] = ()
+    topics: Mapping[str, int] = {}
+    breakdowns: tuple[Breakdown, ...] = ()
+
+
+LIKELY = 1000  # cases within the time, for an estimate
+
+_LIMITS: dict[str, Any] = {"timeout": 180.0, "max_steps": 50, "parallel": "ordered", "threshold": 0.2}
+_PLAIN: dict[str, Any] = {
+    "family": ("order",),
+    "timed": False,
+    "tools": "",
+    "distractors": 0,
+    "difficulty": (),
+}
+_CASES: dict[str, Any] = {"cases": "", "count": None, "exhaustive": False, "per_pair": 20, "most_cases": 300}
+_CAUSES: dict[str, Any] = {"full": True, "adaptive": False, "method": "pdoctor", "sample": 100}
+_COMMON = {**_LIMITS, **_PLAIN, **_CASES}
+
+# The settings of section 6, each of which the command line may change.
+PRESETS: Mapping[Question, Mapping[str, Any]] = {
+    "rq1": {**_COMMON, "actions": Span(3, 5), "budget_time": 3600.0},
+    "rq2": {**_COMMON, **_CAUSES, "actions": Span(2, 9)},
+    "rq3": {**_COMMON, **_CAUSES, "actions": Span(2, 5), "timed": True},
+}
+
+
+def detect_errors(several: Sequence[Settings], *listeners: Listener) -> Replication:
+    """The first question: test each agent for a given time."""
+    _check_all(several)
+    return Replication("rq1", tuple(_detect(settings, listeners) for settings in several))
+
+
+def examine_agents(
+    question: Question, several: Sequence[Settings], used: Sequence[str], *listeners: Listener
+) -> Replication:
+    """The other two: measure how far each agent gets and why it fails, one agent after the other.
+
+    `used` are runs of `plan capability`, finished before, that are taken as they are; so is the newest
+    dissection of theirs.
+    """
+    settings = several[0]
+    measured = [_stored_curve(settings, run) for run in used]
+    _check_all([each for each in several if each.agent])
+    dissected = list[Dissection]()
+    try:
+        for each in several:
+            measured += [measure_capability(each, *listeners)] if each.agent else []
+        dissected += [_dissected(settings, curve, listeners) for curve in measured]
+    except (Interrupted, BudgetExceeded) as error:
+        raise _with_way_back(error, question, measured) from error
+    return Replication(
+        question,
+        capabilities=tuple(measured),
+        dissections=tuple(dissected),
+        topics=_blamed_topics(settings, dissected),
+        breakdowns=tuple(break_down(settings, curve.run, "topic") for curve in measured),
+    )
+
+
+def _check_all(several: Sequence[Settings]) -> None:
+    """Nobody is to find out after hours that the last agent can't be found."""
+    for settings in several:
+        check_agent(check_settings(settings))
+
+
+def _with_way_back(
+    error: Interrupted | BudgetExceeded, question: Question, measured: Sequence[Capability]
+) -> MisstepError:
+    """The same error, saying how what has been measured can be used."""
+    uses = "".join(f" --use {curve.run}" for curve in measured)
+    way = f"then, with every finished curve: misstep paper {question}{uses} --use RUN …"
+    return type(error)(error.message, *error.hints, way)
+
+
+def _stored_curve(settings: Settings, name: str) -> Capability:
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+    if run.purpose.verb != "capability" or not run.summary:
+        raise UsageError(f"run {run.id} is no finished run of plan capability", where="--use")
+    return view_capability(settings, run.id)
+
+
+def _dissected(settings: Settings, curve: Capability, listeners: Sequence[Listener]) -> Dissection:
+    """The newest finished dissection of a run by the same method, or a new one."""
+    with Store(settings.store) as store:
+        for run in store.list_runs():
+            purpose, same = run.purpose, run.settings.method == settings.method
+            if run.summary and same and (purpose.verb, purpose.run) == ("dissect", curve.run):
+                return view_dissection(settings, run.id)
+    own = settings.overlay({"agent": "", "python": ""})  # those of the curve's run
+    return dissect(own, curve.run, (), *listeners)
+
+
+def _detect(settings: Settings, listeners: Sequence[Listener]) -> Effectiveness:
+    """Test an agent for a given time."""
+    settings = lasting(check_settings(settings))
+    suite, clock = suite_of(settings), _Stopwatch()
+    limit = settings.budget_time or PRESETS["rq1"]["budget_time"]
+
+    def cases() -> Iterator[Case]:
+        return (make_case(suite, index) for index in count())
+
+    def campaign(_: object) -> FixedSuite:
+        return FixedSuite(_until(time.monotonic() + limit, clock.watch(cases())))
+
+    # The time ends the run in good order, so that it is not to be a budget that cuts it short.
+    timeless = settings.overlay({"budget_time": None})
+    began = time.monotonic()
+    summary = start(timeless, Work(campaign, cases, most=LIKELY, purpose=RunSpec("paper")), listeners, None)
+    return Effectiveness(summary, round(clock.seconds, 3), round(time.monotonic() - began, 3))
+
+
+def _until(end: float, cases: Iterable[Case]) -> Iterator[Case]:
+    for case in cases:
+        if time.monotonic() >= end:
+            return
+        yield case
+
+
+class _Stopwatch:
+    """Adds up how long it takes to make what passes by."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def watch(self, cases: Iterator[Case]) -> Iterator[Case]:
+        while True:
+            began = time.perf_counter()
+            case = next(cases, None)
+            self.seconds += time.perf_counter() - began
+            if case is None:
+                return
+            yield case
+
+
+def _blamed_topics(settings: Settings, dissected: Sequence[Dissection]) -> dict[str, int]:
+    """The topics of the failures whose cause is the topic, the most frequent first."""
+    found = Counter[str]()
+    with Store(settings.store) as store:
+        for dissection in dissected:
+            for failure in dissection.failures:
+                if failure.cause == "topic":
+                    found[store.find_outcome(dissection.of, failure.case).case.topic] += 1
+    return dict(found.most_common())

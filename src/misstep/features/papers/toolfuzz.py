@@ -1,0 +1,241 @@
+"""The comparison of the ToolFuzz paper's Table 1, with any tools, agent and model.
+
+Ways to find errors in tools, held against each other.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from misstep.core.event import Listener
+from misstep.core.model import ModelError
+from misstep.core.results.consistency import (
+    CHECKS,
+    Check,
+    ConsistencyReport,
+    ConsistencyRun,
+    PromptSet,
+    group_sets,
+)
+from misstep.core.results.finding import FuzzReport, Richness, ToolReport, errors_in
+from misstep.core.results.label import Rate
+from misstep.core.run import RunKind
+from misstep.core.settings import Settings, check_settings
+from misstep.core.stats import wilson
+from misstep.errors import BudgetExceeded, Interrupted, UsageError
+from misstep.features.consistency.run import check_consistency, view_consistency
+from misstep.features.tool_fuzz.run import fuzz_tools, view_fuzzing
+from misstep.fuzzing.agent_tests.harvest import richness_of
+from misstep.fuzzing.consistency.inquiry import judge_again
+from misstep.fuzzing.triage.refusals import chao1
+from misstep.models.throttle import Throttles
+from misstep.runs.setup.agent_session import refuse_missing
+from misstep.runs.setup.workbenches import TOGETHER
+from misstep.store.runs import Run, Store
+
+Method = Literal["whitebox", "greybox", "no-sanity", "consistency", "judge", "toolfuzz"]
+
+
+class MethodResult(msgspec.Struct, frozen=True):
+    """What one way has come to, over all tools.
+
+    `calls` are those that the agent has made. `total` estimates how many errors the method could find. `fdr`
+    is the share of labelled discoveries that people don't find erroneous; None where nobody has labelled any.
+    `notes` are those of the run, each with the tool that it is about.
+    """
+
+    method: Method
+    run: str
+    unique_errors: int
+    calls: int
+    total: Richness | None
+    fdr: Rate | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def calls_per_error(self) -> float | None:
+        return self.calls / self.unique_errors if self.unique_errors else None
+
+
+class MethodComparison(msgspec.Struct, frozen=True):
+    """Every method on the same tools, for errors at run time and for wrong answers.
+
+    `fuzzer_calls` are those that fuzzing made beside the agent, by the run.
+    """
+
+    specs: tuple[str, ...]
+    tools: int
+    runtime: tuple[MethodResult, ...] = ()
+    correctness: tuple[MethodResult, ...] = ()
+    fuzzer_calls: dict[str, int] = {}
+
+
+Layer: TypeAlias = Mapping[str, Any]
+
+# The settings that make each run what it is.
+RUNTIME: Mapping[Method, Layer] = {
+    "whitebox": {"tool_method": "whitebox", "skip_sanity": False},
+    "greybox": {"tool_method": "greybox", "skip_sanity": False},
+    "no-sanity": {"tool_method": "toolfuzz", "skip_sanity": True},
+    "toolfuzz": {"tool_method": "toolfuzz", "skip_sanity": False},
+}
+# The judge alone has a say in the last run, so that it is asked about every set: all variants follow from it.
+CORRECTNESS: Mapping[Method, Layer] = {
+    "whitebox": {"tool_method": "whitebox", "checks": CHECKS},
+    "greybox": {"tool_method": "greybox", "checks": CHECKS},
+    "toolfuzz": {"tool_method": "toolfuzz", "checks": ("judge",)},
+}
+VARIANTS: Mapping[Method, tuple[Check, ...]] = {
+    "consistency": ("inputs", "outputs"),
+    "judge": ("judge",),
+    "toolfuzz": CHECKS,
+}
+COMMAND = "misstep paper toolfuzz"
+
+
+def compare_methods(
+    settings: Settings, specs: Sequence[str], used: Sequence[str], *listeners: Listener
+) -> MethodComparison:
+    """Try each method on the tools, one after the other, each within the same limits.
+
+    `used` are finished runs that stand for those that would be made; without specs, no others are.
+    """
+    if specs:
+        refuse_missing(check_settings(settings))
+    found, gates = _Runs(settings, used), Throttles()
+    fuzzed, checked = dict[Method, FuzzReport](), dict[Method, ConsistencyRun]()
+    try:
+        for method, layer in RUNTIME.items():
+            if run := found.take("fuzz", layer):
+                fuzzed[method] = view_fuzzing(settings, run.id)
+            elif specs:
+                fuzzed[method] = fuzz_tools(settings.overlay(layer), specs, *listeners, gates=gates)
+        for method, layer in CORRECTNESS.items():
+            if run := found.take("consistency", layer):
+                checked[method] = view_consistency(settings, run.id)
+            elif specs:
+                layered = settings.overlay(layer)
+                checked[method] = check_consistency(layered, specs, *listeners, gates=gates)
+    except (Interrupted, BudgetExceeded, ModelError) as error:
+        uses = "".join(f" --use {run}" for run, _ in _parts(fuzzed, checked))
+        error.hints = (*error.hints, f"then, with the rest: {COMMAND} SPEC …{uses} --use RUN")
+        raise
+    found.refuse_rest()
+    with Store(settings.store) as store:
+        return _compared(store, fuzzed, checked)
+
+
+class _Runs:
+    """Finished runs that the user names, each to be taken once."""
+
+    def __init__(self, settings: Settings, names: Sequence[str]) -> None:
+        self._left = list[Run]()
+        if names:
+            with Store(settings.store) as store:
+                self._left = [store.find_run(name) for name in dict.fromkeys(names)]
+        for run in self._left:
+            if run.purpose.verb not in ("fuzz", "consistency") or not run.summary or not run.settings.agent:
+                hint = "expected runs of misstep tool fuzz --agent and misstep tool consistency"
+                raise UsageError(
+                    f"run {run.id} is no finished test of tools through an agent", hint, where="--use"
+                )
+        if len({(run.purpose.tools, run.settings.agent, run.settings.model) for run in self._left}) > 1:
+            hint = "methods are compared on the same tools, with the same agent and the same model"
+            raise UsageError("these runs have not the same in common", hint, where="--use")
+
+    def take(self, verb: RunKind, layer: Layer) -> Run | None:
+        for run in self._left:
+            same = all([getattr(run.settings, name) == value for name, value in layer.items()])
+            if run.purpose.verb == verb and same:
+                self._left.remove(run)
+                return run
+        return None
+
+    def refuse_rest(self) -> None:
+        for run in self._left:
+            hint = "one run for each method will do; sets have to be judged with --checks judge"
+            raise UsageError(f"run {run.id} has no place in the comparison", hint, where="--use")
+
+
+def _compared(
+    store: Store, fuzzed: Mapping[Method, FuzzReport], checked: Mapping[Method, ConsistencyRun]
+) -> MethodComparison:
+    right = list[MethodResult]()
+    for method, run in checked.items():
+        variants = VARIANTS if method == "toolfuzz" else {method: None}
+        right += [_on_answers(store, each, run, checks) for each, checks in variants.items()]
+    specs = [spec for report in fuzzed.values() for spec in report.specs]
+    specs += [spec for run in checked.values() for spec in run.specs]
+    return MethodComparison(
+        tuple(dict.fromkeys(specs)),
+        max((len(names) for _, names in _parts(fuzzed, checked)), default=0),
+        tuple(_at_run_time(method, report) for method, report in fuzzed.items()),
+        tuple(right),
+        {each.run: sum(tool.calls + tool.triage_calls for tool in each.tools) for each in fuzzed.values()},
+    )
+
+
+def _at_run_time(method: Method, report: FuzzReport) -> MethodResult:
+    trials = [trial for tool in report.tools if tool.journey for trial in tool.journey.trials]
+    calls = sum(len(trial.uses) for trial in trials)
+    errors = len(errors_in(trials))
+    notes = _notes(report.tools)
+    return MethodResult(method, report.run, errors, calls, richness_of(trials), notes=notes)
+
+
+def _on_answers(
+    store: Store, method: Method, run: ConsistencyRun, checks: tuple[Check, ...] | None
+) -> MethodResult:
+    judged = [_judged(tool, checks) for tool in run.tools]
+    sizes = [len(group.sets) for sets in judged for group in group_sets(sets)]
+    failed = {each.id for sets in judged for each in sets if each.verdict == "failed"}
+    calls = sum(tool.calls for tool in run.tools)
+    return MethodResult(
+        method,
+        run.run,
+        len(sizes),
+        calls,
+        chao1(sizes) if sizes else None,
+        _false_discoveries(store, run.run, failed),
+        (*_notes(run.tools), *_sets_left(run.tools)),
+    )
+
+
+def _notes(tools: Iterable[ToolReport | ConsistencyReport]) -> tuple[str, ...]:
+    """What a run has noted, each note with the tool that it is about."""
+    return tuple(f"{tool.name}: {note}" for tool in tools for note in tool.notes)
+
+
+def _sets_left(tools: Iterable[ConsistencyReport]) -> tuple[str, ...]:
+    return tuple(
+        f"{tool.name}: time was up before all sets were made" for tool in tools if tool.ended == "time"
+    )
+
+
+def _judged(tool: ConsistencyReport, checks: tuple[Check, ...] | None) -> Sequence[PromptSet]:
+    return tool.sets if checks is None else [judge_again(each, checks) for each in tool.sets]
+
+
+def _false_discoveries(store: Store, run: str, failed: set[str]) -> Rate | None:
+    """Of what people have labelled among the discoveries, the share that they don't find erroneous.
+
+    Labels are drawn by the verdicts of the run: discoveries that others than these make are not drawn evenly.
+    """
+    said = dict[str, list[bool]]()
+    for label in store.labels(run):
+        if label.item in failed:
+            said.setdefault(label.item, []).append(label.erroneous)
+    # One opinion for each, that of most people; where there is none, it says nothing.
+    most = [2 * sum(each) - len(each) for each in said.values()]
+    wrong, decided = sum(each < 0 for each in most), sum(each != 0 for each in most)
+    return Rate(wrong, decided, wrong / decided, wilson(wrong, decided)) if decided else None
+
+
+def _parts(
+    fuzzed: Mapping[Method, FuzzReport], checked: Mapping[Method, ConsistencyRun]
+) -> list[tuple[str, list[str]]]:
+    """Every run with its tools, those apart that are fuzzed together."""
+    parts = [(report.run, [tool.name for tool in report.tools]) for report in fuzzed.values()]
+    parts += [(run.run, [tool.name for tool in run.tools]) for run in checked.values()]
+    return [(run, [name for name in names if not name.startswith(TOGETHER)]) for run, names in parts]

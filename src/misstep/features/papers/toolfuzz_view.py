@@ -1,0 +1,154 @@
+"""Table 1 of the ToolFuzz paper, with its own figures beside those measured."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+
+import msgspec
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.results.finding import Richness
+from misstep.features.papers.toolfuzz import MethodComparison, MethodResult
+from misstep.rendering.layout import Trimmed, bare_table, section
+from misstep.rendering.terminal import counted, percent
+from misstep.rendering.text import plain
+
+LIBRARIES = ("LangChain", "Composio")
+NOTHING = "–"
+NAMES = {
+    "whitebox": "whitebox",
+    "greybox": "greybox",
+    "no-sanity": "toolfuzz, no sanity check",
+    "consistency": "toolfuzz, consistency only",
+    "judge": "toolfuzz, judge only",
+    "toolfuzz": "toolfuzz",
+}
+
+
+class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the paper says about one method, for either library."""
+
+    unique_errors: tuple[int, int]
+    total: tuple[tuple[int, int], tuple[int, int]]
+    calls_per_error: tuple[int, int] | None = None
+    fdr: tuple[float, float] | None = None
+
+
+class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    runtime: Mapping[str, Published]
+    correctness: Mapping[str, Published]
+
+
+@cache
+def load_paper() -> Paper:
+    text = resources.files(__package__).joinpath("data/toolfuzz.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), Paper)
+
+
+def methods_view(comparison: MethodComparison) -> RenderableType:
+    """Errors at run time, then wrong answers: what was measured, below it what the paper says."""
+    paper, parts = load_paper(), list[RenderableType]()
+    if comparison.runtime:
+        parts.append(section("errors at run time", _runtime_table(comparison.runtime, paper.runtime)))
+    if comparison.correctness:
+        parts.append(section("wrong answers", _answers_table(comparison.correctness, paper.correctness)))
+    return Trimmed(Group(*parts, *[Text(line, style="dim") for line in _notes(comparison)]))
+
+
+def methods_as_json(comparison: MethodComparison) -> dict[str, object]:
+    """What `--json` prints."""
+    return {
+        "specs": list(comparison.specs),
+        "tools": comparison.tools,
+        "runtime": [_as_json(result) for result in comparison.runtime],
+        "correctness": [_as_json(result) for result in comparison.correctness],
+        "fuzzer_calls": comparison.fuzzer_calls,
+    }
+
+
+def _as_json(result: MethodResult) -> dict[str, object]:
+    told: dict[str, object] = msgspec.to_builtins(result)
+    return {**told, "calls_per_error": result.calls_per_error}
+
+
+def _runtime_table(results: Sequence[MethodResult], paper: Mapping[str, Published]) -> Table:
+    table = _table("UE", "TC/UE", "TUE-CI")
+    for result in results:
+        often = result.calls_per_error
+        table.add_row(*_head(result), NOTHING if often is None else f"{often:,.1f}", _interval(result.total))
+    for place, library in enumerate(LIBRARIES):
+        for method, said in paper.items():
+            each = said.calls_per_error[place] if said.calls_per_error else NOTHING
+            table.add_row(*_published(method, said, library, place, str(each)), style="dim")
+    return table
+
+
+def _answers_table(results: Sequence[MethodResult], paper: Mapping[str, Published]) -> Table:
+    table = _table("UE", "FDR", "TUE-CI")
+    for result in results:
+        table.add_row(*_head(result), _labelled(result), _interval(result.total))
+    for place, library in enumerate(LIBRARIES):
+        for method, said in paper.items():
+            each = f"{said.fdr[place]:.2f}" if said.fdr else NOTHING
+            table.add_row(*_published(method, said, library, place, each), style="dim")
+    return table
+
+
+def _head(result: MethodResult) -> tuple[str, str, str]:
+    return NAMES[result.method], result.run, str(result.unique_errors)
+
+
+def _published(method: str, said: Published, library: str, place: int, own: str) -> tuple[str, ...]:
+    low, high = said.total[place]
+    return NAMES[method], f"paper: {library}", str(said.unique_errors[place]), own, f"[{low}, {high}]"
+
+
+def _labelled(result: MethodResult) -> str:
+    """The false discovery rate with its interval, where somebody has labelled something."""
+    if result.fdr is None or result.fdr.share is None:
+        return NOTHING
+    low, high = result.fdr.interval
+    return f"{result.fdr.share:.2f} ({percent(low)} to {percent(high)})"
+
+
+def _interval(total: Richness | None) -> str:
+    return f"[{total.low:.0f}, {total.high:.0f}]" if total else NOTHING
+
+
+def _notes(comparison: MethodComparison) -> list[str]:
+    specs = plain(", ".join(comparison.specs))
+    told = [
+        "",
+        f"{counted(comparison.tools, 'tool')} of {specs}",
+        "UE: unique errors; TC/UE: calls of tools for each; TUE-CI: 95 % interval of all that can be found",
+    ]
+    made = sum(comparison.fuzzer_calls.values())
+    told += [f"TC are the calls that the agent made; fuzzing made {made:,} beside them"] if made else []
+    if comparison.correctness:
+        told.append("wrong answers count as one where evidence differs in the same respect, which is a guess")
+        if any([result.method == "consistency" and result.fdr for result in comparison.correctness]):
+            told.append(
+                "FDR of consistency only is a hint: labels are drawn by what the judge calls erroneous, so "
+                "that sets which it passes are too few among them, and those it could not judge are missing"
+            )
+        if all([result.fdr is None for result in comparison.correctness]):
+            told.append("FDR needs people: misstep label RUN, then this command with --use RUN for every run")
+    return [*told, *_run_notes(comparison)]
+
+
+def _run_notes(comparison: MethodComparison) -> list[str]:
+    """What the runs have noted, each run once: rows that are one run share its notes."""
+    notes = {result.run: result.notes for result in (*comparison.runtime, *comparison.correctness)}
+    return [f"{run}: {plain(note)}" for run, some in notes.items() for note in some]
+
+
+def _table(*headings: str) -> Table:
+    table = bare_table()
+    table.add_column("method", no_wrap=True)
+    table.add_column("run", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table

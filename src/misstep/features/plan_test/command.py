@@ -1,0 +1,140 @@
+"""`misstep plan …`: planning tests."""
+
+import click
+import msgspec
+from rich.console import Console
+
+from misstep.cli.exit_policy import CommandResult, ExitPolicy
+from misstep.cli.listeners import close_run, watched
+from misstep.cli.options import AGENTS, GATE, LIMITS, RUNNING, SYNTHESIS, settings_options
+from misstep.cli.output import (
+    announce,
+    hint,
+    one_output,
+    print_json,
+    quoted,
+    spare_inputs,
+    sum_up,
+    to_report,
+    to_stdout,
+)
+from misstep.core.event import CaseFinished, Event
+from misstep.core.outcome import Outcome
+from misstep.core.results.summary import Summary, Tally
+from misstep.core.settings import BUDGETS, Settings
+from misstep.errors import UsageError
+from misstep.features.plan_test.run import check_plans, estimate, resume_run, run_agent
+from misstep.rendering.terminal import (
+    baselines_in_words,
+    counted,
+    easy_lines,
+    failures_table,
+    percent,
+    summary_table,
+)
+from misstep.store.files import write_lines
+from misstep.store.location import way_to
+
+SHOWN_FAILURES = 3
+
+
+@click.command("check")
+@settings_options("cases", "plans", "case", "out", "parallel", "verify", "fail_on", "json")
+def check(settings: Settings) -> int:
+    """Judge plans against their cases; the verdicts are JSON lines."""
+    for name in ("cases", "plans"):
+        if not getattr(settings, name):
+            raise UsageError(f"no {name} were given", f"name a file with --{name}")
+    one_output(settings, "verdicts")
+    spare_inputs(settings, "verdicts")
+    tally = Tally()
+    verdicts = (tally.seen(outcome).verdict for outcome in check_plans(settings))
+    # Nothing is printed before the last plan has been read, so that a bad one leaves no half of a result.
+    write_lines(settings.out, list(verdicts) if to_stdout(settings) else verdicts)
+    summary = tally.summary(run="", agent="", usd=0.0)
+    sum_up(settings, summary, _check_lines(summary))
+    return CommandResult.by_gate(settings, summary.passed, summary.cases).leave()
+
+
+@click.command("test")
+@settings_options(
+    *AGENTS,
+    *SYNTHESIS,
+    "cases",
+    *LIMITS,
+    *BUDGETS,
+    *GATE,
+    *RUNNING,
+)
+def test(settings: Settings) -> int:
+    """Run an agent on planning problems and judge what it does."""
+    if settings.dry_run:
+        return announce(settings, lambda: (settings, estimate(settings)))
+    gate = ExitPolicy(settings, "test")
+    examples = _Examples()
+    with watched(settings) as listeners:
+        run = resume_run if settings.resume else run_agent
+        summary = run(settings, examples, *listeners)
+    ending = gate.close(summary.run, summary.passed, summary.cases)
+    close_run(settings, summary.run, ending)
+    if settings.json:
+        print_json(ending.added_to(msgspec.to_builtins(summary)))
+    elif not to_report(settings):
+        console = Console()
+        _show(console, summary, examples.outcomes, settings)
+        ending.show(console)
+        hint(console, _next_step(summary, settings), gap=not examples.outcomes)
+    return ending.leave()
+
+
+class _Examples:
+    """The first few cases that did not pass."""
+
+    def __init__(self) -> None:
+        self.outcomes = list[Outcome]()
+
+    def __call__(self, event: Event) -> None:
+        room = len(self.outcomes) < SHOWN_FAILURES
+        if room and isinstance(event, CaseFinished) and event.outcome.verdict.verdict != "passed":
+            self.outcomes.append(event.outcome)
+
+
+def _show(console: Console, summary: Summary, examples: list[Outcome], settings: Settings) -> None:
+    place = way_to(settings.store)
+    console.print(summary_table(summary))
+    for line in easy_lines(summary.chance, bool(settings.tools)):
+        hint(console, line, gap=line.startswith("warning"))
+    if examples:
+        hidden = summary.cases - summary.passed > len(examples)
+        console.print("\n[bold]the first that did not pass[/]" if hidden else "")
+        console.print(failures_table(examples))
+        hint(console, f"all of them: misstep show {summary.run}{place}")
+        hint(
+            console,
+            f"one again:   misstep replay {quoted(f'{summary.run}/{examples[0].case.id}')}{place}",
+            gap=False,
+        )
+
+
+def _next_step(summary: Summary, settings: Settings) -> str:
+    """What is worth typing now: why it fails, or where it would begin to."""
+    if summary.failed:
+        return f"why:         misstep plan dissect {summary.run}{way_to(settings.store)}"
+    words = ["--agent", summary.agent, *(["--model", summary.model] if summary.model else [])]
+    words += [word for key, value in settings.agent_args.items() for word in ("-A", f"{key}={value}")]
+    return f"how far it gets: misstep plan capability {' '.join(map(quoted, words))}"
+
+
+def _check_lines(summary: Summary) -> list[str]:
+    low, high = summary.interval
+    counts = [f"{count} {name}" for name, count in (("passed", summary.passed), ("failed", summary.failed))]
+    counts += [f"{summary.errored} errored"] if summary.errored else []
+    kinds = [f"{kind} {count}" for kind, count in summary.errors.items() if count]
+    interval = f"95 % interval {percent(low)} to {percent(high)}"
+    return [
+        f"{counted(summary.cases, 'plan')}: {', '.join(counts)}"
+        + (f" (errors: {', '.join(kinds)})" if kinds else ""),
+        f"success {percent(summary.success)}, {interval}, chance level {percent(summary.chance)}",
+        f"baselines: {baselines_in_words(summary.baselines)}",
+        *easy_lines(summary.chance),
+    ]

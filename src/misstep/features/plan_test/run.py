@@ -1,0 +1,116 @@
+"""Planning tests: synthesise cases, check plans, test an agent."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from misstep.core.agent import Agent
+from misstep.core.case import Case
+from misstep.core.event import Estimate, Listener
+from misstep.core.outcome import Outcome, Transcript
+from misstep.core.results.summary import Summary
+from misstep.core.run import FixedSuite
+from misstep.core.settings import Settings, check_settings
+from misstep.errors import UsageError, did_you_mean
+from misstep.interop.trajectories.reading import is_foreign, read_trajectories
+from misstep.interop.trajectories.trajectory import Cases
+from misstep.planning.difficulty import baselines
+from misstep.planning.judging.check import check
+from misstep.planning.judging.verification import verify
+from misstep.planning.synthesis.suite import make_case
+from misstep.runs import lifecycle
+from misstep.runs.cases import cases_of, count_cases, count_suite, load_cases, suite_of
+from misstep.runs.lifecycle import Work, lasting, resume, start
+from misstep.store.files import read_lines
+from misstep.store.runs import Digest, Run, Store
+
+
+def synthesise(settings: Settings) -> Iterator[Case]:
+    """The cases that the settings describe, one by one."""
+    settings = check_settings(settings)
+    suite = suite_of(settings)
+    return (make_case(suite, index) for index in range(count_suite(settings)))
+
+
+def check_plans(settings: Settings) -> Iterator[Outcome]:
+    """The plans of a file, each judged against its case."""
+    settings = check_settings(settings)
+    for case, transcript in _plans(settings):
+        verdict = check(case, transcript, settings.parallel)
+        if settings.verify:
+            verify(case, transcript, verdict)
+        yield Outcome(case, transcript, verdict, baselines=baselines(case))
+
+
+def _plans(settings: Settings) -> Iterator[tuple[Case, Transcript]]:
+    """What is in the file, each with its case: plans of our own, or what others have written down."""
+    loaded = load_cases(settings.cases)
+    if is_foreign(settings.plans):
+        cases = Cases(loaded, settings.cases, settings.case)
+        yield from map(cases.transcript, read_trajectories(settings.plans))
+        return
+    if settings.case:
+        raise UsageError("plans name their cases themselves", "leave --case out", where="--case")
+    known = {case.id: case for case in loaded}
+    for where, transcript in read_lines(settings.plans, Transcript, "plan"):
+        case = known.get(transcript.case)
+        if case is None:
+            hints = (f"{settings.cases} has {len(known)} cases", did_you_mean(transcript.case, known))
+            raise UsageError(f"a plan for the unknown case '{transcript.case}'", *hints, where=where)
+        yield case, transcript
+
+
+def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
+    """Run an agent, your own or the one that the settings name, on the cases that they describe."""
+    settings = check_settings(settings)
+    total, digest = count_cases(settings)
+    settings = lasting(settings)
+    return start(settings, _work(settings, cases_of(settings), total, digest), listeners, agent)
+
+
+def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
+    """Go on with a stopped run under the settings it was started with, budgets and place excepted."""
+
+    def plan(store: Store, run: Run) -> Work:
+        rest = cases_of(run.settings, _find_done(store, run))
+        return _work(run.settings, rest, run.total, run.digest)
+
+    return resume(check_settings(settings), "test", plan, listeners, agent)
+
+
+def _work(settings: Settings, cases: Iterable[Case], total: int, digest: bytes) -> Work:
+    return Work(lambda _: FixedSuite(cases), lambda: cases_of(settings), total, digest=digest)
+
+
+def estimate(settings: Settings) -> Estimate:
+    """What a run under these settings will come to; nothing is started, and nothing is kept."""
+    settings = check_settings(settings)
+    total, digest = count_cases(settings)
+    return lifecycle.estimate(settings, _work(settings, (), total, digest))
+
+
+def _find_done(store: Store, run: Run) -> Sequence[int]:
+    """For the place of each case, whether it has an outcome.
+
+    A `UsageError` where the cases are not what they were when the run was stopped.
+    """
+    done, digest = bytearray(), Digest()
+    cases = load_cases(run.settings.cases) if run.settings.cases else cases_of(run.settings)
+    for some in _in_portions(cases):
+        kept = store.fingerprints(run.id, [case.id for case in some])
+        done += bytes(digest.add(case) == kept.get(case.id) for case in some)
+    same = run.digest in (b"", bytes(digest))
+    if not same or (len(done), sum(done)) != (run.total, run.done):
+        source = run.settings.cases or run.settings.tools or "this version of misstep"
+        hint = f"{source} gives other cases than those it was started with: start a new run"
+        raise UsageError(f"run {run.id} can't be resumed", hint)
+    return done
+
+
+def _in_portions(cases: Iterable[Case], size: int = 200) -> Iterator[list[Case]]:
+    """The cases in lists that are short enough to be asked about."""
+    portion = list[Case]()
+    for case in cases:
+        portion.append(case)
+        if len(portion) == size:
+            yield portion
+            portion = []
+    yield portion

@@ -1,0 +1,1 @@
+"""The playground: a person solves a planning problem in a browser."""

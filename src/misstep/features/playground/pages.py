@@ -1,0 +1,122 @@
+"""The playground: a person does a problem by hand on a page that keeps nothing on the server."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from misstep.core.case import Case
+from misstep.core.constraint import FAMILIES
+from misstep.core.outcome import Outcome
+from misstep.errors import UsageError
+from misstep.features.playground import run as playground_run
+from misstep.features.playground.run import Name, Steps, Wish
+from misstep.rendering.text import plain
+from misstep.web.pages import complaints, read_body, shipped, show
+
+LONGEST = 100_000  # bytes; as many calls as are allowed take less
+YOU, RIGHT = "you", "right"
+ABOUT = {  # a few words on each family, for whoever has to choose
+    "order": "before, after",
+    "time": "a clock, durations",
+    "data": "values handed on",
+    "adjacent": "right after, first, last",
+    "choice": "either, or",
+    "repeat": "twice, at most",
+    "budget": "prices",
+    "dynamic": "tools that fail, news",
+}
+
+K = TypeVar("K")
+
+
+class _Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A problem, and what somebody has done with it so far.
+
+    `by` is who wants a verdict: you, who have made these calls, or somebody else, who has not.
+    """
+
+    wish: Wish
+    calls: Steps = ()
+    by: Name = YOU
+
+
+def playground_app() -> Any:
+    """An ASGI application that can stand alone or under any path; put a `Guard` before it.
+
+    Each request says which problem it is about and what has been called so far; all of that is done again.
+    """
+    routes = [
+        Route("/", _page, name="playground"),
+        Route("/problem", _told(Wish, _problem), methods=["POST"], name="problem"),
+        Route("/play", _told(_Asked, _play), methods=["POST"], name="play"),
+        Route("/verdict", _told(_Asked, _verdict), methods=["POST"], name="verdict"),
+        shipped(),
+    ]
+    return Starlette(routes=routes, exception_handlers=complaints())
+
+
+def _page(request: Request) -> Response:
+    return show(
+        request,
+        "playground.html",
+        families=[(family, ABOUT[family]) for family in FAMILIES],
+        usual=Wish(),
+        limits=playground_run,
+    )
+
+
+def _problem(wish: Wish) -> dict[str, Any]:
+    return playground_run.show_problem(playground_run.fitted(wish))
+
+
+def _play(asked: _Asked) -> dict[str, Any]:
+    return {"results": [plain(result) for result in playground_run.play(_case(asked.wish), asked.calls)]}
+
+
+def _verdict(asked: _Asked) -> dict[str, Any]:
+    return playground_run.detail(playground_run.fitted(asked.wish), _outcome(_case(asked.wish), asked))
+
+
+def _outcome(case: Case, asked: _Asked) -> Outcome:
+    if asked.by == YOU:
+        return playground_run.judge_calls(case, asked.calls)
+    return playground_run.show_right(case) if asked.by == RIGHT else playground_run.let_try(case, asked.by)
+
+
+def _case(wish: Wish) -> Case:
+    return playground_run.make_problem(playground_run.fitted(wish))
+
+
+def _told(kind: type[K], make: Callable[[K], dict[str, Any]]) -> Any:
+    """JSON for JSON; what won't do is told in a sentence."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            asked = _read(await read_body(request, LONGEST), kind)
+            return _json(await run_in_threadpool(make, asked))
+        except HTTPException as error:
+            return _json({"message": error.detail}, error.status_code)
+        except UsageError as error:
+            return _json({"message": plain(": ".join([error.message, *error.hints]))}, 400)
+
+    return answer
+
+
+def _read(body: bytes, kind: type[K]) -> K:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise HTTPException(400, plain(f"this can't be played: {error}", 500)) from None
+    except (msgspec.DecodeError, RecursionError):
+        raise HTTPException(400, "this can't be played: expected JSON") from None
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(msgspec.json.encode(value), status, media_type="application/json")

@@ -1,0 +1,214 @@
+"""Problems that a person does by hand, judged as an agent's work is.
+
+A problem as the playground shows it to a person.
+
+As JSON a problem is
+
+    {"id", "topic", "chance" | null, "timed",
+     "request": [{"text", "told"}],                     its paragraphs; `told` are those with the sentences
+     "tools":   [{"name", "about", "fields": [{"name", "kind", "about", "choices": [text, …]}]}]}
+
+The tools stand in the order in which agents get them. All text in it is harmless.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from misstep.core.agent import Answer, Tool
+from misstep.core.case import Case, Planned
+from misstep.core.constraint import FAMILIES, Family
+from misstep.core.outcome import Outcome
+from misstep.core.rng import SEED_LIMIT
+from misstep.core.settings import Settings, Span
+from misstep.engine.recorder import Deadline, Recorder
+from misstep.errors import UsageError
+from misstep.planning.simulated.planners import simulated_agent
+from misstep.planning.synthesis.suite import MOST_MIXED, make_case
+from misstep.planning.world.mock import MockWorld
+from misstep.rendering.html.cases import Origin, detail_of
+from misstep.rendering.text import plain, plain_lines
+from misstep.runs.cases import suite_of
+from misstep.runs.execution import execute_once, judge, record
+from misstep.runs.reporting.case_bundles import moves_of
+
+NAME = 200  # characters
+START_TIME = "start_time"  # what tools of timed problems take
+
+Kind = Literal["text", "number", "time", "choice"]
+
+
+def problem_of(case: Case, tools: Sequence[Tool]) -> dict[str, Any]:
+    """A case, less what would tell how it is solved."""
+    return {
+        "id": plain(case.id, NAME),
+        "topic": plain(case.topic, NAME),
+        "chance": case.chance,
+        "timed": case.world.day is not None,
+        "request": [_paragraph(case, text) for text in case.query.split("\n\n")],
+        "tools": [_tool(tool) for tool in tools],
+    }
+
+
+def _paragraph(case: Case, text: str) -> dict[str, Any]:
+    told = any(sentence and sentence in text for sentence in case.sentences)
+    return {"text": plain_lines(text), "told": told}
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    fields = tool.parameters.get("properties", {})
+    return {
+        "name": plain(tool.name, NAME),
+        "about": plain(tool.description),
+        "fields": [_field(name, schema) for name, schema in fields.items()],
+    }
+
+
+def _field(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": plain(name, NAME),
+        "kind": _kind(name, schema),
+        "about": plain(schema.get("description", "")),
+        "choices": [plain(each, NAME) for each in schema.get("enum", ())],
+    }
+
+
+def _kind(name: str, schema: dict[str, Any]) -> Kind:
+    if "enum" in schema:
+        return "choice"
+    if schema.get("type") == "integer":
+        return "number"
+    return "time" if name == START_TIME else "text"
+
+
+FEWEST_ACTIONS, MOST_ACTIONS = 3, 12
+MOST_DISTRACTORS = 8
+MOST_CALLS = Settings().max_steps  # an agent has as many turns
+PLAYERS = ("sim:greedy", "sim:perfect", "sim:random")
+REMEMBERED = 128  # problems: a person calls many tools of the same one
+
+Name = Annotated[str, Meta(max_length=100)]
+Value = Annotated[str, Meta(max_length=200)] | int | float | bool | None
+
+
+class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which problem; the same wish is always the same problem."""
+
+    actions: Annotated[int, Meta(ge=FEWEST_ACTIONS, le=MOST_ACTIONS)] = 4
+    family: Annotated[tuple[Family, ...], Meta(min_length=1, max_length=len(FAMILIES))] = ("order",)
+    distractors: Annotated[int, Meta(ge=0, le=MOST_DISTRACTORS)] = 0
+    seed: Annotated[int, Meta(ge=0, lt=SEED_LIMIT)] = 1
+
+    @property
+    def settings(self) -> Settings:
+        """The settings under which a command makes this problem, and no other."""
+        span = Span(self.actions, self.actions)
+        chosen = {"family": self.family, "distractors": self.distractors, "seed": self.seed}
+        return Settings(actions=span, count=1).overlay(chosen)
+
+
+class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A call that somebody makes."""
+
+    tool: Name
+    arguments: Annotated[dict[Name, Value], Meta(max_length=10)] = {}
+
+
+Steps = Annotated[tuple[Step, ...], Meta(max_length=MOST_CALLS)]
+
+
+def sizes(wish: Wish) -> tuple[int, int]:
+    """The fewest and the most actions of problems like this one."""
+    any_families = Span(MOST_MIXED, MOST_MIXED)  # as many as problems of all families can have
+    least, most = suite_of(_sorted(wish).settings.overlay({"actions": any_families})).bounds
+    return max(least, FEWEST_ACTIONS), min(most, MOST_ACTIONS)
+
+
+def fitted(wish: Wish) -> Wish:
+    """The nearest wish that can be granted."""
+    wish = _sorted(wish)
+    least, most = sizes(wish)
+    return msgspec.structs.replace(wish, actions=min(max(wish.actions, least), most))
+
+
+def _sorted(wish: Wish) -> Wish:
+    """With every family once, in their own order: they mean the same in any."""
+    return msgspec.structs.replace(wish, family=tuple(each for each in FAMILIES if each in wish.family))
+
+
+@lru_cache(REMEMBERED)
+def make_problem(wish: Wish) -> Case:
+    """The problem; a `UsageError` where it can't be made."""
+    return make_case(suite_of(wish.settings), 0)
+
+
+def tools_of(case: Case) -> Sequence[Tool]:
+    """The tools as an agent gets them."""
+    return MockWorld(case).tools
+
+
+def right_calls(case: Case) -> tuple[Planned, ...]:
+    """The calls of somebody who gets everything right."""
+    tools = {action.id: action.tool for action in case.actions}
+    return case.solution or tuple(Planned(tools[action]) for action in case.witness)
+
+
+def play(case: Case, steps: Sequence[Step | Planned]) -> list[str]:
+    """What the tools say to these calls, made one after the other from the beginning."""
+    recorder = _recorder(case)
+    return [recorder.call(step.tool, step.arguments) for step in steps]
+
+
+def judge_calls(case: Case, steps: Sequence[Step | Planned]) -> Outcome:
+    """The verdict on somebody who makes these calls, then says that all is done."""
+    recorder = _recorder(case)
+    for step in steps:
+        recorder.call(step.tool, step.arguments)
+    return judge(case, Settings(), recorder.transcript(case.id, Answer()), 0.0)
+
+
+def show_right(case: Case) -> Outcome:
+    """What a right plan comes to."""
+    return judge_calls(case, right_calls(case))
+
+
+def let_try(case: Case, player: str) -> Outcome:
+    """What one of the simulated planners makes of it."""
+    if player not in PLAYERS:
+        raise UsageError(f"'{player}' can't be asked to try", f"expected one of {', '.join(PLAYERS)}")
+    agent = simulated_agent(player.removeprefix("sim:"), {})
+    return asyncio.run(execute_once(agent, Settings(), case))
+
+
+def show_problem(wish: Wish) -> dict[str, Any]:
+    """A problem as a page shows it to whoever is to solve it."""
+    case = make_problem(wish)
+    return problem_of(case, tools_of(case)) | {
+        "wish": msgspec.to_builtins(wish),
+        "sizes": sizes(wish),
+        "most_calls": MOST_CALLS,
+    }
+
+
+def detail(wish: Wish, outcome: Outcome) -> dict[str, Any]:
+    """What came of it as the view of a case draws it; nobody's time is taken."""
+    moves = moves_of(outcome.case, outcome.transcript.calls)
+    shown = detail_of(outcome, moves, Origin(""))
+    return shown | {"replay": command_for(wish), "seconds": None}
+
+
+def command_for(wish: Wish) -> str:
+    """The command that puts the same problem to an agent."""
+    words = ["misstep plan test --agent sim:greedy", f"--actions {wish.actions}"]
+    words += [f"--family {','.join(wish.family)}"] if wish.family != ("order",) else []
+    words += [f"--distractors {wish.distractors}"] if wish.distractors else []
+    return " ".join([*words, f"--seed {wish.seed} --count 1"])
+
+
+def _recorder(case: Case) -> Recorder:
+    settings = Settings()
+    return record(case, settings, Deadline(settings.timeout))

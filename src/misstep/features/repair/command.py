@@ -1,0 +1,80 @@
+"""`misstep plan repair`: a plan for a request of one's own."""
+
+import sys
+
+import click
+from rich.console import Console
+
+from misstep.cli.options import settings_options
+from misstep.cli.output import print_json
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.features.repair.run import repair as read_and_plan
+from misstep.features.repair.view import repair_view
+from misstep.rendering.text import plain
+
+MOST_BYTES = 1 << 20  # that are read of a request
+
+
+@click.command("repair")
+@click.option(
+    "--request", "given", required=True, metavar="TEXT|@FILE|-", help="The request; - is standard input."
+)
+@settings_options(
+    "tools",
+    "model",
+    "model_base_url",
+    "temperature",
+    "retries",
+    "requests_per_minute",
+    "cache",
+    "prices",
+    "timeout",
+    "budget_usd",
+    "budget_tokens",
+    "json",
+    about={
+        "tools": "Tools that the plan may use (never called).",
+        "model": "Model that reads the request, e.g. openai/gpt-4o, ollama/llama3 or local.",
+        "timeout": "Seconds allowed for one reading.",
+        "budget_usd": "The most that both readings may cost.",
+        "budget_tokens": "The most tokens that both readings may use.",
+    },
+)
+def repair(settings: Settings, given: str) -> int:
+    """Have a model read a request, and plan what it says.
+
+    The model reads it twice; the plan is made only if both readings agree. No tool is called.
+
+    Exit code 1: the readings disagree, or what they say can't be done.
+    """
+    report = read_and_plan(settings, _request(given), _tell)
+    if settings.json:
+        print_json(report)
+    else:
+        Console().print(repair_view(report))
+    return int(not (report.agree and report.consistent))
+
+
+def _request(given: str) -> str:
+    """The words of the request, wherever they stand."""
+    if given != "-" and not given.startswith("@"):
+        return given
+    where = "standard input" if given == "-" else given[1:]
+    try:
+        if given == "-":
+            data = sys.stdin.buffer.read(MOST_BYTES + 1)
+        else:
+            with open(given[1:], "rb") as file:
+                data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise UsageError(f"the request has more than {MOST_BYTES:,} bytes", "shorten it", where=where)
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError("can't be read", error.strerror or str(error), where=where) from error
+    except UnicodeDecodeError as error:
+        raise UsageError("is not a text in UTF-8", str(error), where=where) from error
+
+
+def _tell(line: str) -> None:
+    print(plain(line), file=sys.stderr)

@@ -1,0 +1,1 @@
+"""`misstep serve`: the runs of a store in a browser."""

@@ -1,0 +1,54 @@
+"""`misstep serve`: the runs of a store in a browser."""
+
+import sys
+import webbrowser
+from typing import TYPE_CHECKING
+
+import click
+
+from misstep.adapters.hosting import LOOPBACK, is_loopback
+from misstep.cli.options import COMPANY, PORT, settings_options
+from misstep.core.settings import Settings
+from misstep.errors import MissingExtra, UsageError
+
+if TYPE_CHECKING:
+    from misstep.features.serve.server import Address
+
+USUAL_PORT = 7357
+READ_ALONG = "without https in front, others on the network can read along"
+
+
+@click.command("serve")
+@click.option(
+    "--host",
+    default=LOOPBACK[0],
+    show_default=True,
+    help="Address to listen on; 0.0.0.0 lets other machines in.",
+)
+@click.option("--no-token", is_flag=True, help="Let every user of this machine in without a token.")
+@click.option(
+    "--port", type=PORT, default=USUAL_PORT, show_default=True, help="Which port to take (0: a free one)."
+)
+@click.option("--open", "opening", is_flag=True, help="Open the page in your browser.")
+@settings_options(*COMPANY, "store")
+def serve(settings: Settings, host: str, no_token: bool, port: int, opening: bool) -> int:
+    """Show runs in a browser, live, until Ctrl-C.
+
+    Open the printed address: it holds a token, without which nobody gets in. Only this machine can see the
+    pages, unless --host says otherwise.
+    """
+    if no_token and not is_loopback(host):
+        raise UsageError("--no-token requires a loopback address", f"leave --host {host} out, or --no-token")
+    try:
+        from misstep.features.serve.server import serve_site
+    except ImportError as error:
+        raise MissingExtra("the web page", "web", "misstep runs and misstep show need no browser") from error
+
+    def ready(address: "Address") -> None:
+        warning = "" if is_loopback(host) else f"{READ_ALONG}\n"
+        print(f"{address.shown}\n{warning}Ctrl-C ends it", file=sys.stderr, flush=True)
+        if opening:
+            webbrowser.open(address.here)
+
+    serve_site(settings, host, port, ready, no_token)
+    return 0

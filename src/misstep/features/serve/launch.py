@@ -1,0 +1,252 @@
+"""Planning runs in processes of their own, which outlive whoever has started them."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from misstep.core.constraint import Family
+from misstep.core.settings import Settings, Span
+from misstep.errors import MisstepError, UsageError
+from misstep.models.providers import FREE
+from misstep.planning.simulated.planners import PLANNERS
+from misstep.runs.cases import suite_of
+from misstep.runs.setup.configuration import PREFIX
+from misstep.runs.setup.models import price_agent
+from misstep.store.runs import Store
+
+MOST_AT_ONCE = 4
+MOST_CASES = 100_000  # whoever wants more can type a command
+REMEMBERED = 50  # launches, the newest
+POLL = 0.1  # seconds between two looks at what a process has said
+BEGINNING, END = 64_000, 4_000  # bytes of what it has said that are looked at
+SIMULATED = tuple(f"sim:{name}" for name in PLANNERS)
+
+# As the display of a run says it that is no terminal.
+_RUN = re.compile(rb"^run ([0-9a-z]{4,20})\b", re.MULTILINE)
+
+
+class Order(msgspec.Struct, frozen=True):
+    """A run to start; `agent` is that of the settings, or a simulated planner."""
+
+    agent: str
+    actions: Span = Span(3, 5)
+    count: int = 100
+    family: tuple[Family, ...] = ("order",)
+    seed: int = 0
+    budget_usd: float | None = None
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a launch is: its run once there is one, whether its process has ended, what that has said."""
+
+    run: str
+    ended: bool
+    said: str
+
+
+def agents_for(settings: Settings) -> tuple[str, ...]:
+    """The agents that may be started: no other name gets near a command."""
+    own = [settings.agent] if settings.agent else []
+    return tuple(dict.fromkeys([*own, *SIMULATED]))
+
+
+def costs_money(settings: Settings) -> bool:
+    """Whether the agent of the settings has a model whose price is known, so that a budget makes sense."""
+    try:
+        return bool(settings.agent) and price_agent(settings) not in (None, FREE)
+    except UsageError:
+        return False  # the list of prices has gone; whoever starts a run is told
+
+
+class Launcher:
+    """Starts runs that are kept in the store of the settings, a few at a time.
+
+    When it is left, they go on.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._launches: dict[int, _Launch] = {}
+        self._count = 0
+        self._elsewhere = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        launches = self._launches.values()
+        if self._elsewhere and all(launch.ended.is_set() for launch in launches):
+            shutil.rmtree(self._elsewhere, ignore_errors=True)  # else somebody who goes on is in it
+        for launch in launches:
+            launch.close()
+
+    def start(self, order: Order) -> int:
+        """Start a run; the number of its launch."""
+        self._check(order)
+        with self._lock:
+            going = sum(not each.ended.is_set() for each in self._launches.values())
+            if going >= MOST_AT_ONCE:
+                raise UsageError(
+                    f"{going} runs that were started here are going on", "wait for one to end, or stop one"
+                )
+            self._count += 1
+            self._launches[self._count] = self._launch(order)
+            self._forget()
+            return self._count
+
+    def wait(self, number: int, seconds: float) -> Progress | None:
+        """How far a launch is, as soon as it has a run or has ended, and in so many seconds at the latest.
+
+        None where there is no such launch.
+        """
+        launch = self._launches.get(number)
+        if launch is None:
+            return None
+        until = time.monotonic() + seconds
+        while not self._find(launch) and not launch.ended.is_set() and time.monotonic() < until:
+            launch.ended.wait(POLL)
+        return Progress(self._find(launch), launch.ended.is_set(), launch.said())
+
+    def can_stop(self, run: str) -> bool:
+        """Whether this is a run that was started here, and somebody is at it: a process outlives its run."""
+        if self._going(run) is None:
+            return False
+        with Store(self._settings.store) as store:
+            return store.is_held(run)
+
+    def stop(self, run: str) -> bool:
+        """What Ctrl-C does: the run ends soon, and can be resumed. False where it can't be stopped."""
+        launch = self._going(run)
+        if launch is not None:
+            launch.process.send_signal(signal.SIGINT)
+        return launch is not None
+
+    def _check(self, order: Order) -> None:
+        """Refuse what can be seen to be wrong from here."""
+        if order.agent not in agents_for(self._settings):
+            raise UsageError(f"'{order.agent}' is not an agent that can be started here")
+        if self._is_own(order) and self._settings.cases:
+            raise UsageError(
+                f"the settings say that cases come from {self._settings.cases}",
+                "leave that out where you start misstep serve, or start the run on the command line",
+            )
+        if order.count > MOST_CASES:
+            hint = "start larger runs on the command line"
+            raise UsageError(f"{order.count:,} cases are more than {MOST_CASES:,}", hint)
+        suite_of(Settings().overlay({"actions": order.actions, "family": order.family, "seed": order.seed}))
+
+    def _is_own(self, order: Order) -> bool:
+        return order.agent == self._settings.agent
+
+    def _launch(self, order: Order) -> "_Launch":
+        if self._is_own(order):
+            return _Launch(_command(order), os.getcwd(), {**os.environ, _STORE: self._settings.store})
+        # What is set for the agent of the settings would only be in the way of another one, be it set in the
+        # environment or by a file in this folder.
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+        clean[_STORE] = _lasting(self._settings.store)
+        self._elsewhere = self._elsewhere or tempfile.mkdtemp(prefix="misstep-")
+        return _Launch(_command(order), self._elsewhere, clean)
+
+    def _forget(self) -> None:
+        """Let go of the oldest that have ended."""
+        over = [number for number, each in self._launches.items() if each.ended.is_set()]
+        for number in over[: max(0, len(self._launches) - REMEMBERED)]:
+            self._launches.pop(number).close()
+
+    def _going(self, run: str) -> "_Launch | None":
+        with self._lock:
+            launches = list(self._launches.values())
+        going = (each for each in launches if not each.ended.is_set())
+        return next((each for each in going if self._find(each) == run), None)
+
+    def _find(self, launch: "_Launch") -> str:
+        """The run of a launch, once it is in the store: agents, too, may say what looks like its name."""
+        for name in launch.named():
+            try:
+                with Store(self._settings.store) as store:
+                    run = store.find_run(name)
+            except MisstepError:
+                continue
+            if run.id == name and run.started >= launch.began:
+                launch.run = name
+        return launch.run
+
+
+class _Launch:
+    """One process, with a session of its own, and all that it says."""
+
+    def __init__(self, command: list[str], folder: str, environment: Mapping[str, str]) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as this
+        self.began, self.run = time.time(), ""
+        self.ended = threading.Event()
+        self.process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        threading.Thread(target=self._bury, daemon=True).start()
+
+    def named(self) -> list[str]:
+        """What could be the name of the run, until that is known."""
+        if self.run:
+            return []
+        said = os.pread(self._log.fileno(), BEGINNING, 0)
+        return list(dict.fromkeys(found.decode() for found in _RUN.findall(said)))
+
+    def said(self) -> str:
+        """The last that the process has said."""
+        size = os.fstat(self._log.fileno()).st_size
+        return os.pread(self._log.fileno(), END, max(0, size - END)).decode(errors="replace").strip()
+
+    def close(self) -> None:
+        """Hear no more of it."""
+        self._log.close()
+
+    def _bury(self) -> None:
+        """Take note of the end, or the process would be a zombie."""
+        self.process.wait()
+        self.ended.set()
+
+
+_STORE = f"{PREFIX}STORE"  # an address may hold a password, which nobody should read off a command
+
+
+def _command(order: Order) -> list[str]:
+    flags = {
+        "agent": order.agent,
+        "actions": str(order.actions),
+        "count": str(order.count),
+        "family": ",".join(order.family),
+        "seed": str(order.seed),
+        "display": "plain",
+        "fail-on": "none",
+    }
+    given = [word for name, value in flags.items() for word in (f"--{name}", value)]
+    given += [] if order.budget_usd is None else ["--budget-usd", str(order.budget_usd)]
+    plain = ["--no-timed", "--no-exhaustive", "--no-dry-run"]
+    return [sys.executable, "-m", "misstep", "plan", "test", *given, *plain]
+
+
+def _lasting(store: str) -> str:
+    """The same store, to be found from any folder."""
+    scheme, separator, rest = store.partition("://")
+    if not separator:
+        return str(Path(store).absolute())
+    return f"sqlite:///{Path(rest.removeprefix('/')).absolute()}" if scheme == "sqlite" else store

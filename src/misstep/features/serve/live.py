@@ -1,0 +1,166 @@
+"""Sends the progress of a run to browsers.
+
+How far a run is, for whoever watches it.
+"""
+
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import anyio
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from misstep.core.outcome import JUDGEMENTS
+from misstep.core.results.summary import Summary, Tally
+from misstep.core.run import BENCHMARKS, ON_TOOLS, UNITS
+from misstep.core.settings import Settings
+from misstep.core.spending import Budget, Cost, Pace
+from misstep.errors import StoreError, UsageError
+from misstep.rendering.estimate import duration, spending_in_words
+from misstep.rendering.terminal import percent
+from misstep.rendering.text import plain_lines
+from misstep.runs.budget import pricing
+from misstep.runs.lookup import find_run, is_live, summary_of
+from misstep.runs.summary import summarise_stored
+from misstep.store.runs import Run, Store
+from misstep.web.pages import complain
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """A run so far. `done` of `total`, which is 0 where nobody knows; somebody is at it while it is `live`.
+
+    It goes on at `rate` a second, and so has as many seconds `left`, where that can be told.
+    """
+
+    done: int
+    total: int
+    unit: str
+    live: bool
+    finished: bool
+    summary: Summary
+    used: Cost
+    budget: Budget
+    rate: float | None
+    left: float | None
+
+
+class Watch:
+    """Looks at a run of a store as often as it is asked to, each time only at what has come since."""
+
+    def __init__(self, settings: Settings, run: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings, self._name, self._clock = settings, run, clock
+        self._tally, self._last = Tally(), 0
+        self._summary: Summary | None = None
+        self._pace: Pace | None = None
+
+    def look(self) -> Progress:
+        with Store(self._settings.store) as store:
+            run = store.find_run(self._name)
+            summary = run.summary or self._summarise(store, run)
+            return self._progress(run, is_live(store, run), summary, _used(store, run))
+
+    def _progress(self, run: Run, live: bool, summary: Summary, used: Cost) -> Progress:
+        done = summary.cases
+        if self._pace is None:
+            self._pace = Pace(done, self._clock)
+        self._pace.reach(done)
+        return Progress(
+            done=done,
+            total=max(run.total, done) if run.total else 0,
+            unit=UNITS.get(run.purpose.verb, "cases"),
+            live=live,
+            finished=run.summary is not None,
+            summary=summary,
+            used=used,
+            budget=run.settings.budget,
+            rate=self._pace.rate if live else None,
+            left=self._pace.left(run.total) if live and run.total > done else None,
+        )
+
+    def _summarise(self, store: Store, run: Run) -> Summary:
+        if run.purpose.verb not in (*ON_TOOLS, *BENCHMARKS):
+            news, self._last = store.tally_since(run.id, self._last)
+            self._tally += news
+            return summarise_stored(self._tally, run)
+        if self._summary is None or self._summary.cases != run.done:
+            self._summary = summary_of(store, run)
+        return self._summary
+
+
+def _used(store: Store, run: Run) -> Cost:
+    """What all sittings have used so far."""
+    spent = store.spent(run.id)
+    try:
+        price = pricing(run.settings)
+        usd = sum(price(role, usage) for role, usage in spent.usage.items())
+    except UsageError:
+        usd = 0.0  # the list of prices has gone since
+    return Cost(usd, spent.tokens, spent.seconds, spent.calls)
+
+
+PAUSE = 1.0  # seconds between two looks, at least
+SHARE = 20  # of the time that a look takes, for whatever else there is to do
+NAP = 0.1  # seconds within which the end of the server is noticed
+RETRY = 2_000  # milliseconds after which a browser comes again
+
+
+class RunEvents:
+    """Server-sent events: `progress` again and again, `done` at the end, `trouble` with the store."""
+
+    def __init__(self, settings: Settings, stopping: Callable[[], bool]) -> None:
+        self._settings, self._stopping = settings, stopping
+
+    async def follow(self, request: Request) -> Response:
+        name = request.path_params["run"]
+        try:
+            run = await run_in_threadpool(find_run, self._settings, name)
+        except (UsageError, StoreError) as error:
+            return complain(request, 404, error.message)
+        events = self._events(Watch(self._settings, run.id))
+        return StreamingResponse(events, media_type="text/event-stream")
+
+    async def _events(self, watch: Watch) -> AsyncIterator[bytes]:
+        yield f"retry: {RETRY}\n\n".encode()
+        while not self._stopping():
+            began = time.monotonic()
+            try:
+                progress = await run_in_threadpool(watch.look)
+            except (StoreError, UsageError) as error:
+                yield event("trouble", {"said": plain_lines(str(error))})
+            else:
+                yield event("progress", told(progress))
+                if progress.finished:
+                    yield event("done", {})
+                    return
+            await self._rest(max(PAUSE, SHARE * (time.monotonic() - began)))
+
+    async def _rest(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and not self._stopping():
+            await anyio.sleep(NAP)
+
+
+def event(name: str, data: dict[str, Any]) -> bytes:
+    """An event with data that is JSON, and so one line."""
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(data))
+
+
+def told(progress: Progress) -> dict[str, Any]:
+    """What a page shows of it."""
+    summary = progress.summary
+    low, high = summary.interval
+    return {
+        "done": progress.done,
+        "total": progress.total,
+        "live": progress.live,
+        "finished": progress.finished,
+        "verdicts": {verdict: getattr(summary, verdict) for verdict in JUDGEMENTS},
+        "success": percent(summary.success) if summary.success is not None else "",
+        "interval": f"{percent(low)} to {percent(high)}" if summary.success is not None else "",
+        "rate": f"{progress.rate:,.2g} {progress.unit}/s" if progress.rate else "",
+        "left": f"{duration(progress.left)} left" if progress.left is not None else "",
+        "spent": spending_in_words(progress.used, progress.budget),
+    }

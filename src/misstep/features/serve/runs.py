@@ -1,0 +1,272 @@
+"""The runs of a store, one of them, one case of it.
+
+Two runs of a store held against each other.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+import msgspec
+from markupsafe import Markup as Safe
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from misstep.core.outcome import JUDGEMENTS
+from misstep.core.run import BENCHMARKS, INQUIRIES, ON_TOOLS, UNITS
+from misstep.core.settings import Settings
+from misstep.errors import NoStoreYet, UsageError
+from misstep.features.label.run import can_be_labelled
+from misstep.rendering.html.cases import served_at
+from misstep.rendering.html.comparison import comparison_parts
+from misstep.rendering.html.page import run_parts, title_of
+from misstep.rendering.terminal import baseline_rates, percent, subject_lines
+from misstep.rendering.text import plain
+from misstep.rendering.words import subject_name
+from misstep.runs.compare import compare
+from misstep.runs.lookup import Overview, find_run, list_runs, look_over, view_run
+from misstep.runs.reporting.case_bundles import case_detail, case_index, place_case
+from misstep.runs.reporting.page import gather
+from misstep.store.location import shown, way_to
+from misstep.store.runs import DamagedRun, Run
+from misstep.web.pages import Link, complain, show
+
+AT_ONCE = 50  # runs on one page
+NAMED = 10  # runs or cases, where somebody asks for one that there is not
+
+
+class StopButton(msgspec.Struct, frozen=True):
+    """A form that stops a run: where it goes, and the secret that it carries."""
+
+    path: str
+    token: str
+
+
+StopButtons: TypeAlias = Callable[[str], StopButton | None]
+
+
+def no_button(_: str) -> None:
+    """For pages that can stop nothing."""
+
+
+class RunPages:
+    """Answers about the runs of the store that the settings name."""
+
+    def __init__(self, settings: Settings, stop_button: StopButtons = no_button) -> None:
+        self._settings, self._stop_button = settings, stop_button
+
+    def overview(self, request: Request) -> Response:
+        """The runs of the store, the newest first."""
+        page = page_number(request)
+        try:
+            found, total = look_over(self._settings, AT_ONCE * (page - 1), AT_ONCE)
+        except NoStoreYet:
+            found, total = [], 0
+        return show(
+            request,
+            "runs.html",
+            rows=[_row(each) for each in found if isinstance(each, Overview)],
+            damaged=[each for each in found if isinstance(each, DamagedRun)],
+            total=total,
+            page=page,
+            pages=max(1, -(-total // AT_ONCE)),
+            place=shown(self._settings.store),
+        )
+
+    def run(self, request: Request) -> Response:
+        """The page of `misstep report`, which goes on while the run does."""
+        run = self._find(request)
+        if isinstance(run, Response):
+            return run
+        base = run_path(run.id)
+        findings = gather(self._settings, run.id, served_at(f"{base}/data", self._show(run.id)))
+        held = findings.cases.held() if findings.cases and not findings.cases.base else None
+        return show(
+            request,
+            "run.html",
+            title=title_of(findings),
+            parts=[Safe(part.source) for part in run_parts(findings)],
+            held=Safe(held.source) if held else None,
+            run=run,
+            base=base,
+            finished=run.summary is not None,
+            resume=f"misstep {run.purpose.command} --resume {run.id}{way_to(self._settings.store)}",
+            unit=UNITS.get(run.purpose.verb, "cases"),
+            stop=None if run.summary else self._stop_button(run.id),
+            can_be_labelled=can_be_labelled(self._settings, run),
+        )
+
+    def case(self, request: Request) -> Response:
+        """One case by itself, between those before and behind it."""
+        run = self._find(request)
+        if isinstance(run, Response):
+            return run
+        wanted = request.path_params["case"]
+        try:
+            placed = place_case(self._settings, run.id, wanted)
+        except UsageError as error:
+            return self._no_case(request, run, error)
+        case = placed.outcome.case.id
+        if case != wanted:
+            return RedirectResponse(case_path(run.id, case))
+        beside = [
+            case_path(run.id, each) if each is not None else None for each in (placed.before, placed.behind)
+        ]
+        return show(
+            request,
+            "case.html",
+            run=run,
+            case=case,
+            data=f"{run_path(run.id)}/data/cases/{quote(case, safe='')}.json",
+            back=run_path(run.id),
+            before=beside[0],
+            behind=beside[1],
+            again=f"{self._show(run.id, case)}",
+        )
+
+    def index(self, request: Request) -> Response:
+        return self._data(lambda run: case_index(self._settings, run), request)
+
+    def detail(self, request: Request) -> Response:
+        case = request.path_params["case"]
+        return self._data(lambda run: case_detail(self._settings, run, case), request)
+
+    def _data(self, make: Callable[[str], dict[str, Any]], request: Request) -> Response:
+        """Something as JSON; what there is not is told to a script, which knows what to do about it."""
+        try:
+            made, status = make(request.path_params["run"]), 200
+        except UsageError as error:
+            made, status = {"error": str(error)}, 404
+        return Response(msgspec.json.encode(made), status, media_type="application/json")
+
+    def _find(self, request: Request) -> Run | Response:
+        """The run that the address names, or an answer that leads on."""
+        name = request.path_params["run"]
+        try:
+            run = find_run(self._settings, name)
+        except (UsageError, NoStoreYet) as error:
+            return complain(request, 404, error.message, links=self._links())
+        if run.id == name:
+            return run
+        case = request.path_params.get("case")
+        return RedirectResponse(run_path(run.id) if case is None else case_path(run.id, case))
+
+    def _links(self) -> list[Link]:
+        try:
+            found, _ = look_over(self._settings, 0, NAMED)
+        except NoStoreYet:
+            return []
+        return [Link(_in_short(each), run_path(each.run.id)) for each in found if isinstance(each, Overview)]
+
+    def _no_case(self, request: Request, run: Run, error: UsageError) -> Response:
+        failures = view_run(self._settings, run.id, NAMED).failures
+        links = [Link(f"case {each.case.id}", case_path(run.id, each.case.id)) for each in failures]
+        return complain(
+            request,
+            404,
+            error.message,
+            links=[Link(f"run {run.id}, with all its cases", run_path(run.id)), *links],
+        )
+
+    def _show(self, *names: str) -> str:
+        return f"misstep show {' '.join(names)}{way_to(self._settings.store)}"
+
+
+def run_path(run: str) -> str:
+    return f"/runs/{quote(run, safe='')}"
+
+
+def case_path(run: str, case: str) -> str:
+    return f"{run_path(run)}/cases/{quote(case, safe='')}"
+
+
+def page_number(request: Request) -> int:
+    """From 1 on, whatever the address says."""
+    given = request.query_params.get("page", "")
+    return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 8 else 1
+
+
+def _in_short(each: Overview) -> str:
+    return f"run {each.run.id}: {', '.join(subject_lines(each.run.settings, each.run.purpose))}"
+
+
+def _sizes(run: Run) -> str:
+    return f"{run.settings.actions} actions" if not run.settings.cases else "cases from a file"
+
+
+def _row(each: Overview) -> dict[str, Any]:
+    """What the list says about a run."""
+    run, summary = each.run, each.summary
+    name, *more = subject_lines(run.settings, run.purpose)
+    started = datetime.fromtimestamp(run.started).astimezone()
+    low, high = summary.interval
+    judged = summary.passed + summary.failed if run.purpose.verb not in INQUIRIES else 0
+    planned = run.purpose.verb not in (*ON_TOOLS, *BENCHMARKS)
+    counts = {verdict: getattr(summary, verdict) for verdict in JUDGEMENTS}
+    return {
+        "id": run.id,
+        "path": run_path(run.id),
+        "name": plain(name),
+        "more": more if run.purpose.verb != "test" else [run.purpose.command, *more, _sizes(run)],
+        "started": started,
+        "done": summary.cases,
+        "total": run.total,
+        "unit": UNITS.get(run.purpose.verb, "cases"),
+        "state": "" if run.summary else "going on" if each.live else "unfinished",
+        "counts": {verdict: count for verdict, count in counts.items() if count},
+        "rate": percent(summary.success) if judged else "–",
+        "interval": f"{percent(low)} to {percent(high)}" if judged else "",
+        "chance": percent(summary.chance) if judged and planned and summary.chance is not None else "",
+        "baselines": baseline_rates(summary.baselines) if judged and summary.baselines else {},
+    }
+
+
+MOST = 500  # runs to choose from
+CHOICE = 70  # characters
+
+
+class ComparisonPages:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def compare(self, request: Request) -> Response:
+        """What the two runs differ in that the address names; a form to pick them in any case."""
+        picked = [request.query_params.get(name, "") for name in ("first", "second")]
+        try:
+            parts, wrong = (self._parts(*picked), "") if all(picked) else ([], _missing(picked))
+        except UsageError as error:
+            parts, wrong = [], " ".join((f"{error.message}:", *error.hints[:1]))
+        choices = self._choices()
+        return show(
+            request,
+            "compare.html",
+            400 if wrong else 200,
+            parts=parts,
+            wrong=wrong,
+            choices=choices,
+            picked=picked,
+        )
+
+    def _parts(self, first: str, second: str) -> list[Safe]:
+        comparison = compare(self._settings, first, second)
+        runs = [find_run(self._settings, name) for name in (comparison.first, comparison.second)]
+        names = [subject_name(run.settings, run.purpose) for run in runs]
+        links = [run_path(run.id) for run in runs]
+        made = comparison_parts(comparison, names, links, case_path)
+        return [Safe(part.source) for part in made]
+
+    def _choices(self) -> list[Link]:
+        """Runs to choose from: their ids, and what they are called."""
+        try:
+            found, _ = list_runs(self._settings, MOST)
+        except NoStoreYet:
+            return []
+        return [
+            Link(plain(f"{run.id} · {', '.join(subject_lines(run.settings, run.purpose))}", CHOICE), run.id)
+            for run in (each.run for each in found)
+        ]
+
+
+def _missing(picked: list[str]) -> str:
+    return "pick two runs" if any(picked) else ""

@@ -1,0 +1,1 @@
+"""`misstep plan shrink`: the smallest request that still fails."""

@@ -1,0 +1,81 @@
+"""Shrinking: the smallest problem on which an agent still fails."""
+
+from misstep.core.agent import Agent
+from misstep.core.case import Case
+from misstep.core.event import Estimate, Listener
+from misstep.core.results.diagnosis import Reduction
+from misstep.core.run import Campaign, Inquiries, RunSpec
+from misstep.core.settings import Settings, check_settings
+from misstep.planning.shrinking.shrinker import shrink
+from misstep.runs.failures import find_failure, find_subject, settings_for
+from misstep.runs.lifecycle import Known, Work, estimate, resume, start
+from misstep.store.runs import Run, Store
+
+MOST_RUNS = 500
+
+
+def shrink_case(
+    settings: Settings, name: str, case: str, *listeners: Listener, agent: Agent | None = None
+) -> tuple[str, Reduction]:
+    """Shrink a failed case of a run; the run that did it holds a failure of the smallest one."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        own, work = _prepare(store, settings, name, case, agent is not None)
+        summary = start(own, work, listeners, agent)
+    return _result(settings, summary.run)
+
+
+def resume_shrinking(
+    settings: Settings, *listeners: Listener, agent: Agent | None = None
+) -> tuple[str, Reduction]:
+    """Go on where it was stopped."""
+    settings = check_settings(settings)
+
+    def plan(store: Store, run: Run) -> Work:
+        return _work(store, run.settings, run.purpose)
+
+    summary = resume(settings, "shrink", plan, listeners, agent)
+    return _result(settings, summary.run)
+
+
+def estimate_shrinking(settings: Settings, name: str, case: str) -> tuple[Settings, Estimate]:
+    """The settings under which it would be done, and what it would come to at the most."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        own, work = _prepare(store, settings, name, case)
+        return own, estimate(own, work)
+
+
+def view_reduction(settings: Settings, name: str) -> Reduction | None:
+    """What a stored run has shrunk its case to; None before it has come to its end."""
+    with Store(settings.store) as store:
+        found = store.find_result(store.find_run(name).id, Reduction)
+        return found[0] if found else None
+
+
+def _result(settings: Settings, run: str) -> tuple[str, Reduction]:
+    found = view_reduction(settings, run)
+    assert found is not None
+    return run, found
+
+
+def _prepare(
+    store: Store, settings: Settings, name: str, case: str, has_agent: bool = False
+) -> tuple[Settings, Work]:
+    run = find_subject(store, name)
+    failure = find_failure(store, run, case)
+    own = settings_for(settings, run, has_agent)
+    return own, _work(store, own, RunSpec("shrink", run.id, (failure.case.id,)))
+
+
+def _work(store: Store, settings: Settings, purpose: RunSpec) -> Work:
+    most = settings.most_runs or MOST_RUNS
+    failure = store.find_outcome(purpose.run, purpose.cases[0])
+
+    def campaign(known: Known) -> Campaign:
+        return Inquiries([shrink(failure, settings.confidence, most)], known)
+
+    def sample() -> list[Case]:
+        return [failure.case]
+
+    return Work(campaign, sample, most=most, purpose=purpose)

@@ -1,0 +1,160 @@
+"""A failure as a test of the user's own, to be run with pytest from then on.
+
+What a failure has been reduced to, as a rich renderable.
+"""
+
+import re
+from math import ceil, log
+from pprint import pformat
+
+import msgspec
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from misstep.core.outcome import Outcome
+from misstep.core.results.diagnosis import Reduction, Size
+from misstep.core.settings import Settings
+from misstep.rendering.case import calls_view, constraints_view
+from misstep.rendering.layout import section
+from misstep.rendering.terminal import STYLES, counted
+from misstep.rendering.text import plain, plain_lines
+
+
+def reduction_view(reduction: Reduction) -> RenderableType:
+    """The smallest request, the calls with the misstep marked, what they break, and what it took."""
+    if reduction.outcome is None:
+        return Text(_nothing(reduction))
+    return Group(
+        Text(_sizes(reduction.before, reduction.after), style="bold"),
+        Text(_effort(reduction), style="dim"),
+        Text(_certainty(reduction), style="dim" if reduction.minimal else STYLES["inconclusive"]),
+        *_failure(reduction.outcome),
+    )
+
+
+def _nothing(reduction: Reduction) -> str:
+    if reduction.complaint and not reduction.tried:
+        return f"The case could not be run again, so nothing is known: {plain(reduction.complaint, 300)}"
+    tried = counted(reduction.tried, "further run")
+    return f"The case did not fail like that again in {tried}: there is nothing to make smaller."
+
+
+def _sizes(before: Size, after: Size) -> str:
+    was = (
+        counted(before.actions, "action"),
+        counted(before.sentences, "sentence"),
+        counted(before.constraints, "constraint"),
+    )
+    return f"{', '.join(was)} → {after.actions}, {after.sentences}, {after.constraints}"
+
+
+def _effort(reduction: Reduction) -> str:
+    steps, runs = counted(reduction.steps, "step"), counted(reduction.agent_runs, "run")
+    often = f"{reduction.failed} of {counted(reduction.tried, 'run')}"
+    return f"found in {steps} and {runs} of the agent; it fails {often} ({reduction.kind})"
+
+
+def _certainty(reduction: Reduction) -> str:
+    if reduction.unjudged:
+        steps = counted(reduction.unjudged, "step")
+        return f"{steps} to smaller ones could not be judged: {plain(reduction.complaint, 300)}"
+    if not reduction.minimal:
+        return "there may be a smaller one: not everything could be tried (--most-runs allows more)"
+    if reduction.otherwise:
+        other = f"{reduction.otherwise} of them fail in another way"
+        return f"every step to a smaller or plainer one was tried: none fails like that, {other}"
+    return "every step to a smaller or plainer one was tried, and passed"
+
+
+def _failure(outcome: Outcome) -> list[RenderableType]:
+    parts = [
+        section("request", Text(plain_lines(outcome.case.query))),
+        section("calls", calls_view(outcome)),
+        section("why", Text(plain(outcome.verdict.explanation))),
+    ]
+    if outcome.verdict.violated:
+        parts.append(section("broken constraints", constraints_view(outcome)))
+    return parts
+
+
+# What makes an agent the one that failed; everything else is about the run in which it was found.
+_FACTS = (
+    "agent",
+    "agent_args",
+    "model",
+    "model_base_url",
+    "model_roles",
+    "temperature",
+    "prompt",
+    "python",
+    "record_proxy",
+    "retries",
+    "timeout",
+    "max_steps",
+    "parallel",
+)
+DOUBT = 0.05  # that an agent which still fails as often gets through
+MOST_RUNS = 20
+WIDTH = 100
+
+# Whatever comes from outside is a literal, written by Python itself: no text can be more than a text.
+_TEST = '''\
+"""A request on which an agent went wrong, as small as it gets. Written by misstep."""
+
+import msgspec
+
+from misstep import Case, Settings, replay_case
+
+SETTINGS = Settings(**{settings})
+
+CASE = msgspec.convert({case}, Case)
+
+# How it failed when this was written, and how many runs it takes to see that.
+FAILURE = {failure}
+RUNS = {runs}
+
+
+def test_case_{name}() -> None:
+    for run in range(RUNS):
+        case = msgspec.structs.replace(CASE, seed=CASE.seed + run)
+        verdict = replay_case(case, SETTINGS).verdict
+        assert verdict.verdict == "passed", (
+            f"{{verdict.verdict}} ({{verdict.error}}): {{verdict.explanation}}\\n\\n"
+            f"{{CASE.query}}\\n\\nWhen this test was written: {{FAILURE}}"
+        )
+'''
+
+
+def regression_test(reduction: Reduction, settings: Settings) -> str:
+    """The source of a test that the agent of these settings passes once it gets the smallest case right.
+
+    It runs wherever the agent is found under the name that the settings give it. A `ValueError` where nothing
+    failed.
+    """
+    if reduction.outcome is None:
+        raise ValueError("what did not fail again makes no test")
+    case = reduction.outcome.case
+    return _TEST.format(
+        settings=pformat(_facts(settings), width=WIDTH),
+        case=pformat(msgspec.to_builtins(case), width=WIDTH, sort_dicts=False),
+        failure=pformat(_told(reduction.outcome), width=WIDTH),
+        runs=_runs(reduction),
+        name=re.sub(r"[^0-9A-Za-z]", "_", case.id),
+    )
+
+
+def _facts(settings: Settings) -> dict[str, object]:
+    usual = Settings()
+    given = {name: getattr(settings, name) for name in _FACTS}
+    return {name: value for name, value in given.items() if value != getattr(usual, name)}
+
+
+def _told(outcome: Outcome) -> str:
+    return f"{outcome.verdict.error}: {outcome.verdict.explanation}"
+
+
+def _runs(reduction: Reduction) -> int:
+    """As many as it takes to see it fail again, should it still fail as often."""
+    if reduction.failed >= reduction.tried:
+        return 1
+    return min(MOST_RUNS, ceil(log(DOUBT) / log(1 - reduction.failed / reduction.tried)))

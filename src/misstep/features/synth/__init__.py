@@ -1,0 +1,1 @@
+"""`misstep plan synth`: planning problems, and training examples made from them."""

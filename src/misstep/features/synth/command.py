@@ -1,0 +1,98 @@
+"""`misstep plan synth`: problems, or examples of how they are solved.
+
+What commands that write training examples share.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import click
+
+from misstep.cli.options import SYNTHESIS, settings_options
+from misstep.cli.output import one_output, quoted, sum_up, to_stdout
+from misstep.core.case import Case
+from misstep.core.results.report import SYNTH_FORMATS, LeftOut, SynthFormat
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.features.plan_test.run import synthesise
+from misstep.features.synth.examples import SuiteStats, SuiteSummary
+from misstep.rendering.terminal import baselines_in_words, counted, easy_lines, percent
+from misstep.store.files import write_lines
+
+_REASONS: Mapping[LeftOut, str] = {
+    "errored": "errored",
+    "inconclusive": "inconclusive",
+    "unsolved": "without a correct plan that is known",
+    "faultless": "with nothing wrong so far",
+    "stepwise": "in which something has to be learnt from a result",
+}
+
+one_shot_option = click.option(
+    "--one-shot",
+    is_flag=True,
+    help="Ask for all calls in one turn; cases in which results tell something needed are left out.",
+)
+
+
+def left_out_lines(counts: Mapping[LeftOut, int]) -> list[str]:
+    """What is not among the examples, if there is such."""
+    told = [f"{count} {_REASONS[reason]}" for reason, count in counts.items()]
+    return [f"left out: {', '.join(told)}"] if told else []
+
+
+@click.command("synth")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(SYNTH_FORMATS),
+    default="cases",
+    help="Problems, or conversations in which they are solved, to train models on (sft).  [default: cases]",
+)
+@one_shot_option
+@settings_options(*SYNTHESIS, "out", "json")
+def synth(settings: Settings, form: SynthFormat, one_shot: bool) -> int:
+    """Synthesise planning problems as JSON lines."""
+    if one_shot and form == "cases":
+        raise UsageError("--one-shot is about conversations", "add --format sft, or leave --one-shot out")
+    one_output(settings, "cases" if form == "cases" else "examples")
+    census = SuiteStats()
+    cases = census.watch(synthesise(settings))
+    if form == "sft":
+        return _write_examples(settings, census, cases, one_shot)
+    write_lines(settings.out, cases)
+    summary = census.summary(settings.seed, settings.out)
+    sum_up(settings, summary, [*_census_lines(summary, bool(settings.tools)), *_put_to_use(settings)])
+    return 0
+
+
+def _write_examples(settings: Settings, census: SuiteStats, cases: Iterator[Case], one_shot: bool) -> int:
+    from misstep.features.synth.examples import CaseExamples
+
+    made = CaseExamples(settings, one_shot)
+    write_lines(settings.out, made.examples(cases))
+    summary = made.summary(census.summary(settings.seed, settings.out))
+    lines = [counted(summary.examples, "example"), *left_out_lines(summary.left_out)]
+    sum_up(settings, summary, [*_census_lines(summary, bool(settings.tools)), *lines])
+    return 0
+
+
+def _census_lines(summary: SuiteSummary, own_tools: bool) -> list[str]:
+    sizes = ", ".join(f"{count} with {size} actions" for size, count in summary.actions.items())
+    used, grammar = summary.skeletons.used, summary.skeletons.grammar
+    families = ", ".join(f"{family} in {count}" for family, count in summary.families.items())
+    hard = summary.difficulty
+    return [
+        f"{counted(summary.cases, 'case')} (seed {summary.seed}): {sizes}",
+        *([f"families: {families}"] if list(summary.families) != ["order"] else []),
+        f"chance level {percent(summary.chance)} on average, {summary.constraints} constraints in all",
+        f"baselines: {baselines_in_words(summary.baselines)}",
+        f"longest chain {hard['chain']:.1f} on average, {hard['reading']:.1f} pairs to swap against the text",
+        f"{used} of the grammar's {grammar} skeletons used (a sub-sentence each, groups not expanded)",
+        *easy_lines(summary.chance, own_tools),
+    ]
+
+
+def _put_to_use(settings: Settings) -> list[str]:
+    """What to type next, where the cases are in a file."""
+    if to_stdout(settings):
+        return []
+    return [f"try them: misstep plan test --agent AGENT --cases {quoted(settings.out)}"]

@@ -1,0 +1,135 @@
+"""`misstep tool fuzz`: inputs that break tools."""
+
+import os
+import sys
+from functools import partial
+
+import click
+from rich.console import Console
+
+from misstep.cli.exit_policy import CommandResult, ExitPolicy
+from misstep.cli.listeners import close_run, followed, watched
+from misstep.cli.options import (
+    ABOUT_TRYING,
+    CALLING,
+    FUZZING,
+    GATE,
+    KEEPING,
+    TRYING,
+    USUALLY_TRYING,
+    settings_options,
+)
+from misstep.cli.output import check_specs, hint, point_to_page, print_json_text, to_report
+from misstep.core.results.finding import FuzzReport
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.features.tool_fuzz.reach_view import passage_as_json
+from misstep.features.tool_fuzz.regression import regression_tests
+from misstep.features.tool_fuzz.reproduce import REQUESTS
+from misstep.features.tool_fuzz.run import find_finding, fuzz_tools, resume_fuzzing, view_fuzzing
+from misstep.features.tool_fuzz.view import as_json, finding_as_json, finding_detail, fuzz_view
+from misstep.runs.lookup import find_run
+from misstep.store.files import refuse_unwritable, write_text
+from misstep.store.location import way_to
+
+ABOUT = {
+    **ABOUT_TRYING,
+    "count": f"How many requests greybox and whitebox ask for, for each tool ({REQUESTS}).",
+}
+
+
+@click.command("fuzz")
+@click.argument("specs", metavar="SPEC...", nargs=-1)
+@click.option("--emit", type=click.Choice(["pytest"]), help="Write the findings as tests as well, to --out.")
+@settings_options(
+    *FUZZING,
+    *TRYING,
+    "requests_per_crash",
+    "tool_method",
+    "skip_sanity",
+    "count",
+    "timeout",
+    *CALLING,
+    "out",
+    *GATE,
+    *KEEPING,
+    usual=USUALLY_TRYING,
+    about=ABOUT,
+)
+def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
+    """Find inputs that crash or hang tools.
+
+    SPEC is file.py:name or package.module:name (a function, a tool of a framework, a list of them, a
+    toolkit), mcp:COMMAND, mcp:URL or mcp.json. Tools run in a bubblewrap sandbox: they can't write to
+    your files, and read only their own. --sandbox none runs them with all your rights instead.
+
+    With --agent, each defect is put to the agent: would a natural request ever lead there? With --method
+    greybox or whitebox nothing is fuzzed: a model is asked for requests that make the tools crash.
+    """
+    check_specs(settings, specs)
+    _check_place(settings, emit)
+    gate = ExitPolicy(settings, "fuzz")
+    report = followed(
+        watched(settings),
+        partial(resume_fuzzing, settings) if settings.resume else partial(fuzz_tools, settings, specs),
+        partial(view_fuzzing, settings),
+        partial(_finish, settings, emit, CommandResult(1)),
+    )
+    # So many of the tools that were tested have to be without findings.
+    judged = [tool for tool in report.tools if tool.findings or tool.is_tested]
+    sound = sum(not tool.findings for tool in judged)
+    ending = gate.close(report.run, sound, len(judged), len(report.tools) - len(judged))
+    close_run(settings, report.run, ending)
+    _finish(settings, emit, ending, report)
+    return ending.leave()
+
+
+def _finish(settings: Settings, emit: str | None, ending: CommandResult, report: FuzzReport) -> None:
+    if emit:
+        _write_tests(settings, report)
+    if not to_report(settings):
+        _show(settings, report, ending)
+
+
+def show_stored(settings: Settings, run: str, _: int) -> None:
+    _show(settings, view_fuzzing(settings, run), CommandResult(0))
+
+
+def show_finding(settings: Settings, run: str, name: str) -> None:
+    """One finding in full."""
+    stored, finding = find_finding(settings, run, name)
+    passage = view_fuzzing(settings, stored.id).passage_of(finding)
+    if settings.json:
+        through_agent = {"through_agent": passage_as_json(passage)} if passage else {}
+        print_json_text({**finding_as_json(finding), **through_agent})
+        return
+    console = Console()
+    console.print(finding_detail(finding, passage))
+    hint(console, f"again: misstep replay {stored.id}/{finding.id}{way_to(settings.store)}")
+
+
+def _check_place(settings: Settings, emit: str | None) -> None:
+    if settings.out and not emit:
+        raise UsageError("--out is where tests go", "add --emit pytest, or leave it out")
+    if emit:
+        refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
+
+
+def _write_tests(settings: Settings, report: FuzzReport) -> None:
+    if not report.findings:
+        print("there is no finding to make a test of", file=sys.stderr)
+        return
+    path = settings.out or f"test_misstep_{report.run}.py"
+    own = find_run(settings, report.run).settings
+    write_text(path, regression_tests(report, own, os.path.dirname(os.path.abspath(path))))
+    print(f"regression tests are in {path}: run them with pytest {path}", file=sys.stderr)
+
+
+def _show(settings: Settings, report: FuzzReport, ending: CommandResult) -> None:
+    if settings.json:
+        print_json_text(ending.added_to(as_json(report)))
+    else:
+        console = Console()
+        console.print(fuzz_view(report, f"misstep replay {report.run}", way_to(settings.store)))
+        ending.show(console)
+        point_to_page(console, report.run, way_to(settings.store))

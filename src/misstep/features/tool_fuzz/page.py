@@ -1,0 +1,101 @@
+"""Defects of tools, in a page."""
+
+from collections.abc import Iterator, Sequence
+
+from misstep.core.results.finding import Cause, Finding, FuzzReport, ToolReport
+from misstep.features.tool_fuzz.reach_view import (
+    EFFORT,
+    STAGES,
+    effort_cells,
+    not_reached,
+    stage_cells,
+    survival_in_words,
+)
+from misstep.features.tool_fuzz.view import (
+    UNCONFIRMED,
+    calls_each,
+    found,
+    headline,
+    history,
+    in_all,
+    lines_run,
+    other_places,
+    refusals_in_words,
+    remarks,
+    validation_in_words,
+    written_call,
+)
+from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
+from misstep.rendering.html.sections import page_section
+from misstep.rendering.text import plain
+
+HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated in all", "environment", "lines run")
+PUT = ("put to the agent", *STAGES, "unclear")
+CALLS = 20_000  # characters
+MOST_PASSAGES = 200
+
+
+def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
+    """A row for each tool, then each finding; `place` is what a command needs to find the store."""
+    told = element("p", text(validation_in_words(report), 2_000), class_="bad" if report.untested else "")
+    table = grid(HEADINGS, [_row(tool) for tool in report.tools])
+    yield page_section("Tools", told, table, *_remarks(report.tools), *_refusals(report.tools))
+    if any(tool.journey for tool in report.tools):
+        yield _through_agent(report.tools)
+    if report.findings:
+        shown = [_finding(cause.findings[0], report.run, place, cause) for cause in report.causes]
+        yield page_section("Findings", element("p", headline(report)), *shown)
+    if report.unconfirmed:
+        waiting = [_finding(finding, report.run, place) for finding in report.unconfirmed]
+        yield page_section("Not confirmed", element("p", UNCONFIRMED), *waiting)
+
+
+def _through_agent(tools: Sequence[ToolReport]) -> Markup:
+    """What survived each stage, what it took, and what stood in the way of the others."""
+    own = [(tool.name, tool.journey) for tool in tools if tool.journey is not None]
+    parts = list[Markup]()
+    if told := survival_in_words(tools):
+        stages = [Row((text(name, 100), *stage_cells(journey))) for name, journey in own]
+        parts += [grid(("tool", *PUT), stages), element("p", text(told), class_="caption")]
+    parts.append(grid(("tool", *EFFORT), [Row((text(name, 100), *effort_cells(one))) for name, one in own]))
+    if missed := not_reached(tools):
+        lists = [element("li", text(told)) for told in missed[:MOST_PASSAGES]]
+        parts.append(element("details", element("summary", "What was not reached"), element("ul", *lists)))
+    methods = ", ".join(dict.fromkeys(journey.method for _, journey in own))
+    return page_section(f"Through the agent ({methods})", *parts)
+
+
+def _row(tool: ToolReport) -> Row:
+    counts = f"{tool.calls:,}", found(tool).plain, f"{tool.refused:,}"
+    rest = calls_each(tool), in_all(tool), f"{tool.environment:,}", lines_run(tool)
+    return Row((text(tool.name, 100), *counts, *rest))
+
+
+def _remarks(tools: Sequence[ToolReport]) -> Iterator[Markup]:
+    for tool in tools:
+        if told := remarks(tool):
+            yield element("p", text(f"{tool.name}: {'; '.join(told)}"), class_="caption")
+
+
+def _refusals(tools: Sequence[ToolReport]) -> Iterator[Markup]:
+    told = [(tool.name, *refused) for tool in tools for refused in refusals_in_words(tool)]
+    if told:
+        rows = [Row((text(name, 100), text(words, 500), text(call, 500))) for name, words, call in told]
+        yield element(
+            "details",
+            element("summary", "Most frequent refusals"),
+            grid(("tool", "share and message", "for example"), rows),
+        )
+
+
+def _finding(finding: Finding, run: str, place: str, cause: Cause | None = None) -> Markup:
+    kind = element("b", finding.kind, class_="bad")
+    where = element("span", f" · {plain(finding.where, 200)}", class_="dim") if finding.where else ""
+    head = element("summary", kind, " ", text(finding.error, 100), " · ", text(finding.tool, 100), where)
+    calls = "\n".join(map(written_call, finding.calls))
+    asked = [element("p", element("b", "asked for with: "), text(finding.request))] if finding.request else []
+    said = [element("p", text(each)) for each in (finding.message, finding.why, history(finding)) if each]
+    said += [element("p", text(each)) for each in (other_places(cause) if cause else ())]
+    again = f"misstep replay {run}/{finding.id}{plain(place)}"
+    shown = element("pre", lines(calls, CALLS))
+    return element("details", head, *asked, shown, *said, element("pre", lines(again), class_="command"))

@@ -1,0 +1,225 @@
+"""What became of tools' defects when they were put to an agent."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+import msgspec
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.results.finding import FATES, AgentReach, ReachAttempt, Richness, ToolReport
+from misstep.core.spending import tokens_of
+from misstep.core.stats import wilson
+from misstep.rendering.layout import bare_table, hanging, section
+from misstep.rendering.terminal import percent
+from misstep.rendering.text import plain
+from misstep.rendering.trial import richness_as_json, tokens_as_json, trial_as_json, trial_in_words
+from misstep.rendering.words import interval
+
+MOST_WHY = 300  # characters of a reason
+
+Cells: TypeAlias = Callable[[AgentReach], list[str]]
+Past: TypeAlias = Callable[[ReachAttempt], bool | None]  # whether a stage is past; None where nobody knows
+
+STAGES = ("documented", "asked for", "reached")
+EFFORT = ("errors", "calls", "calls each", "est. in all", "tokens")
+NOTHING = "–"
+
+
+class Survival(msgspec.Struct, frozen=True):
+    """How many of the fuzzer's defects got past a stage, out of the `total` of which that is known.
+
+    `put` are all that were put to the agent. Where nothing is known of any, there is no `count`, perhaps
+    since nobody `asked`.
+    """
+
+    stage: str
+    count: int | None
+    total: int
+    put: int
+    asked: bool = True
+
+    @property
+    def share(self) -> float | None:
+        return None if self.count is None or not self.total else self.count / self.total
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return None if self.share is None or self.count is None else wilson(self.count, self.total)
+
+    @property
+    def cell(self) -> str:
+        return NOTHING if self.count is None else str(self.count)
+
+    @property
+    def words(self) -> str:
+        if self.interval is None:
+            return f"{NOTHING} {self.stage} ({'not known' if self.asked else 'nobody asked'})"
+        known = "" if self.total == self.put else f" of {self.total}"
+        return f"{self.count}{known} {self.stage} ({percent(self.share)}, {interval(self.interval)})"
+
+
+def survivals(journeys: Iterable[AgentReach]) -> list[Survival]:
+    """For each stage, how many defects got past it; those of which nobody knows count for nothing."""
+    told = list(journeys)
+    defects = [each for journey in told for each in journey.passages if each.matter == "defect"]
+    has_check = any(journey.method == "toolfuzz" for journey in told)
+    asked = any(each.rehearsal is not None for each in defects) or (has_check and not defects)
+    return [
+        _survival("documented", lambda each: each.documented, defects, asked),
+        _survival("asked for", _was_asked_for, defects),
+        _survival("reached", _was_reached, defects),
+    ]
+
+
+def _survival(stage: str, past: Past, defects: Sequence[ReachAttempt], asked: bool = True) -> Survival:
+    known = [is_past for each in defects if (is_past := past(each)) is not None]
+    count = sum(known) if known or (asked and not defects) else None
+    return Survival(stage, count, len(known), len(defects), asked)
+
+
+def _was_asked_for(passage: ReachAttempt) -> bool | None:
+    """Whether there were requests; nobody knows where a model or the agent gave nothing of use before."""
+    return True if passage.requests else None if passage.fate == "inconclusive" else False
+
+
+def _was_reached(passage: ReachAttempt) -> bool | None:
+    return None if passage.fate == "inconclusive" else passage.fate == "reached"
+
+
+def survival_in_words(tools: Sequence[ToolReport]) -> str:
+    """The share of all defects that survives each stage, with its interval; empty where there are none."""
+    found = survivals(journeys_of(tools))
+    put = found[0].put
+    return f"of {put} put to the agent: {', '.join(each.words for each in found)}" if put else ""
+
+
+def journeys_of(tools: Iterable[ToolReport]) -> list[AgentReach]:
+    return [tool.journey for tool in tools if tool.journey is not None]
+
+
+def journeys_view(tools: Sequence[ToolReport]) -> RenderableType:
+    """A line for each tool that was put to the agent, then what stood in the way of which defect."""
+    parts: list[RenderableType] = []
+    if told := survival_in_words(tools):
+        parts += [_stages_table(tools), Text(f"{told}\n", style="dim")]
+    parts.append(_effort_table(tools))
+    listed = [hanging("·", told) for told in not_reached(tools)]
+    return section(_title(tools), Group(*parts, *([Text(), *listed] if listed else [])))
+
+
+def not_reached(tools: Iterable[ToolReport]) -> list[str]:
+    """For each defect that natural requests did not lead to, whose it is and what stood in the way."""
+    return [
+        f"{plain(tool.name, 100)}: {fate_in_words(passage)}"
+        for tool in tools
+        if tool.journey is not None
+        for passage in tool.journey.passages
+        if passage.fate != "reached"
+    ]
+
+
+def effort_cells(journey: AgentReach) -> list[str]:
+    """What the headings of `EFFORT` stand for."""
+    each = journey.calls_per_error
+    return [
+        str(journey.unique_errors),
+        f"{journey.calls:,}",
+        NOTHING if each is None else f"{each:,.1f}",
+        estimate(journey.richness),
+        f"{tokens_of(journey.usage):,}",
+    ]
+
+
+def stage_cells(journey: AgentReach) -> list[str]:
+    """How many defects were put to the agent, how many got past each stage, and how many stay unclear."""
+    found = survivals([journey])
+    unclear = sum(each.fate == "inconclusive" for each in journey.passages if each.matter == "defect")
+    return [str(found[0].put), *[each.cell for each in found], str(unclear)]
+
+
+def estimate(richness: Richness | None) -> str:
+    """How many defects there are by the estimate, with its interval."""
+    return f"{richness.estimate:.1f} ({richness.low:.0f}–{richness.high:.0f})" if richness else NOTHING
+
+
+def fate_in_words(passage: ReachAttempt) -> str:
+    """What was put to the agent, and what came of it; requests stand for themselves."""
+    what = passage.finding or "; ".join(passage.requests)
+    why = f": {plain(passage.why, MOST_WHY)}" if passage.why else ""
+    refusal = "refusal " if passage.matter == "refusal" else ""
+    return f"{refusal}{plain(what, MOST_WHY) or 'requests'} {passage.fate}{why}"
+
+
+def journey_as_json(journey: AgentReach) -> dict[str, object]:
+    found = survivals([journey])
+    refusals = [each for each in journey.passages if each.matter == "refusal"]
+    return {
+        "method": journey.method,
+        "put_to_the_agent": found[0].put,
+        "stages": {each.stage.replace(" ", "_"): _survival_as_json(each) for each in found},
+        "fates": {fate: sum(each.fate == fate for each in journey.passages) for fate in FATES},
+        "refusals": {"put": len(refusals), "reached": sum(each.fate == "reached" for each in refusals)},
+        "left": journey.left,
+        "unique_errors": journey.unique_errors,
+        "calls": journey.calls,
+        "calls_per_error": journey.calls_per_error,
+        "chao1": richness_as_json(journey.richness),
+        "tokens": tokens_as_json(journey.usage),
+        "seconds": journey.seconds,
+        "passages": [passage_as_json(passage) for passage in journey.passages],
+    }
+
+
+def _survival_as_json(one: Survival) -> dict[str, object]:
+    low, high = one.interval or (None, None)
+    return {"count": one.count, "of": one.total, "share": one.share, "low": low, "high": high}
+
+
+def passage_as_json(passage: ReachAttempt) -> dict[str, object]:
+    return {
+        "matter": passage.matter,
+        "finding": passage.finding,
+        "fate": passage.fate,
+        "why": passage.why,
+        "documented": passage.documented,
+        "rehearsal": passage.rehearsal and trial_as_json(passage.rehearsal),
+        "requests": list(passage.requests),
+        "trials": [trial_as_json(trial) for trial in passage.trials],
+    }
+
+
+def passage_view(passage: ReachAttempt) -> RenderableType:
+    """What came of one defect, and what the agent did when it was told to make the very calls."""
+    lines = [Text(fate_in_words(passage))]
+    if passage.rehearsal is not None:
+        lines.append(
+            Text("told to make these very calls, with tools that do nothing, the agent did", style="dim")
+        )
+        lines += [Text(f"  {line}") for line in trial_in_words(passage.rehearsal)]
+    return section("through the agent", Group(*lines))
+
+
+def _title(tools: Sequence[ToolReport]) -> str:
+    methods = dict.fromkeys(journey.method for journey in journeys_of(tools))
+    return f"through the agent ({', '.join(methods)})"
+
+
+def _stages_table(tools: Sequence[ToolReport]) -> Table:
+    return _table(tools, ("put", *STAGES, "unclear"), stage_cells)
+
+
+def _effort_table(tools: Sequence[ToolReport]) -> Table:
+    return _table(tools, EFFORT, effort_cells)
+
+
+def _table(tools: Sequence[ToolReport], headings: Sequence[str], cells: Cells) -> Table:
+    table = bare_table()
+    table.add_column("tool", overflow="fold", min_width=12)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for tool in tools:
+        if tool.journey is not None:
+            table.add_row(Text(plain(tool.name, 100)), *cells(tool.journey))
+    return table

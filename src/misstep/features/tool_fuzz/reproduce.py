@@ -1,0 +1,166 @@
+"""Puts the defects of a tool to an agent, one after the other."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from msgspec import structs
+
+from misstep.core.results.finding import (
+    BY_REQUEST,
+    RUNTIME_ERRORS,
+    AgentReach,
+    Finding,
+    ReachAttempt,
+    ToolReport,
+    ranked,
+)
+from misstep.core.settings import Settings
+from misstep.fuzzing.agent_tests.harvest import ask_for_crashes, harvest, richness_of
+from misstep.fuzzing.agent_tests.parties import Models
+from misstep.fuzzing.agent_tests.passage import Passing
+from misstep.fuzzing.agent_tests.prompts import Prompts
+from misstep.fuzzing.agent_tests.refusals import candidates_of
+from misstep.runs.budget import Allowance
+from misstep.runs.setup.agent_session import MARK, AgentSession, Over, UsageMeter, refuse_unreachable, unless
+from misstep.runs.setup.models import Tell
+from misstep.runs.setup.roles import LateTolerantModels
+from misstep.runs.setup.trying import Trier
+from misstep.runs.setup.workbenches import Target
+from misstep.tool_host.process import Process
+
+REQUESTS = 20  # of a model that is asked for them outright, unless --count says otherwise
+LEFT = "not put to the agent"
+
+Keep = Callable[[ToolReport], None]
+
+
+class AgentReproducer:
+    """Puts what was found in tools to an agent that has them, within what is allowed."""
+
+    def __init__(self, settings: Settings, prompts: Prompts, allowance: Allowance, tell: Tell) -> None:
+        self._settings = settings
+        self._allowance = allowance
+        self._prompts = prompts
+        self._company = AgentSession(settings, prompts, allowance, tell)
+
+    def interview(self, bench: Process, report: ToolReport, target: Target, keep: Keep) -> ToolReport:
+        """The report with what became of each finding; it says "stopped" if there is more to do.
+
+        `keep` hears how far it has got after each.
+        """
+        progress = _Progress(report, target, UsageMeter(self._allowance), self._company)
+        return asyncio.run(self._interview(bench, progress, keep))
+
+    async def _interview(self, bench: Process, progress: "_Progress", keep: Keep) -> ToolReport:
+        until = progress.began + self._settings.time_per_tool - progress.seconds_before
+        if not self._left(progress):
+            return progress.report()
+        bench.heed(lambda: self._company.is_over() or time.monotonic() >= until)
+        try:
+            async with self._company.gathered(bench, progress.bill) as (counsel, trier):
+                progress.notes = trier.notes
+                async with aclosing(self._passages(progress, LateTolerantModels(counsel), trier)) as passages:
+                    while passage := await unless(self._company.is_over, anext(passages, None), until):
+                        refuse_unreachable(passage.trials)
+                        progress.passages.append(passage)
+                        keep(structs.replace(progress.report(), ended="stopped"))
+        except Over:
+            return structs.replace(progress.report(), ended="stopped")
+        except TimeoutError:
+            return structs.replace(progress.report(self._left(progress)), ended="time")
+        except Exception:  # of a model that is out, perhaps: nothing is to be asked for again
+            keep(structs.replace(progress.report(), ended="stopped"))
+            raise
+        return progress.report()
+
+    def _left(self, progress: "_Progress") -> int:
+        """How much is still to be put to the agent."""
+        if self._settings.tool_method == "toolfuzz":
+            return len(progress.candidates())
+        return max(0, (self._settings.count or REQUESTS) - len(progress.requests))
+
+    async def _passages(
+        self, progress: "_Progress", models: Models, trier: Trier
+    ) -> AsyncGenerator[ReachAttempt]:
+        """What becomes of all that is left to do, one after the other."""
+        settings, method = self._settings, self._settings.tool_method
+        if method == "toolfuzz":
+            passing = Passing(models, trier, self._prompts, settings.requests_per_crash, settings.skip_sanity)
+            for finding in progress.candidates():
+                yield await passing.lead(finding)
+            return
+        (tool,) = [each for each in trier.tools if each.name in progress.target.tools]
+        count, before = settings.count or REQUESTS, progress.requests
+        asked = ask_for_crashes(method, tool, models, trier, count, before, progress.ideas)
+        async with aclosing(asked) as made:
+            async for passage in made:
+                yield passage
+
+
+class _Progress:
+    """How far the interview of one tool has got, this sitting and those before."""
+
+    def __init__(self, report: ToolReport, target: Target, bill: UsageMeter, company: AgentSession) -> None:
+        self._before = report
+        self._journey = report.journey or AgentReach()
+        self._company = company
+        self.target = target
+        self.bill = bill
+        self.began = time.monotonic()
+        self.passages = list(self._journey.passages)
+        self.ideas = list(self._journey.ideas)
+        self.notes = list[str]()
+
+    @property
+    def seconds_before(self) -> float:
+        return self._before.seconds + self._journey.seconds
+
+    @property
+    def requests(self) -> list[str]:
+        return [request for passage in self.passages for request in passage.requests]
+
+    def candidates(self) -> list[Finding]:
+        """What is still to be put to the agent: defects first, then refusals."""
+        done = {passage.finding for passage in self.passages}
+        found = (*self._before.findings, *self._before.unconfirmed)
+        defects = [each for each in ranked(found) if _is_candidate(each)]
+        return [each for each in (*defects, *self._refused()) if each.id not in done]
+
+    def _refused(self) -> list[Finding]:
+        """Refusals are about one tool: what several together refuse, each has refused alone."""
+        alone = self._before.refusals if len(self.target.tools) == 1 else ()
+        return candidates_of(alone, self.target.spec, self.target.titles)
+
+    def report(self, left: int = 0) -> ToolReport:
+        """The report so far; `left` says how much is given up."""
+        journey = structs.replace(
+            self._journey,
+            left=left,
+            passages=tuple(self.passages),
+            usage=self.bill.added_to(self._journey.usage),
+            seconds=round(self._journey.seconds + time.monotonic() - self.began, 3),
+            ideas=tuple(self.ideas),
+        )
+        journey = structs.replace(journey, richness=richness_of(journey.trials))
+        findings = harvest(self._before, journey, self.target.spec, self.target.titles)
+        known = {each.id for each in findings}
+        return structs.replace(
+            self._before,
+            journey=journey,
+            findings=tuple(findings),
+            unconfirmed=tuple(each for each in self._before.unconfirmed if each.id not in known),
+            notes=tuple(self._notes(journey)),
+            ended=journey.fuzzed,
+        )
+
+    def _notes(self, journey: AgentReach) -> list[str]:
+        kept = [note for note in self._before.notes if MARK not in note and LEFT not in note]
+        left = [f"time was up: {journey.left} {LEFT}"] if journey.left else []
+        notes = [*kept, *self._company.marks_passed(journey.usage), *self.notes, *left]
+        return list(dict.fromkeys(notes))
+
+
+def _is_candidate(finding: Finding) -> bool:
+    return finding.kind in RUNTIME_ERRORS and finding.origin != BY_REQUEST

@@ -1,0 +1,145 @@
+"""Fuzzing: the inputs that break tools, kept as a run of the store."""
+
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from importlib.util import find_spec
+
+from misstep.core.event import Event, FindingMade, Listener, Notice, ToolFinished
+from misstep.core.results.finding import Finding, FuzzReport, ToolReport
+from misstep.core.results.fixing import read_text
+from misstep.core.run import RunSpec
+from misstep.core.settings import Settings, check_settings
+from misstep.core.spending import RateLimiters
+from misstep.errors import MissingExtra, UsageError
+from misstep.features.tool_fuzz.reproduce import AgentReproducer
+from misstep.features.tool_fuzz.worker import FuzzWorker, FuzzWorkers, find_keeper, find_seed_corpus
+from misstep.fuzzing.agent_tests.prompts import Prompts
+from misstep.runs.cases import lasting_places, lasting_specs
+from misstep.runs.lookup import meant_by
+from misstep.runs.resume import take_up
+from misstep.runs.setup.agent_session import refuse_missing
+from misstep.runs.setup.models import refuse_blind_budget, refuse_secrets
+from misstep.runs.setup.workbenches import Target, Workbenches, find_targets
+from misstep.runs.summary import summarise_tools
+from misstep.runs.tool_session import ToolRunSession
+from misstep.runs.trust import refuse_foreign_calls
+from misstep.store.runs import Run, Store
+
+
+def fuzz_tools(
+    settings: Settings, specs: Sequence[str], *listeners: Listener, gates: RateLimiters | None = None
+) -> FuzzReport:
+    """Fuzz the tools that the specs mean, each within its limits, and keep what comes of it.
+
+    Runs that share `gates` share the limits of models.
+    """
+    settings = lasting_places(check_settings(settings))
+    prompts = _refuse_early(settings)
+    if settings.from_run:
+        with Store(settings.store) as store:
+            keeper = find_keeper(store, settings.from_run)
+            refuse_foreign_calls(settings, keeper)
+            settings = settings.overlay({"from_run": keeper.id})
+    own = lasting_specs(specs)
+    with Workbenches(settings) as benches:
+        targets = _find_targets(benches, own, settings)
+        with Store(settings.store, create=True) as store:
+            purpose = RunSpec("fuzz", tools=own, descriptions=read_text(settings.descriptions))
+            run = store.add_run(settings, len(targets), time.time(), purpose=purpose)
+            return _Sitting(store, run, listeners, gates).hold(targets, benches, prompts)
+
+
+def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
+    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    settings = check_settings(settings)
+    with Store(settings.store) as store:
+        run = take_up(store, settings, "fuzz")
+        if run.summary:
+            return _report(store, run)
+        prompts = _refuse_early(run.settings)
+        with Workbenches(run.settings) as benches:
+            targets = _find_targets(benches, run.purpose.tools, run.settings)
+            return _Sitting(store, run, listeners).hold(targets, benches, prompts)
+
+
+def view_fuzzing(settings: Settings, name: str) -> FuzzReport:
+    """What a stored run has found so far."""
+    with Store(settings.store) as store:
+        return _report(store, store.find_run(name))
+
+
+def find_finding(settings: Settings, name: str, finding: str) -> tuple[Run, Finding]:
+    """The finding of a run with this id, or whose id begins so."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        report = _report(store, run)
+        known = {each.id: each for each in (*report.findings, *report.unconfirmed)}
+        return run, meant_by(finding, known, "finding", run, store)
+
+
+def _refuse_early(settings: Settings) -> Prompts | None:
+    """Tell what would keep the run from its end before it begins. With an agent, there are prompts."""
+    if settings.tool_method == "toolfuzz" and find_spec("hypothesis") is None:
+        raise MissingExtra("Hypothesis", "fuzz")
+    if not settings.agent:
+        if settings.tool_method != "toolfuzz" or settings.skip_sanity:
+            flag = "--skip-sanity" if settings.skip_sanity else f"--method {settings.tool_method}"
+            raise UsageError(f"{flag} is about requests to an agent", "name it with --agent")
+        return None
+    if settings.from_run and settings.tool_method != "toolfuzz":
+        hint = "leave out one of them: what an earlier run has kept is for the fuzzer to begin with"
+        raise UsageError(f"--from can't go with --method {settings.tool_method}", hint)
+    refuse_blind_budget(settings)
+    refuse_secrets(settings)
+    refuse_missing(settings)
+    return Prompts(settings.prompts)
+
+
+def _find_targets(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:
+    """What there is to do; only fuzzing knows what to do with several tools at once."""
+    found = find_targets(benches.all_tools(specs), settings.only)
+    return [each for each in found if len(each.tools) == 1 or settings.tool_method == "toolfuzz"]
+
+
+def _report(store: Store, run: Run) -> FuzzReport:
+    reports = sorted(store.tool_reports(run.id), key=lambda report: report.place)
+    return FuzzReport(run.id, run.purpose.tools, tuple(reports), store.spent(run.id).seconds)
+
+
+class _Sitting:
+    """One stretch of a run that fuzzes."""
+
+    def __init__(
+        self, store: Store, run: Run, listeners: Sequence[Listener], gates: RateLimiters | None = None
+    ) -> None:
+        self._store = store
+        self._run = run
+        self._sitting = ToolRunSession(store, run, listeners, ToolReport, summarise_tools, gates)
+        self._keepsakes = find_seed_corpus(store, run.settings.from_run)
+
+    def hold(self, targets: Sequence[Target], benches: Workbenches, prompts: Prompts | None) -> FuzzReport:
+        run = self._run.id
+        self._sitting.hold(
+            lambda: self._work(targets, benches, prompts), lambda report: ToolFinished(run, report)
+        )
+        return _report(self._store, self._run)
+
+    def _work(
+        self, targets: Sequence[Target], benches: Workbenches, prompts: Prompts | None
+    ) -> Generator[ToolReport | Event]:
+        """Fuzz what is not done; what had begun before goes on."""
+        sitting, settings = self._sitting, self._run.settings
+        done = {report.name for report in sitting.done}
+        left = [(target, sitting.kept.get(target.name)) for target in targets if target.name not in done]
+        known = [each for report in sitting.done for each in (*report.findings, *report.unconfirmed)]
+        allowance = sitting.allowance
+        interviewer = AgentReproducer(settings, prompts, allowance, self._notice) if prompts else None
+        examiner = FuzzWorker(benches, settings, allowance, known, self._keepsakes, interviewer)
+        sitting.lost = examiner.lost
+        with closing(FuzzWorkers(examiner, allowance, settings.jobs).work(left)) as work:
+            for news in work:
+                yield FindingMade(self._run.id, news) if isinstance(news, Finding) else news
+
+    def _notice(self, text: str) -> None:
+        self._sitting.emit(Notice(text))

@@ -1,0 +1,382 @@
+"""Defects of tools as rich renderables."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.results.finding import (
+    BY_REQUEST,
+    Cause,
+    Finding,
+    FuzzReport,
+    ReachAttempt,
+    Refusal,
+    ToolReport,
+    ranked,
+)
+from misstep.core.results.trial import Judged
+from misstep.core.tool import Invocation
+from misstep.features.tool_fuzz.reach_view import (
+    estimate,
+    journey_as_json,
+    journeys_of,
+    journeys_view,
+    passage_view,
+)
+from misstep.rendering.layout import Trimmed, bare_table, beneath, section
+from misstep.rendering.terminal import counted, percent
+from misstep.rendering.text import plain
+from misstep.rendering.trial import read_arguments, richness_as_json, unanswered
+from misstep.rendering.words import written
+
+LONGEST_CALL = 300  # characters of arguments
+WIDE = 78  # columns of a terminal
+NARROW = 3  # columns of the table where there are fewer
+MOST_PLACES = 20  # of one cause
+LONGEST_REFUSAL = 200  # characters
+MOST_NAMED = 10  # tools that were not tested
+MOST_MISSED = 6  # places in the code that were never reached
+Column: TypeAlias = Callable[[ToolReport], Text | str]
+
+UNCONFIRMED = "not confirmed: seen while fuzzing, and there was no time to replay it"
+
+STYLES = {"crash": "red", "hang": "red", "blow-up": "red", "protocol": "magenta"}
+ENDINGS = {
+    "time": "",
+    "calls": "",
+    "exhausted": "nothing more to try",
+    "stopped": "stopped before its end",
+}
+
+
+def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType:
+    """A line for each tool, then each cause with the places at which it shows, then what is unconfirmed.
+
+    `again` and `place` are what stands before and after a finding in the command that replays it.
+    """
+    parts: list[RenderableType] = [
+        Text(f"{validation_in_words(report)}\n", style="yellow" if report.untested else ""),
+        ToolsTable(report.tools),
+    ]
+    parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
+    parts += _refusals_view(report)
+    parts.append(Text(f"\n{headline(report)}", style=_headline_style(report)))
+    for cause in report.causes:
+        first = cause.findings[0]
+        parts += [Text(), finding_view(first)]
+        parts += [Text(f"  {line}") for line in other_places(cause)]
+        parts.append(Text(f"  again: {again}/{first.id}{place}", style="dim"))
+    if report.unconfirmed:
+        parts.append(section(UNCONFIRMED, _unconfirmed_view(report, again, place)))
+    if any(tool.journey for tool in report.tools):
+        parts.append(journeys_view(report.tools))
+    return Trimmed(Group(*parts))
+
+
+def headline(report: FuzzReport) -> str:
+    """How many causes there are, at how many places they show, and how much was left unconfirmed."""
+    found, waiting = len(report.findings), len(report.unconfirmed)
+    unclear = sum(tool.journey.unclear for tool in report.tools if tool.journey)
+    told = [f"{counted(len(report.causes), 'cause')} at {counted(found, 'place')}"] if found else []
+    told += [] if found else ["no defects were found"]
+    told += [f"{waiting} not confirmed"] if waiting else []
+    told += [f"{unclear} could not be judged"] if unclear and not found else []
+    told += [f"{counted(len(report.untested), 'tool')} not tested"] if report.untested and not found else []
+    return "; ".join(told)
+
+
+def other_places(cause: Cause) -> list[str]:
+    """The places of a cause beside the first, each as the tool and the id of the finding."""
+    others = [f"{plain(each.tool, 100)} ({each.id})" for each in cause.findings[1:]]
+    if not others:
+        return []
+    more = f", and {len(others) - MOST_PLACES} more" if len(others) > MOST_PLACES else ""
+    return [f"same cause at {counted(len(others), 'more place')}: {', '.join(others[:MOST_PLACES])}{more}"]
+
+
+def _headline_style(report: FuzzReport) -> str:
+    unclear = any(tool.journey and tool.journey.unclear for tool in report.tools)
+    doubtful = unclear or report.unconfirmed or report.untested
+    return "bold" if report.findings else "yellow" if doubtful else "green"
+
+
+def _unconfirmed_view(report: FuzzReport, again: str, place: str) -> RenderableType:
+    parts = list[RenderableType]()
+    for finding in report.unconfirmed:
+        parts += [finding_view(finding), Text(f"  again: {again}/{finding.id}{place}", style="dim")]
+    return Group(*parts)
+
+
+def validation_in_words(report: FuzzReport) -> str:
+    """How many calls were more than refused, and which tools were not tested at all."""
+    accepted = sum(tool.accepted for tool in report.tools)
+    calls = sum(tool.calls for tool in report.tools)
+    told = f"{accepted:,} of {calls:,} calls got past validation"
+    if not report.untested:
+        return told
+    names = [plain(tool.name, 100) for tool in report.untested]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    listed = f"{', '.join(names[:MOST_NAMED])}{more}"
+    return f"{told}; {len(names)} not tested: {listed}"
+
+
+def not_tested(tool: ToolReport) -> str:
+    """Why nothing is known about a tool."""
+    if not tool.calls:
+        return "not tested: no call was made"
+    if not tool.refused:
+        return f"not tested: something in the environment kept all {tool.calls:,} calls from being served"
+    rest = " or failed for want of something in the environment" if tool.environment else ""
+    return f"not tested: all {tool.calls:,} calls were refused{rest}"
+
+
+def refusals_in_words(tool: ToolReport) -> list[tuple[str, str]]:
+    """The most frequent refusals of valid calls: how many with what words, and a call that is refused so."""
+    return [
+        (
+            f"{share_in_words(refusal.seen, tool.valid)}: {plain(_said(refusal), LONGEST_REFUSAL)}",
+            written_call(Invocation(refusal.tool, refusal.arguments)),
+        )
+        for refusal in tool.frequent_refusals
+    ]
+
+
+def share_in_words(seen: int, valid: int) -> str:
+    return f"{percent(seen / valid)} of valid calls" if valid else counted(seen, "call")
+
+
+def _said(refusal: Refusal) -> str:
+    return f"{refusal.error}: {refusal.message}" if refusal.error else refusal.message
+
+
+def _refusals_view(report: FuzzReport) -> list[RenderableType]:
+    lines = list[RenderableType]()
+    for tool in report.tools:
+        if refused := refusals_in_words(tool):
+            lines.append(Text(plain(tool.name, 100)))
+        for words, call in refused:
+            lines += [Text(f"  {words}"), Text(f"    {call}", style="dim")]
+    return [section("most frequent refusals", Group(*lines))] if lines else []
+
+
+def finding_view(finding: Finding) -> RenderableType:
+    """What is wrong, where, the smallest calls that show it, and why it counts."""
+    head = Text(finding.kind, style=STYLES.get(finding.kind, "yellow"))
+    head.append(f"  {plain(finding.error, 100)}", style="bold")
+    head.append(f"  {plain(finding.where, 200) or f'in {plain(finding.tool, 100)}'}")
+    lines = [Text(written_call(call), style="bold") for call in finding.calls]
+    if finding.message:
+        lines.append(Text(plain(finding.message, 500)))
+    if finding.request:
+        lines.append(Text(f"asked for with: {plain(finding.request, 500)}", style="cyan"))
+    lines += [Text(plain(finding.why, 500), style="dim"), Text(history(finding), style="dim")]
+    return Group(head, Padding(Group(*lines), (0, 0, 0, 2)))
+
+
+def written_call(call: Invocation) -> str:
+    """The call as one would type it; what can't be shown is spelt out."""
+    return written(call.tool, read_arguments(call.arguments), LONGEST_CALL)
+
+
+def judged_view(judged: Judged) -> RenderableType:
+    """What became of a call."""
+    style = STYLES.get(judged.ruling, "green" if judged.ruling in ("fine", "refused") else "yellow")
+    head = Text("now: ").append(judged.ruling, style=style)
+    if judged.error:
+        head.append(
+            f"  {plain(judged.error, 100)}{f' at {plain(judged.where, 200)}' if judged.where else ''}"
+        )
+    return Group(
+        head, *[Text(f"  {plain(text, 500)}", style="dim") for text in (judged.message, judged.why) if text]
+    )
+
+
+def finding_detail(finding: Finding, passage: ReachAttempt | None) -> RenderableType:
+    """The same with the calls that showed it first, the way through the code, and that through the agent."""
+    parts: list[RenderableType] = [finding_view(finding)]
+    if finding.original != finding.calls:
+        first = Group(*[Text(written_call(call)) for call in finding.original])
+        parts.append(section("what showed it first", first))
+    if finding.frames:
+        lines = [f"{frame.file}:{frame.line} in {frame.function}" for frame in finding.frames]
+        styles = ["" if frame.own else "dim" for frame in finding.frames]
+        way = Group(*[Text(plain(line), style=style) for line, style in zip(lines, styles, strict=True)])
+        parts.append(section("the way there", way))
+    if passage is not None:
+        parts.append(passage_view(passage))
+    return Trimmed(Group(*parts))
+
+
+class ToolsTable:
+    """A line for each tool; where there is no room for all columns, the last ones are left out."""
+
+    def __init__(self, tools: Sequence[ToolReport]) -> None:
+        self._tools = tools
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self._table(COLUMNS if options.max_width >= WIDE else COLUMNS[:NARROW])
+
+    def _table(self, columns: Sequence[tuple[str, Column]]) -> Table:
+        table = bare_table()
+        table.add_column("tool", overflow="fold", min_width=12)
+        for heading, _ in columns:
+            table.add_column(heading, justify="right", no_wrap=True)
+        for tool in self._tools:
+            table.add_row(Text(plain(tool.name, 100)), *[cell(tool) for _, cell in columns])
+        return table
+
+
+def found(tool: ToolReport) -> Text:
+    if not tool.is_tested and not tool.findings:
+        return Text("untested", style="yellow")
+    return Text(str(tool.unique_errors), style="red" if tool.findings else "green")
+
+
+def in_all(tool: ToolReport) -> str:
+    """How many defects there are by the estimate, with its interval."""
+    return estimate(tool.in_all)
+
+
+def calls_each(tool: ToolReport) -> str:
+    return "–" if tool.calls_per_error is None else f"{tool.calls_per_error:,.0f}"
+
+
+def lines_run(tool: ToolReport) -> str:
+    return f"{tool.reach.lines}/{tool.reach.total}" if tool.reach and tool.reach.total else "–"
+
+
+def remarks(tool: ToolReport) -> list[str]:
+    """What stood in the way, and what was never reached."""
+    told = [
+        *([] if tool.is_tested else [not_tested(tool)]),
+        *tool.notes,
+        *filter(None, [ENDINGS[tool.ended]]),
+    ]
+    told += unanswered([trial for journey in journeys_of([tool]) for trial in journey.attempts])
+    if tool.reach and (missed := tool.reach.missed):
+        more = f", and {len(missed) - MOST_MISSED} more" if len(missed) > MOST_MISSED else ""
+        told.append(f"never reached: {', '.join(missed[:MOST_MISSED])}{more}")
+    return told
+
+
+def history(finding: Finding) -> str:
+    often = f"seen {counted(finding.seen, 'time')}" if finding.seen > 1 else "seen once"
+    if finding.origin == BY_REQUEST:
+        return f"found by {BY_REQUEST}, {often}{_certainty(finding)}"
+    return f"found after {counted(finding.found_after, 'call')}, {often}{_certainty(finding)}"
+
+
+def _certainty(finding: Finding) -> str:
+    if not finding.replayed:
+        return ", not confirmed yet"
+    if finding.replayed == finding.reproduced:
+        return ""
+    return f", but only {finding.reproduced} of {counted(finding.replayed, 'time')} from a fresh start"
+
+
+def as_json(report: FuzzReport) -> dict[str, object]:
+    """What `--json` prints."""
+    return {
+        "run": report.run,
+        "calls": sum(tool.calls for tool in report.tools),
+        "accepted": sum(tool.accepted for tool in report.tools),
+        "untested": [tool.name for tool in report.untested],
+        "specs": list(report.specs),
+        "seconds": round(report.seconds, 3),
+        "unique_errors": len(report.findings),
+        "unconfirmed": len(report.unconfirmed),
+        "causes": [_cause_as_json(cause) for cause in report.causes],
+        "tools": [_tool_as_json(tool) for tool in report.tools],
+    }
+
+
+def _cause_as_json(cause: Cause) -> dict[str, object]:
+    first = cause.findings[0]
+    return {
+        "id": cause.id,
+        "kind": first.kind,
+        "error": first.error,
+        "where": first.where,
+        "message": first.message,
+        "places": [{"tool": each.tool, "finding": each.id} for each in cause.findings],
+    }
+
+
+def _tool_as_json(tool: ToolReport) -> dict[str, object]:
+    reach = tool.reach
+    return {
+        "name": tool.name,
+        "calls": tool.calls,
+        "accepted": tool.accepted,
+        "valid": tool.valid,
+        "tested": tool.is_tested,
+        "unique_errors": tool.unique_errors,
+        "calls_per_error": tool.calls_per_error,
+        "chao1": richness_as_json(tool.in_all),
+        "findings": [finding_as_json(finding) for finding in ranked(tool.findings)],
+        "unconfirmed": [finding_as_json(finding) for finding in ranked(tool.unconfirmed)],
+        "refused": tool.refused,
+        "refusals": [_refusal_as_json(refusal, tool) for refusal in tool.frequent_refusals],
+        "environment": tool.environment,
+        "triage_calls": tool.triage_calls,
+        "seconds": round(tool.seconds, 3),
+        "reach": reach and {"lines": reach.lines, "total": reach.total, "missed": list(reach.missed)},
+        "corpus": len(tool.corpus),
+        "ended": tool.ended,
+        "notes": list(tool.notes),
+        "sandbox": tool.sandbox,
+        **({"through_agent": journey_as_json(tool.journey)} if tool.journey else {}),
+    }
+
+
+def _refusal_as_json(refusal: Refusal, tool: ToolReport) -> dict[str, object]:
+    """`share` is of the calls with arguments that fit the schema."""
+    return {
+        "tool": refusal.tool,
+        "error": refusal.error,
+        "message": refusal.message,
+        "where": refusal.where,
+        "arguments": read_arguments(refusal.arguments),
+        "seen": refusal.seen,
+        "share": refusal.seen / tool.valid if tool.valid else None,
+    }
+
+
+def finding_as_json(finding: Finding) -> dict[str, object]:
+    """`arguments` are those of the call that shows the defect, `calls` all that it takes."""
+    calls = [{"tool": call.tool, "arguments": read_arguments(call.arguments)} for call in finding.calls]
+    return {
+        "id": finding.id,
+        "tool": finding.tool,
+        "kind": finding.kind,
+        "error": finding.error,
+        "where": finding.where,
+        "message": finding.message,
+        "why": finding.why,
+        "arguments": calls[-1]["arguments"] if calls else {},
+        "calls": calls,
+        "found_after": finding.found_after,
+        "seen": finding.seen,
+        "replayed": finding.replayed,
+        "reproduced": finding.reproduced,
+        "origin": finding.origin,
+        "request": finding.request,
+        "cause": finding.cause,
+        "confirmed": finding.reproduced > 0,
+    }
+
+
+# The most telling first.
+COLUMNS: Sequence[tuple[str, Column]] = (
+    ("calls", lambda tool: f"{tool.calls:,}"),
+    ("found", found),
+    ("refused", lambda tool: f"{tool.refused:,}"),
+    ("calls each", calls_each),
+    ("est. in all", in_all),
+    ("env.", lambda tool: f"{tool.environment:,}"),
+    ("lines run", lines_run),
+)

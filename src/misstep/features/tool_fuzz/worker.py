@@ -1,0 +1,328 @@
+"""Fuzzes one target after the other within the limits of the run.
+
+Inputs that an earlier run on tools has kept, to start a later one from.
+
+Fuzzes several targets at once, each in a thread with a tool host of its own.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import structs
+
+from misstep.core.results.finding import BY_REQUEST, AgentReach, Finding, ToolReport
+from misstep.core.rng import derive_seed
+from misstep.core.run import RunSpec
+from misstep.core.settings import Settings
+from misstep.core.tool import Invocation
+from misstep.errors import StoreError, UsageError
+from misstep.features.tool_fuzz.reproduce import AgentReproducer
+from misstep.fuzzing.examination import STRETCH, Ended, Examination
+from misstep.runs.budget import Allowance
+from misstep.runs.execution import masked
+from misstep.runs.setup.workbenches import Target, Workbenches
+from misstep.runs.setup.workers import Workers, stopping
+from misstep.store.runs import Run, Store
+from misstep.tool_host.process import Process
+from misstep.tool_host.restarting import PAUSE
+
+
+class SeedCorpus:
+    """The smallest calls of an earlier run's findings, then the calls of its corpora."""
+
+    def __init__(self, reports: Iterable[ToolReport] = ()) -> None:
+        told = sorted(reports, key=lambda report: report.place)
+        shown = [
+            _written(finding.calls) for report in told for finding in (*report.findings, *report.unconfirmed)
+        ]
+        kept = [text for report in told for text in report.corpus]
+        self._calls = {text: _tools_of(text) for text in (*shown, *kept)}
+
+    def for_tools(self, tools: Sequence[str]) -> list[str]:
+        """The calls of one tool; of several, those in which more than one of them has a part."""
+        least = min(len(tools), 2)
+        return [text for text, called in self._calls.items() if called <= {*tools} and len(called) >= least]
+
+
+def find_keeper(store: Store, name: str) -> Run:
+    """The run with this name, if it is one on tools; a `UsageError` if not."""
+    run = store.find_run(name)
+    if run.purpose.verb != "fuzz":
+        ours = RunSpec("fuzz").command
+        message = f"run {run.id} is not from {ours}, but from {run.purpose.command}"
+        raise UsageError(message, f"name a run of misstep {ours}", where=f"--from {name}")
+    return run
+
+
+def find_seed_corpus(store: Store, name: str) -> SeedCorpus:
+    """What the run with this name has left; nothing without a name."""
+    if not name:
+        return SeedCorpus()
+    run = find_keeper(store, name).id
+    try:
+        return SeedCorpus(store.tool_reports(run))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(
+            f"run {run} is damaged", f"calls that it kept: {error}", where=store.location
+        ) from error
+
+
+def _written(calls: Sequence[Invocation]) -> str:
+    """The calls as a corpus has them."""
+    return json.dumps([{"tool": call.tool, "arguments": json.loads(call.arguments)} for call in calls])
+
+
+class _Kept(msgspec.Struct):
+    """A call of a corpus."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+def _tools_of(text: str) -> set[str]:
+    return {call.tool for call in msgspec.json.decode(text, type=list[_Kept])}
+
+
+BETWEEN = 10.0  # seconds between two reports on the way, so that a killed run loses no more
+TRIAGE = 0.25  # of the time for a tool, beside that, to confirm what was found and make it small
+LEAST_TRIAGE = 30.0  # seconds
+FUZZING = 0.2  # of the time for a tool, where an agent is to have the rest
+LOOKS = 2  # for a server that can't be reached, before it is given up
+NAP = 0.2  # seconds between two looks whether to wait any longer
+LOST = "could not be started again"
+NOTHING_KEPT = SeedCorpus()
+
+News: TypeAlias = Finding | ToolReport
+
+
+class FuzzWorker:
+    """Examines targets, several at a time if asked from several threads, and tells what comes of it.
+
+    `known` are findings that are no news any more, `keepsakes` what an earlier run has left to begin with.
+    An `interviewer` puts to an agent what was found.
+    `lost` are specs whose tools could not be had again, and why: what is left to do of these stays undone.
+    """
+
+    def __init__(
+        self,
+        benches: Workbenches,
+        settings: Settings,
+        allowance: Allowance,
+        known: Iterable[Finding] = (),
+        keepsakes: SeedCorpus = NOTHING_KEPT,
+        interviewer: AgentReproducer | None = None,
+    ) -> None:
+        self._benches = benches
+        self._settings = settings
+        self._allowance = allowance
+        self._known = {_mark(finding) for finding in known}
+        self._keepsakes = keepsakes
+        self._interviewer = interviewer
+        self._seconds = settings.time_per_tool * (FUZZING if interviewer else 1.0)
+        self._lock = threading.Lock()
+        self.lost = dict[str, str]()
+
+    def examine(self, target: Target, before: ToolReport | None, tell: Callable[[News], None]) -> None:
+        """Examine a target as far as it goes, from where it was stopped `before`."""
+        before = before if before and (before.calls or before.journey) else None
+        if target.spec not in self.lost:
+            try:
+                with self._benches.lend(target.spec) as bench:
+                    self._examine_on(bench, target, before, tell)
+                return
+            except UsageError as error:  # its tools are not there any more, or others
+                self._lose(target.spec, error.message)
+        undone = before or ToolReport(target.name, 0, place=target.place, ended="stopped")
+        tell(self._noted(_cleared(undone), target.spec))
+
+    def _examine_on(
+        self, bench: Process, target: Target, before: ToolReport | None, tell: Callable[[News], None]
+    ) -> None:
+        bench.heed(self._allowance.is_over)
+        target.among(bench.tools)  # or there is nothing to examine
+        report = self._beyond_fuzzing(bench, target, before) or self._fuzzed(bench, target, before, tell)
+        if self._interviewer and report.journey is not None:
+            self._interview(self._interviewer, bench, report, target, tell)
+
+    def _interview(
+        self,
+        interviewer: AgentReproducer,
+        bench: Process,
+        report: ToolReport,
+        target: Target,
+        tell: Callable[[News], None],
+    ) -> None:
+        """Put what was found to the agent; what was known before is kept if the tools are lost on the way."""
+
+        def keep(news: ToolReport) -> None:
+            nonlocal report
+            report = news
+            self._hear(news, tell)
+
+        try:
+            report = interviewer.interview(bench, report, target, keep)
+        except UsageError as error:  # code that can't be loaded again
+            self._lose(target.spec, error.message)
+        self._hear(self._noted(report, target.spec), tell)
+
+    def _beyond_fuzzing(self, bench: Process, target: Target, before: ToolReport | None) -> ToolReport | None:
+        """The report on a target of which nothing is left to fuzz; None where there is."""
+        if before is not None and before.journey is not None:
+            return _cleared(before)
+        if self._settings.tool_method == "toolfuzz":
+            return None
+        return structs.replace(self._blank(bench, target), journey=AgentReach(self._settings.tool_method))
+
+    def _fuzzed(
+        self, bench: Process, target: Target, before: ToolReport | None, tell: Callable[[News], None]
+    ) -> ToolReport:
+        """The report on a target when nothing more is tried, for an agent to go on with if there is one."""
+        examination = self._begin(bench, target, before)
+        ended: Ended = "stopped"
+        try:
+            ended = self._carry_out(examination, target.spec, tell)
+        except UsageError as error:  # code that can't be loaded again
+            self._lose(target.spec, error.message)
+        finally:
+            # An agent that is put to it gets to see what the report says.
+            report = self._noted(masked(examination.report(ended)), target.spec)
+            if self._interviewer and ended != "stopped":
+                journey = AgentReach(fuzzed=ended, seconds=round(examination.seconds_settling, 3))
+                report = structs.replace(report, journey=journey, ended="stopped")
+            tell(report)
+        return report
+
+    def _hear(self, report: ToolReport, tell: Callable[[News], None]) -> None:
+        """Tell how far an interview has got, and first what requests have shown that was not known."""
+        with self._lock:
+            fresh = [each for each in report.findings if each.origin == BY_REQUEST]
+            fresh = [each for each in fresh if _mark(each) not in self._known]
+            self._known |= {_mark(finding) for finding in fresh}
+        for finding in fresh:
+            tell(finding)
+        tell(report)
+
+    def _begin(self, bench: Process, target: Target, before: ToolReport | None) -> Examination:
+        seed = derive_seed(self._settings.seed, *target.tools, before.calls if before else 0)
+        kept = [] if before else self._keepsakes.for_tools(target.tools)
+        report = _cleared(before or self._blank(bench, target))
+        return Examination(bench, target.among(bench.tools), target.spec, seed, report, target.titles, kept)
+
+    def _blank(self, bench: Process, target: Target) -> ToolReport:
+        """The report on a target before anything is known about it."""
+        notes = _notes(bench) if target.tools == (bench.tools[0].name,) else ()  # once is enough
+        return ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words, notes=notes)
+
+    def _carry_out(self, examination: Examination, spec: str, tell: Callable[[News], None]) -> Ended:
+        ended = self._fuzz(examination, tell)
+        settled = ended != "stopped" and self._settle(examination, spec)
+        if examination.unreachable:
+            self._lose(spec, examination.unreachable)
+            return "stopped"
+        return ended if settled else "stopped"
+
+    def _fuzz(self, examination: Examination, tell: Callable[[News], None]) -> Ended:
+        """Go on until a limit is reached; says which."""
+        settings, began, told = self._settings, time.monotonic() - examination.seconds, time.monotonic()
+        misses = 0
+
+        def over() -> bool:
+            examination.seconds = time.monotonic() - began
+            return examination.seconds >= self._seconds or self._allowance.is_over()
+
+        while not over():
+            wanted = min(STRETCH, (settings.calls_per_tool or sys.maxsize) - examination.calls)
+            if wanted <= 0:
+                return "calls"
+            granted = self._allowance.reserve_calls(wanted)
+            if not granted:
+                return "stopped"
+            made = examination.go_on(granted, over)
+            self._allowance.give_back(granted - made)
+            self._tell_findings(examination, tell)
+            misses = misses + 1 if examination.unreachable else 0
+            if misses == LOOKS or (misses and not _wait(over)):
+                return "stopped"
+            if not made:
+                return "stopped" if self._allowance.is_over() else "exhausted"
+            if time.monotonic() - told > BETWEEN:
+                told = time.monotonic()
+                tell(examination.report("stopped"))
+        return "stopped" if self._allowance.is_over() else "time"
+
+    def _settle(self, examination: Examination, spec: str) -> bool:
+        with self._lock:
+            known = [(tool, signature) for where, tool, signature in self._known if where == spec]
+        seconds = max(LEAST_TRIAGE, self._settings.time_per_tool * TRIAGE)
+        return examination.settle(known, self._allowance.is_over, seconds, self._allowance)
+
+    def _tell_findings(self, examination: Examination, tell: Callable[[News], None]) -> None:
+        for finding in examination.news():
+            if _mark(finding) not in self._known:
+                tell(finding)
+
+    def _lose(self, spec: str, why: str) -> None:
+        with self._lock:
+            self.lost.setdefault(spec, f"{LOST}: {why}")
+
+    def _noted(self, report: ToolReport, spec: str) -> ToolReport:
+        """The last report on a target, with why nobody can go on with it if that is so."""
+        with self._lock:
+            self._known |= {_mark(finding) for finding in (*report.findings, *report.unconfirmed)}
+            why = self.lost.get(spec) if report.ended == "stopped" else None
+        return structs.replace(report, notes=(*report.notes, why)) if why else report
+
+
+def _wait(over: Callable[[], bool]) -> bool:
+    """Wait until somebody who could not be reached is looked for again; whether there is time for that."""
+    until = time.monotonic() + PAUSE
+    while (left := until - time.monotonic()) > 0 and not over():
+        time.sleep(min(left, NAP))
+    return not over()
+
+
+def _notes(bench: Process) -> tuple[str, ...]:
+    """What was odd about loading the tools."""
+    return (*(f"left out: {each}" for each in bench.skipped), *bench.notes)
+
+
+def _cleared(report: ToolReport) -> ToolReport:
+    """The report without what kept somebody from going on before."""
+    notes = tuple(note for note in report.notes if not note.startswith(LOST))
+    return structs.replace(report, notes=notes)
+
+
+def _mark(finding: Finding) -> tuple[str, str, str]:
+    """What findings have in common that are the same defect."""
+    return finding.spec, finding.tool, finding.signature
+
+
+Left: TypeAlias = tuple[Target, ToolReport | None]
+
+
+class FuzzWorkers:
+    """Works through targets, so many at a time.
+
+    Whatever is found is told at once, unconfirmed; reports on the way say that they are of something stopped.
+    """
+
+    def __init__(self, examiner: FuzzWorker, allowance: Allowance, jobs: int) -> None:
+        self._allowance = allowance
+        self._workers = Workers[Left, News](lambda left, tell: examiner.examine(*left, tell), allowance, jobs)
+
+    def work(self, targets: Sequence[Left]) -> Generator[News]:
+        """What comes of it, as it comes; what goes wrong in an examination is raised here.
+
+        Nobody is at work any more when it ends, however it does.
+        Tools are fuzzed by themselves first: what they show alone is no news of them together.
+        """
+        alone = [left for left in targets if len(left[0].tools) == 1]
+        together = [left for left in targets if len(left[0].tools) > 1]
+        with stopping(self._allowance):
+            yield from self._workers.work(alone)
+            yield from self._workers.work(together)

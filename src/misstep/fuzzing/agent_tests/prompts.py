@@ -1,0 +1,164 @@
+"""The words in which models are asked, out of template files that users can replace by their own.
+
+What an agent is told about tools, in words for a model.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from typing import Literal, TypeAlias, get_args
+
+from misstep.core.model import Template, check_template, fenced, read_template
+from misstep.core.results.trial import Judged
+from misstep.core.text import cut
+from misstep.core.tool import Described, Invocation
+from misstep.errors import UsageError, did_you_mean
+
+Stage: TypeAlias = Literal[
+    "exactly",
+    "natural",
+    "request",
+    "templates",
+    "infills",
+    "humanise",
+    "same",
+    "emulate",
+    "majority",
+    "judge",
+    "declined",
+    "correct",
+    "answers-greybox",
+    "answers-whitebox",
+    "crashes-greybox",
+    "crashes-whitebox",
+    "refusal",
+    "foretold",
+    "groups",
+    "crosstalk",
+    "fix-findings",
+    "fix-description",
+    "fix-source",
+    "fix-explore",
+    "fix-observed",
+]
+
+# What each stage tells. A template has to make use of all but what is optional.
+PLACES: dict[Stage, tuple[str, ...]] = {
+    "exactly": ("calls",),
+    "natural": ("tools", "calls", "error", "count"),
+    "request": ("tools", "calls", "error", "count"),
+    "templates": ("tools", "context", "used", "count"),
+    "infills": ("tools", "context", "template", "used", "count"),
+    "humanise": ("tools", "requests", "count"),
+    "same": ("tools", "requests"),
+    "emulate": ("tools", "request"),
+    "majority": ("answers",),
+    "judge": ("request", "answer", "first", "second"),
+    "declined": ("tools", "request", "answer"),
+    "correct": ("request", "answer"),
+    "answers-greybox": ("tools", "count"),
+    "answers-whitebox": ("tools", "count"),
+    "crashes-greybox": ("tools", "used", "count"),
+    "crashes-whitebox": ("tools", "used", "count"),
+    "refusal": ("tools", "request", "calls", "error"),
+    "foretold": ("tools", "request", "calls", "error"),
+    "groups": ("tools",),
+    "crosstalk": ("tools", "count"),
+    "fix-findings": ("tools", "examples", "used", "count"),
+    "fix-description": ("tools", "used", "count"),
+    "fix-source": ("tools", "used", "count"),
+    "fix-explore": ("tools", "tried"),
+    "fix-observed": ("tools", "tried", "used", "count"),
+}
+
+OPTIONAL: dict[Stage, tuple[str, ...]] = {"infills": ("context",)}
+
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
+
+class Prompts:
+    """The templates of all stages. `folder` may hold the user's own, each named like its stage, as .txt."""
+
+    def __init__(self, folder: str = "") -> None:
+        own = _own_templates(folder) if folder else {}
+        self._templates: dict[Stage, Template] = {}
+        for stage in STAGES:
+            text, where = own.get(stage, (_shipped(stage), f"{stage}.txt"))
+            needed = [place for place in PLACES[stage] if place not in OPTIONAL.get(stage, ())]
+            self._templates[stage] = check_template(text, where, PLACES[stage], needed)
+
+    def fill(self, stage: Stage, **places: str) -> str:
+        return self._templates[stage].fill(**places)
+
+
+def _own_templates(folder: str) -> dict[str, tuple[str, str]]:
+    """Texts by stage, each with where it is. A file that belongs to no stage is a mistake."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".txt"))
+    except OSError as error:
+        raise UsageError("can't be read", str(error), where=f"--prompts {folder}") from error
+    found = dict[str, tuple[str, str]]()
+    for name in names:
+        stage, path = name.removesuffix(".txt"), os.path.join(folder, name)
+        if stage not in STAGES:
+            hint = f"known stages: {', '.join(STAGES)}"
+            raise UsageError("belongs to no stage", hint, did_you_mean(stage, STAGES), where=path)
+        found[stage] = read_template(path), path
+    return found
+
+
+def _shipped(stage: Stage) -> str:
+    return (files("misstep.fuzzing.agent_tests") / "data" / f"{stage}.txt").read_text("utf-8")
+
+
+MOST_SHOWN = 8_000  # characters of a description or a schema
+MOST_SOURCE = 20_000
+NONE = "(none)"
+
+
+def documentation_of(tools: Iterable[Described], with_source: bool = False) -> str:
+    """Name, description and parameters of each tool, between lines that none of that can contain."""
+    return fenced("\n\n".join(_documented(tool, with_source) for tool in tools))
+
+
+def documentation_for(calls: Iterable[Invocation], tools: Iterable[Described]) -> str:
+    """The same for those of the tools that calls are of."""
+    names = {call.tool for call in calls}
+    return documentation_of(tool for tool in tools if tool.name in names)
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Texts as a list in JSON, between such lines."""
+    return fenced(json.dumps(texts, ensure_ascii=False, indent=1) if texts else NONE)
+
+
+def calls_in_words(calls: Sequence[Invocation]) -> str:
+    """Each call on a line, as its tool's name and its arguments in JSON."""
+    return fenced("\n".join(f"{call.tool}({cut(_readable(call.arguments), MOST_SHOWN)})" for call in calls))
+
+
+def error_in_words(judged: Judged) -> str:
+    said = f"{judged.error}: {judged.message}" if judged.message else judged.error
+    return fenced(cut(said or judged.why, MOST_SHOWN))
+
+
+def _documented(tool: Described, with_source: bool) -> str:
+    schema = json.dumps(tool.tool.parameters, ensure_ascii=False)
+    lines = [
+        f"Name: {tool.name}",
+        f"Description: {cut(tool.tool.description, MOST_SHOWN) or NONE}",
+        f"Parameters: {cut(schema, MOST_SHOWN)}",
+    ]
+    if with_source and tool.source is not None:
+        lines.append(f"Source:\n{cut(tool.source.text, MOST_SOURCE)}")
+    return "\n".join(lines)
+
+
+def _readable(arguments: str) -> str:
+    """JSON without escapes for what can be read, so that it takes fewer tokens."""
+    try:
+        text = json.dumps(json.loads(arguments), ensure_ascii=False)
+    except ValueError:  # a secret in it has been masked
+        text = arguments
+    return text.encode("utf-8", "replace").decode()

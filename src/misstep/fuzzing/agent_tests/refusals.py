@@ -1,0 +1,118 @@
+"""Refusals of arguments that fit a tool's schema, as candidates to be put to the agent."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import structs
+
+from misstep.core.results.finding import Finding, Refusal
+from misstep.core.results.trial import REFUSALS, Judged, Trial, Use
+from misstep.core.tool import Described, Invocation
+from misstep.fuzzing.judging.demands import broken_demand
+from misstep.fuzzing.judging.echoes import Given, normalise_for
+from misstep.fuzzing.judging.signatures import finding_id
+
+MOST = 10  # of one tool that are put to the agent, those first that were met most often
+CUT = " more characters)"  # the end of a message that was too long
+FEWEST = 3  # words, the place's own among them, that a message has in common with others like it
+SAID = "the documentation lets an agent ask for this, and the tool refuses it"
+
+_WORD = re.compile(r"\w{2,}")
+
+
+def candidates_of(refusals: Sequence[Refusal], spec: str, titles: Mapping[str, str]) -> list[Finding]:
+    """What each refusal would be as a finding, if it surprises whoever has read the documentation."""
+    often = sorted(refusals, key=lambda refusal: -refusal.seen)
+    found = list[Finding]()
+    for refusal in often:
+        candidate = _candidate(refusal, spec, titles)
+        if not any(_is_another_of(candidate, each) for each in found):
+            found.append(candidate)
+    return found[:MOST]
+
+
+def stuck_at(trial: Trial, tool: str) -> int | None:
+    """The place of the last call of a tool, if it was refused and the agent left it at that."""
+    places = [place for place, use in enumerate(trial.uses) if use.tool == tool]
+    if not trial.is_usable or not places or trial.uses[places[-1]].judged.ruling not in REFUSALS:
+        return None
+    return places[-1]
+
+
+def fits(arguments: str, tool: Described) -> bool:
+    """Whether the tool's own schema allows arguments: what it forbids may well be refused."""
+    try:
+        return not broken_demand(tool.tool.parameters, json.loads(arguments))
+    except ValueError:  # a secret in it has been masked
+        return False
+
+
+def is_same_refusal(candidate: Finding, judged: Judged, call: Invocation) -> bool:
+    """Whether a call was refused in the words of a candidate, but for what was given."""
+    said = normalise_for(judged.message or judged.why, Given.of(call))
+    return judged.ruling in REFUSALS and _words_of(candidate) in said
+
+
+def met_instead(candidate: Finding, use: Use) -> Finding:
+    """The refusal that a call has met: the candidate, or another one of the same tool."""
+    words = normalise_for(use.result, Given.of(use.call))
+    if _words_of(candidate) in words:
+        return candidate
+    signature = f"refused: {words}"
+    return structs.replace(
+        candidate,
+        id=finding_id(use.tool, "refusal", signature),
+        error=use.judged.error or "refused",
+        where=use.judged.where,
+        message=use.result,
+        signature=signature,
+    )
+
+
+def _words_of(candidate: Finding) -> str:
+    return normalise_for(candidate.message, Given.of(candidate.calls[-1]))
+
+
+def _is_another_of(one: Finding, other: Finding) -> bool:
+    """Whether it is the same refusal: all of it, or at the same place but for what was given.
+
+    What was given may be words that the tool says anyway, or so long that the message has been cut.
+    """
+    mine, others = (each.signature.removesuffix(CUT) for each in (one, other))
+    return mine == others or (bool(one.where) and (_is_like(mine, others) or _is_like(others, mine)))
+
+
+def _is_like(pattern: str, text: str) -> bool:
+    """Whether a text is what a pattern says, in which `…` stands for anything."""
+    first, *rest = pattern.split("…")
+    if not rest or len(_WORD.findall(pattern.partition(" in ")[2])) < FEWEST or not text.startswith(first):
+        return False
+    at = len(first)
+    for piece in rest:
+        at = text.find(piece, at)
+        if at < 0:
+            return False
+        at += len(piece)
+    return text.endswith(rest[-1])
+
+
+def _candidate(refusal: Refusal, spec: str, titles: Mapping[str, str]) -> Finding:
+    call = Invocation(refusal.tool, refusal.arguments)
+    words = normalise_for(refusal.message, Given.of(call))
+    signature = f"refused: {refusal.error} {refusal.where} {words}"
+    return Finding(
+        id=finding_id(titles.get(refusal.tool, refusal.tool), "refusal", signature),
+        tool=refusal.tool,
+        kind="refusal",
+        error=refusal.error or "refused",
+        where=refusal.where,
+        message=refusal.message,
+        why=SAID,
+        signature=signature,
+        calls=(call,),
+        original=(call,),
+        found_after=0,
+        seen=refusal.seen,
+        spec=spec,
+    )

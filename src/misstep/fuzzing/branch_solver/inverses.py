@@ -1,0 +1,254 @@
+"""How a part that code has made out of a value is put back into it.
+
+Each step has two directions: what code gets out of a whole, and the whole that is like another but for that
+part. Where a whole is not of the kind that a step wants, one is made up.
+
+How a row or a cell is put back into a table that is written as CSV.
+"""
+
+import ast
+import base64
+import csv
+import io
+import json
+import os.path
+import shlex
+import urllib.parse
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from misstep.fuzzing.branch_solver.regex import compiled, example, is_quick
+
+FILLER = "a"
+LONGEST_TABLE = 4_000  # characters of a text, or lines, that are worth taking apart again and again
+
+
+def rows_of(whole: Any, delimiter: str) -> list[list[str]]:
+    return list(csv.reader(_lines(whole), delimiter=delimiter))
+
+
+def put_rows(whole: Any, rows: list[Any], delimiter: str) -> Any:
+    """The table with these rows. Those that had as many cells as the first one have so again."""
+    width = len(_first(whole, delimiter))
+    head, *rest = rows or [[]]
+    rest = rest or [[]]  # a table that has names for its columns is hardly ever empty
+    filled = [_filled(row, len(head)) if len(row) in (0, width) else row for row in rest]
+    return _written([head, *filled], whole, delimiter)
+
+
+def objects_of(whole: Any, delimiter: str) -> list[dict[Any, Any]]:
+    return list(csv.DictReader(_lines(whole), delimiter=delimiter))
+
+
+def put_objects(whole: Any, objects: list[dict[Any, Any]], delimiter: str) -> Any:
+    """The table with a column for every property that is a text."""
+    names = dict.fromkeys(name for each in objects for name in each if isinstance(name, str))
+    rows = [[each.get(name, FILLER) for name in names] for each in objects]
+    return _written([list(names), *rows], whole, delimiter)
+
+
+def _first(whole: Any, delimiter: str) -> list[str]:
+    try:
+        return next(iter(rows_of(whole, delimiter)), [])
+    except (csv.Error, TypeError, ValueError):
+        return []
+
+
+def _filled(row: list[Any], width: int) -> list[Any]:
+    return [*row, *[FILLER] * (width - len(row))]
+
+
+def _lines(whole: Any) -> Any:
+    if len(whole) > LONGEST_TABLE:
+        raise ValueError("too long")
+    return whole if isinstance(whole, list) else io.StringIO(whole)
+
+
+def _written(rows: list[list[Any]], whole: Any, delimiter: str) -> Any:
+    """As a text, or as its lines where the whole is a list of those."""
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    text = file.getvalue().removesuffix("\n")
+    return text.split("\n") if isinstance(whole, list) else text
+
+
+MISSING: Any = object()
+LONGEST = 100_000  # characters of a text that is worth taking apart again
+FARTHEST = 2_000  # place to which a value is filled up
+
+Step = tuple[str, str]
+Get = Callable[..., Any]
+Put = Callable[..., Any]
+
+
+def seen(whole: Any, via: Sequence[Step]) -> Any:
+    """What the code saw after these steps; MISSING where it can't be said."""
+    for step in via:
+        whole = _get(whole, step)
+    return whole
+
+
+def replaced(whole: Any, via: Sequence[Step], part: Any) -> Any:
+    """A whole of which these steps make that part, if there is one; MISSING if not."""
+    if not via:
+        return part
+    inner = replaced(_get(whole, via[0]), via[1:], part)
+    if inner is MISSING:
+        return MISSING
+    try:
+        return _LENSES.get(via[0][0], _SAME)[1](whole, inner, *json.loads(via[0][1]))
+    except Exception:  # what was made up doesn't go with what is there
+        return MISSING
+
+
+def _get(whole: Any, step: Step) -> Any:
+    if whole is MISSING or (isinstance(whole, str) and len(whole) > LONGEST):
+        return MISSING
+    name = step[0]
+    try:
+        operands = json.loads(step[1])
+        return _LENSES[name][0](whole, *operands) if name in _LENSES else getattr(str, name)(whole, *operands)
+    except Exception:  # the code would not have got here with this value
+        return MISSING
+
+
+def _text(whole: Any) -> str:
+    return whole if isinstance(whole, str) else ""
+
+
+def _put_at(whole: Any, part: Any, place: str | int) -> Any:
+    if isinstance(place, str):
+        return {**(whole if isinstance(whole, dict) else {}), place: part}
+    if place > FARTHEST:
+        return MISSING
+    items = list(whole) if isinstance(whole, list) else []
+    items += [FILLER] * (place + 1 - len(items))
+    return [*items[:place], part, *items[place + 1 :]]
+
+
+def _put_slice(whole: Any, part: Any, start: int, stop: int, step: int = 1) -> Any:
+    if step != 1 or not 0 <= start <= FARTHEST:
+        return MISSING
+    if isinstance(part, list):
+        items = list(whole) if isinstance(whole, list) else []
+        items += [FILLER] * (start - len(items))
+        return [*items[:start], *part, *items[max(start, stop) :]]
+    text = _text(whole).ljust(start, FILLER)
+    return text[:start] + part + text[max(start, stop) :]
+
+
+def _get_divided(how: str) -> Get:
+    def get(whole: str, separator: str | None, most: int) -> Any:
+        return whole.splitlines() if how == "splitlines" else getattr(whole, how)(separator, most)
+
+    return get
+
+
+def _put_divided(_: Any, parts: list[str], separator: str | None, *_most: int) -> str:
+    return (separator or " ").join(parts)
+
+
+def _get_partition(how: str) -> Get:
+    return lambda whole, separator, place: getattr(whole, how)(separator)[place]
+
+
+def _put_partition(how: str) -> Put:
+    def put(whole: Any, part: str, separator: str, place: int) -> str:
+        parts = list(getattr(_text(whole), how)(separator))
+        parts[place] = part
+        if place != 1 and (how, place) != ("partition", 0):
+            parts[1] = separator
+        return "".join(parts)
+
+    return put
+
+
+def _put_url(whole: Any, part: str, name: str) -> str:
+    parts = urllib.parse.urlparse(_text(whole))._replace(**{name: part})
+    if name == "netloc" and not parts.scheme:
+        parts = parts._replace(scheme="http")
+    return parts.geturl()
+
+
+def _get_group(whole: str, how: str, pattern: str, flags: int, group: int) -> Any:
+    return getattr(compiled(pattern, flags), how)(whole)[group] if is_quick(pattern, whole) else MISSING
+
+
+def _put_group(whole: Any, part: str, how: str, pattern: str, flags: int, group: int) -> Any:
+    find = getattr(compiled(pattern, flags), how)
+    match = find(_text(whole)) if is_quick(pattern, _text(whole)) else None
+    if match is None:
+        whole = example(pattern, flags)
+        match = find(whole)
+    return whole[: match.start(group)] + part + whole[match.end(group) :]
+
+
+def _put_decoded(_: Any, part: Any) -> str:
+    return base64.b64encode(part.encode() if isinstance(part, str) else b"").decode()
+
+
+def _put_dirname(whole: Any, part: str) -> str:
+    return os.path.join(part, os.path.basename(_text(whole)))
+
+
+def _put_basename(whole: Any, part: str) -> str:
+    return os.path.join(os.path.dirname(_text(whole)), part)
+
+
+def _put_path_part(how: str) -> Put:
+    def put(whole: Any, part: str, place: int) -> str:
+        parts = list(getattr(os.path, how)(_text(whole)))
+        parts[place] = part
+        return "".join(parts) if how == "splitext" else os.path.join(*parts)
+
+    return put
+
+
+def _keep(_: Any, part: Any, *_operands: Any) -> Any:
+    return part
+
+
+_SAME: tuple[Get, Put] = (_keep, _keep)
+
+_LENSES: dict[str, tuple[Get, Put]] = {
+    "at": (lambda whole, place: whole[place], _put_at),
+    "slice": (lambda whole, *bounds: whole[slice(*bounds)], _put_slice),
+    "append": (lambda whole, other: whole + other, lambda _, part, other: part.removesuffix(other)),
+    "prepend": (lambda whole, other: other + whole, lambda _, part, other: part.removeprefix(other)),
+    "removeprefix": (str.removeprefix, lambda _, part, prefix: prefix + part),
+    "removesuffix": (str.removesuffix, lambda _, part, suffix: part + suffix),
+    "changed": (lambda whole: whole, _keep),
+    "json": (json.loads, lambda _, part: json.dumps(part)),
+    "literal": (ast.literal_eval, lambda _, part: repr(part)),
+    "base64": (base64.b64decode, _put_decoded),
+    "decode": (bytes.decode, _keep),
+    "unquote": (urllib.parse.unquote, lambda _, part: urllib.parse.quote(part)),
+    "url": (lambda whole, name: getattr(urllib.parse.urlparse(whole), name), _put_url),
+    "query": (urllib.parse.parse_qs, lambda _, part: urllib.parse.urlencode(part, doseq=True)),
+    "csv rows": (rows_of, put_rows),
+    "csv table": (objects_of, put_objects),
+    "words": (shlex.split, lambda _, part: shlex.join(part)),
+    "group": (_get_group, _put_group),
+    "basename": (os.path.basename, _put_basename),
+    "dirname": (os.path.dirname, _put_dirname),
+    "path split": (lambda whole, place: os.path.split(whole)[place], _put_path_part("split")),
+    "path splitext": (lambda whole, place: os.path.splitext(whole)[place], _put_path_part("splitext")),
+    "add": (lambda whole, other: whole + other, lambda _, part, other: part - other),
+    "radd": (lambda whole, other: other + whole, lambda _, part, other: part - other),
+    "sub": (lambda whole, other: whole - other, lambda _, part, other: part + other),
+    "rsub": (lambda whole, other: other - whole, lambda _, part, other: other - part),
+    "mul": (lambda whole, other: whole * other, lambda _, part, other: _quotient(part, other)),
+    "rmul": (lambda whole, other: other * whole, lambda _, part, other: _quotient(part, other)),
+    "truediv": (lambda whole, other: whole / other, lambda _, part, other: part * other),
+    "floordiv": (lambda whole, other: whole // other, lambda _, part, other: part * other),
+    "mod": (lambda whole, other: whole % other, lambda whole, part, other: whole - whole % other + part),
+    "neg": (lambda whole: -whole, lambda _, part: -part),
+    "pos": (lambda whole: whole, _keep),
+    "abs": (abs, _keep),
+    **{name: (_get_divided(name), _put_divided) for name in ("split", "rsplit", "splitlines")},
+    **{name: (_get_partition(name), _put_partition(name)) for name in ("partition", "rpartition")},
+}
+
+
+def _quotient(part: Any, other: Any) -> Any:
+    return part // other if isinstance(part, int) and part % other == 0 else part / other

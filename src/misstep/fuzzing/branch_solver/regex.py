@@ -1,0 +1,234 @@
+"""Texts that match a regular expression, made from how Python reads it."""
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import cycle
+from typing import Any, NamedTuple
+
+from misstep.schemas.formats import matches
+
+FLAGS = int(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII)
+LONGEST = 9_000  # characters of an example
+OFTEN = 40
+VERY_OFTEN = 3_000  # more than Python lets functions call themselves
+_ANY = [chr(code) for code in (97, 49, 95, 32, 45, 65, 233, *range(33, 127))]
+
+
+class Choice(NamedTuple):
+    """How often parts are repeated, in turn, which branch is taken, whether characters are plain or odd.
+
+    All as far as the pattern allows it.
+    """
+
+    repeats: tuple[int, ...] = (1,)
+    branch: int = 0
+    odd: bool = False
+
+
+PLAIN = Choice()
+_CHOICES = (
+    PLAIN,
+    Choice((0,)),
+    Choice(branch=1),
+    Choice(branch=2),
+    Choice((3,)),
+    Choice(odd=True),
+    Choice((OFTEN,)),
+    Choice((VERY_OFTEN,)),
+    Choice((VERY_OFTEN,), odd=True),
+)
+# One part as short and the next as long as can be, where there are several.
+_UNEVEN = (
+    Choice((0, OFTEN), odd=True),
+    Choice((0, OFTEN)),
+    Choice((OFTEN, 0), odd=True),
+    Choice((OFTEN, 0)),
+)
+
+_CATEGORIES = {
+    "CATEGORY_DIGIT": ("1", "\u0663"),
+    "CATEGORY_NOT_DIGIT": ("a", "\u00b2"),
+    "CATEGORY_SPACE": (" ", "\u2003"),
+    "CATEGORY_NOT_SPACE": ("a", "\u00e9"),
+    "CATEGORY_WORD": ("a", "\u00df"),
+    "CATEGORY_NOT_WORD": ("-", "\u00a0"),
+}
+
+
+@lru_cache(maxsize=512)
+def compiled(pattern: str, flags: int) -> re.Pattern[str] | None:
+    """The pattern, or None where it is none. What others should know about theirs is not said here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return re.compile(pattern, flags & FLAGS)
+        except (re.error, OverflowError, RecursionError, ValueError, TypeError):
+            return None
+
+
+def example(pattern: str, flags: int = 0) -> str | None:
+    """A text in which the pattern is found, the same each time."""
+    return next(_found(pattern, flags), None)
+
+
+def examples(pattern: str, flags: int = 0) -> list[str]:
+    """Texts in which the pattern is found, the plainest first, each checked where that can be done soon."""
+    return list(dict.fromkeys(_found(pattern, flags)))
+
+
+def _found(pattern: str, flags: int) -> Iterator[str]:
+    for text in _all_written(_parsed(pattern, flags) or ()):
+        if text is not None and _is_found(pattern, flags, text):
+            yield text
+
+
+def beginnings(pattern: str, flags: int = 0) -> list[str]:
+    """Texts that match up to the last part of the pattern and end there."""
+    parsed = _parsed(pattern, flags)
+    if parsed is None:
+        return []
+    parts = [part for part in parsed if str(part[0]) != "AT"]
+    texts = [_written(parts[:-1], PLAIN), _written(parts[:1], PLAIN)]
+    return [text for text in dict.fromkeys(texts) if text]
+
+
+def _parsed(pattern: str, flags: int) -> Sequence[Any] | None:
+    parser = getattr(re, "_parser", None)  # not promised by anybody: without it there are no examples
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return list(parser.parse(pattern, flags & FLAGS)) if parser else None
+    except (re.error, OverflowError, RecursionError, ValueError):
+        return None
+
+
+def is_quick(pattern: str, text: str) -> bool:
+    """Whether it can't take long to hold the text against the pattern."""
+    return matches(pattern, text) is not None
+
+
+def _is_found(pattern: str, flags: int, text: str) -> bool:
+    ready = compiled(pattern, flags) if is_quick(pattern, text) else None
+    return ready is not None and ready.search(text) is not None
+
+
+def _all_written(parts: Sequence[Any]) -> Iterator[str | None]:
+    for choice in _CHOICES:
+        yield _written(parts, choice)
+    if _count_repeats(parts) > 1:
+        for choice in _UNEVEN:
+            yield _written(parts, choice)
+
+
+def _count_repeats(parts: Sequence[Any]) -> int:
+    """How many parts may be repeated more or less often; those inside of others don't count."""
+    return sum([_count_repeats_in(str(name), argument) for name, argument in parts])
+
+
+def _count_repeats_in(name: str, argument: Any) -> int:
+    match name:
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            return int(argument[0] != argument[1])
+        case "SUBPATTERN":
+            return _count_repeats(argument[-1])
+        case "ATOMIC_GROUP":
+            return _count_repeats(argument)
+    return 0
+
+
+def _written(parts: Sequence[Any], choice: Choice) -> str | None:
+    writer = _Writer(choice)
+    try:
+        return writer.all(parts)[:LONGEST]
+    except (KeyError, ValueError, TypeError, IndexError, RecursionError):
+        return None
+
+
+class _Writer:
+    """Writes one text for a parsed pattern."""
+
+    def __init__(self, choice: Choice) -> None:
+        self._branch, self._odd = choice.branch, choice.odd
+        self._repeats = cycle(choice.repeats)
+        self._within = 0  # parts that are repeated
+        self._groups: dict[int, str] = {}
+
+    def all(self, parts: Sequence[Any]) -> str:
+        return "".join(self._one(str(name), argument) for name, argument in parts)
+
+    def _one(self, name: str, argument: Any) -> str:
+        match name:
+            case "LITERAL":
+                return chr(argument)
+            case "NOT_LITERAL":
+                return next(character for character in _ANY if ord(character) != argument)
+            case "ANY":
+                return "\u00e9" if self._odd else "a"
+            case "IN":
+                return self._out_of(argument)
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                return self._repeated(*argument)
+            case "SUBPATTERN":
+                return self._group(argument[0], argument[-1])
+            case "BRANCH":
+                return self.all(argument[1][self._branch % len(argument[1])])
+            case "GROUPREF":
+                return self._groups.get(argument, "")
+            case "ATOMIC_GROUP":
+                return self.all(argument)
+            case "GROUPREF_EXISTS":
+                return self.all(argument[1])
+        return ""  # places and what stands around, which are checked in the end
+
+    def _repeated(self, least: int, most: int, parts: Sequence[Any]) -> str:
+        """As often as was chosen, less often where it would become too long."""
+        wanted = next(self._repeats) if least != most else 0
+        if self._within and wanted > OFTEN:
+            wanted = 1
+        self._within += 1
+        text = self.all(parts)
+        self._within -= 1
+        times = max(int(least), min(int(most), wanted, LONGEST // max(1, len(text))))
+        if len(text) * times > LONGEST:
+            raise ValueError
+        return text * times
+
+    def _group(self, number: int | None, parts: Sequence[Any]) -> str:
+        text = self.all(parts)
+        if number is not None:
+            self._groups[number] = text
+        return text
+
+    def _out_of(self, members: Sequence[Any]) -> str:
+        """A character of a set: the first that is named, or the last one that an odd text would have."""
+        if str(members[0][0]) == "NEGATE":
+            return next(character for character in _ANY if not _is_in(members[1:], character))
+        name, argument = members[-1 if self._odd else 0]
+        match str(name):
+            case "RANGE":
+                return chr(argument[1] if self._odd else argument[0])
+            case "CATEGORY":
+                return _CATEGORIES[str(argument)][self._odd]
+        return chr(argument)
+
+
+def _is_in(members: Sequence[Any], character: str) -> bool:
+    code = ord(character)
+    tests: dict[str, Callable[[Any], bool]] = {
+        "LITERAL": lambda argument: bool(code == argument),
+        "RANGE": lambda argument: bool(argument[0] <= code <= argument[1]),
+        "CATEGORY": lambda argument: _is_of(str(argument), character),
+    }
+    return any([tests[str(name)](argument) for name, argument in members])
+
+
+def _is_of(category: str, character: str) -> bool:
+    kind = category.removeprefix("CATEGORY_").removeprefix("NOT_")
+    inside = {
+        "DIGIT": character.isdecimal(),
+        "SPACE": character.isspace(),
+        "WORD": character.isalnum() or character == "_",
+    }[kind]
+    return inside != ("NOT_" in category)

@@ -1,0 +1,163 @@
+"""Makes sets of requests that mean the same, with a model's help.
+
+How sets of requests are made, then judged.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+
+import msgspec
+from msgspec import structs
+
+from misstep.core.model import Unusable, fenced
+from misstep.core.results.consistency import CHECKS, Check, PromptSet
+from misstep.core.tool import Described
+from misstep.errors import UsageError
+from misstep.fuzzing.agent_tests.parties import Models, told
+from misstep.fuzzing.agent_tests.prompts import documentation_of, listed
+from misstep.fuzzing.consistency.buckets import Normalise
+from misstep.fuzzing.consistency.forms import (
+    Infills,
+    fill_template,
+    infills_form,
+    same_form,
+    same_number_form,
+    templates_form,
+)
+
+
+class Approach(msgspec.Struct, frozen=True):
+    """`checks` have a say, all others are left out. `variants` requests make a set, where there are so many.
+
+    `context` is what is known beside a tool's documentation. With `normalise`, texts are compared by what it
+    makes of them.
+    """
+
+    checks: tuple[Check, ...] = CHECKS
+    variants: int = 5
+    context: str = ""
+    normalise: Normalise | None = None
+
+    def __post_init__(self) -> None:
+        if not self.checks:
+            raise UsageError("no check is left", f"known checks: {', '.join(CHECKS)}", where="--checks")
+
+
+FEWEST = 2  # messages that can be compared
+ROUNDS = 3  # in which a model is asked for templates, if it gives too few at a time
+
+
+class Draft(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A set that nobody has been asked yet. `why` is what kept it from being made, if something did."""
+
+    template: str = ""
+    infills: Infills = {}
+    requests: tuple[str, ...] = ()
+    why: str = ""
+
+
+async def make_sets(
+    tool: Described,
+    models: Models,
+    approach: Approach,
+    count: int,
+    before: Sequence[PromptSet] = (),
+    ideas: list[str] | None = None,
+) -> AsyncGenerator[Draft]:
+    """So many sets for a tool, each as soon as it is made. None repeats what was used `before`.
+
+    There are fewer if the model runs out of templates. `ideas` are those that it has thought of already, used
+    or not; new ones are added to the list, so that whoever keeps it can go on with them later.
+    """
+    used = [value for each in before for values in each.infills.values() for value in values]
+    spoilt = [each.template for each in before if each.template]
+    templates = ideas if ideas is not None else []
+    templates += [each for each in spoilt if each not in templates]
+    new = tuple(each for each in templates if each not in spoilt)[:count]
+    made = 0
+    for _ in range(ROUNDS):
+        if made >= count:
+            return
+        if not new:
+            try:
+                new = await _templates(tool, models, approach, count - made, templates)
+            except Unusable as error:
+                yield Draft(why=f"no templates were made: {told(error)}")
+                return
+            templates += new
+        for template in new:
+            draft = await _draft(template, tool, models, approach, used)
+            used += [value for values in draft.infills.values() for value in values]
+            made += 1
+            yield draft
+        new = ()
+
+
+async def _templates(
+    tool: Described, models: Models, approach: Approach, count: int, used: Sequence[str]
+) -> tuple[str, ...]:
+    return await models.ask(
+        "generator",
+        "templates",
+        templates_form(count, used),
+        tools=documentation_of([tool]),
+        context=_known(approach),
+        used=listed(used),
+        count=str(count),
+    )
+
+
+def _known(approach: Approach) -> str:
+    """What is known about where the tool is used."""
+    return fenced(approach.context or "(nothing)")
+
+
+async def _draft(
+    template: str, tool: Described, models: Models, approach: Approach, used: Sequence[str]
+) -> Draft:
+    infills: Infills = {}
+    try:
+        infills = await models.ask(
+            "generator",
+            "infills",
+            infills_form(template, approach.variants, used),
+            tools=documentation_of([tool]),
+            context=_known(approach),
+            template=fenced(template),
+            used=listed(used),
+            count=str(approach.variants),
+        )
+        stiff = fill_template(template, infills, approach.variants)
+        requests = await _humanised(stiff, tool, models)
+    except Unusable as error:
+        what = "no messages" if infills else "no infills"
+        return Draft(template, infills, why=f"{what} were made: {told(error)}")
+    return await _checked(Draft(template, infills, requests), tool, models)
+
+
+async def _checked(draft: Draft, tool: Described, models: Models) -> Draft:
+    """The draft without messages that ask for something else, in the eyes of a model that did not write them.
+
+    It is asked once for the whole set, before anything else is done with it.
+    """
+    requests = draft.requests
+    places = {"tools": documentation_of([tool]), "requests": listed(requests)}
+    try:
+        found = await models.ask("judge", "same", same_form(len(requests)), **places)
+    except Unusable as error:
+        why = f"it is not known whether the messages mean the same: {told(error)}"
+        return structs.replace(draft, why=why)
+    alike = tuple(each for number, each in enumerate(requests, 1) if number not in found.different)
+    if len(alike) < FEWEST:
+        return structs.replace(draft, why=f"the messages do not mean the same: {found.reason}")
+    return structs.replace(draft, requests=alike)
+
+
+async def _humanised(requests: Sequence[str], tool: Described, models: Models) -> tuple[str, ...]:
+    return await models.ask(
+        "generator",
+        "humanise",
+        same_number_form(len(requests)),
+        tools=documentation_of([tool]),
+        requests=listed(requests),
+        count=str(len(requests)),
+    )

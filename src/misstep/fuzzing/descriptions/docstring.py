@@ -1,0 +1,221 @@
+"""Puts other words into the docstrings of functions, and leaves everything else in a file as it is.
+
+The sections of a docstring that tell of parameters.
+"""
+
+import ast
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from misstep.core.results.fixing import Wording
+from misstep.errors import UsageError
+from misstep.fuzzing.descriptions.literal import Place, escaped, find_docstring, first_line, wrapped, written
+from misstep.schemas.source import begins_section, is_underlined, parse_docstring
+
+DEEPER = "    "
+
+_OF_PARAMETERS = re.compile(r"(args|arguments|parameters|params)\b", re.IGNORECASE)
+_FIELD = re.compile(r"[:@]param\b")
+_HEAD = re.compile(r"\s*[:@]param\s[^:]*:|\s*\*{0,2}\w+\s*(?:\([^)]*\))?\s*:")
+
+
+def put_parameters(lines: Sequence[str], texts: Mapping[str, str], width: int) -> list[str]:
+    """The sections with other texts for some parameters, each in the style that is there; others stay.
+
+    `width` are the columns that stand before all lines.
+    """
+    made = list(lines)
+    for name, text in texts.items():
+        made = _put(made, name, text, width)
+    return made
+
+
+def _put(lines: list[str], name: str, text: str, width: int) -> list[str]:
+    at = _entry_of(lines, name)
+    if at is None:
+        return _added(lines, name, text, width)
+    deep = _depth(lines[at])
+    end = at + 1
+    while end < len(lines) and (not lines[end].strip() or _depth(lines[end]) > deep):
+        if not lines[end].strip() and not _goes_on(lines, end, deep):
+            break
+        end += 1
+    return [*lines[:at], *_entry(lines[at], text, width, _is_numpy(lines, at)), *lines[end:]]
+
+
+def _entry(line: str, text: str, width: int, is_numpy: bool) -> list[str]:
+    """An entry whose first line begins like this one."""
+    indent = line[: _depth(line)]
+    if is_numpy:
+        return [line, *wrapped(f"{indent}{DEEPER}{text}", width, indent + DEEPER)]
+    head = _HEAD.match(line)
+    return wrapped(f"{head[0] if head else f'{line.rstrip()}:'} {text}", width, indent + DEEPER)
+
+
+def _entry_of(lines: list[str], name: str) -> int | None:
+    """The line with which the entry of a parameter begins."""
+    inside = False
+    entry = re.compile(rf"\s*\*{{0,2}}{re.escape(name)}\s*(?:\([^)]*\))?\s*(:.*)?")
+    field = re.compile(rf"\s*[:@]param\s+(?:[^:]*\s)?\*{{0,2}}{re.escape(name)}\s*:.*")
+    for at, line in enumerate(lines):
+        if field.fullmatch(line):
+            return at
+        if begins_section(lines, at):
+            inside = bool(_OF_PARAMETERS.match(line))
+        elif inside and entry.fullmatch(line) and _is_at_depth(lines, at):
+            return at
+    return None
+
+
+def _is_numpy(lines: list[str], at: int) -> bool:
+    """Whether the section that a line stands in has a line under its heading."""
+    headings = [place for place in range(at) if begins_section(lines, place)]
+    return bool(headings) and not _FIELD.match(lines[at].strip()) and is_underlined(lines, headings[-1])
+
+
+def _is_at_depth(lines: list[str], at: int) -> bool:
+    """Whether a line stands as far in as the first entry of its section."""
+    begin = max(place for place in range(at) if begins_section(lines, place))
+    first = begin + (2 if is_underlined(lines, begin) else 1)
+    entries = [line for line in lines[first : at + 1] if line.strip()]
+    return _depth(lines[at]) <= _depth(entries[0])
+
+
+def _added(lines: list[str], name: str, text: str, width: int) -> list[str]:
+    """The sections with an entry more, at the end of those there are."""
+    begin = next((at for at, line in enumerate(lines) if _begins_parameters(lines, at, line)), None)
+    if begin is None:
+        fields = [at for at, line in enumerate(lines) if _FIELD.match(line)]
+        if fields:
+            return [
+                *lines[: fields[0]],
+                *wrapped(f":param {name}: {text}", width, DEEPER),
+                *lines[fields[0] :],
+            ]
+        section = ["Args:", *wrapped(f"{DEEPER}{name}: {text}", width, DEEPER * 2)]
+        return [*section, *([""] if lines else []), *lines]
+    if is_underlined(lines, begin):
+        entry = [name, *wrapped(f"{DEEPER}{text}", width, DEEPER)]
+        return [*lines[: begin + 2], *entry, *lines[begin + 2 :]]
+    first = next((line for line in lines[begin + 1 :] if line.strip()), DEEPER)
+    indent = first[: _depth(first)] or DEEPER
+    entry = wrapped(f"{indent}{name}: {text}", width, indent + DEEPER)
+    return [*lines[: begin + 1], *entry, *lines[begin + 1 :]]
+
+
+def _begins_parameters(lines: list[str], at: int, line: str) -> bool:
+    return begins_section(lines, at) and bool(_OF_PARAMETERS.match(line))
+
+
+def _goes_on(lines: list[str], at: int, deep: int) -> bool:
+    """Whether an entry goes on after an empty line."""
+    after = next((line for line in lines[at:] if line.strip()), "")
+    return bool(after) and _depth(after) > deep
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+class Change(msgspec.Struct, frozen=True):
+    """Other words for the function that begins at a line."""
+
+    line: int
+    wording: Wording
+    where: str
+
+
+def rewrite(text: str, changes: Sequence[Change]) -> str:
+    """The text of a file with other words in its docstrings.
+
+    A `UsageError` where that can't be done so that nothing but those words is another.
+    """
+    lines = [change.line for change in changes]
+    for change in changes:
+        if lines.count(change.line) > 1:
+            hint = "name the function by one spec only"
+            raise UsageError("would get two descriptions at once", hint, where=change.where)
+    for change in sorted(changes, key=lambda change: change.line, reverse=True):  # so that lines stay true
+        text = _edited(text, change)
+    return text
+
+
+def _edited(text: str, change: Change) -> str:
+    place = find_docstring(text, change.line, change.where)
+    for each in (place, place.cooked()) if place.is_raw else (place,):
+        anew = text[: place.start] + written(each, _lines(each, change.wording)) + text[place.end :]
+        if _is_right(text, anew, change):
+            return anew
+    hint = "write it by hand, or use the override (--out)"
+    raise UsageError("has a docstring into which these words can't be put", hint, where=change.where)
+
+
+def _is_right(text: str, anew: str, change: Change) -> bool:
+    """Whether the new words are said now, and nothing else is another."""
+    try:
+        before, said = _docstring(text, change), _docstring(anew, change)
+        if _without_docstring(text, change.line) != _without_docstring(anew, change.line):
+            return False
+    except (UsageError, SyntaxError, ValueError):
+        return False
+    found, wording = parse_docstring(inspect.cleandoc(said)), change.wording
+    told = Wording(found.text, {name: found.parameters.get(name, "") for name in wording.parameters})
+    return _others(before, wording) == _others(said, wording) and same_words(told, wording)
+
+
+def _docstring(text: str, change: Change) -> str:
+    place = find_docstring(text, change.line, change.where)
+    return ast.literal_eval(text[place.start : place.end]) if place.inner is not None else ""
+
+
+def _others(docstring: str, wording: Wording) -> dict[str, str]:
+    """What is said about parameters for which there are no other words."""
+    told = parse_docstring(inspect.cleandoc(docstring)).parameters
+    return {name: _plain(text) for name, text in told.items() if name not in wording.parameters}
+
+
+def same_words(told: Wording, wanted: Wording) -> bool:
+    """Whether all that is wanted is told, however it is broken into lines."""
+    if wanted.description is not None and _plain(told.description) != _plain(wanted.description):
+        return False
+    return all(_plain(told.parameters.get(name)) == _plain(text) for name, text in wanted.parameters.items())
+
+
+def _lines(place: Place, wording: Wording) -> list[str]:
+    """What stands between the quotes then, line by line, without the function's indentation."""
+    before = place.lines
+    end = next((at for at in range(len(before)) if begins_section(before, at)), len(before))
+    width = len(place.indent.expandtabs(4))
+    head = before[:end]
+    if wording.description is not None:
+        head = wrapped(escaped(wording.description, place), width + 3 * (end == len(before)))
+        if head and place.inner is not None and re.match(r"\s*?\r?\n", place.inner):
+            head = ["", *head]  # the text began on a line of its own
+    rest = before[end:]
+    if wording.parameters:
+        texts = {name: escaped(text, place) for name, text in wording.parameters.items()}
+        rest = put_parameters(rest, texts, width)
+    while head and not head[-1].strip():
+        head.pop()
+    gap = [""] if head and rest and any(head) else []
+    return [*head, *gap, *rest] or [""]
+
+
+def _without_docstring(text: str, line: int) -> str:
+    """All that the code says but for that docstring."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and first_line(node) == line
+            and ast.get_docstring(node, clean=False) is not None
+        ):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.dump(tree)
+
+
+def _plain(text: str | None) -> str:
+    return " ".join((text or "").split())

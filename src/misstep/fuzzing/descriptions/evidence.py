@@ -1,0 +1,252 @@
+"""What an earlier run knows about a tool that could be better described.
+
+What a trial under other words is worth.
+
+Requests told apart: those by which a description is chosen, and those by which it is judged in the end.
+"""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+
+import msgspec
+
+from misstep.core.model import Unusable, fenced
+from misstep.core.outcome import Judgement
+from misstep.core.results.consistency import ConsistencyReport, Expectation, PromptSet
+from misstep.core.results.finding import RUNTIME_ERRORS, Finding, ReachAttempt, ToolReport
+from misstep.core.results.fixing import Attempt, Matter, Part, Trying
+from misstep.core.results.trial import REFUSALS, Trial, Use
+from misstep.core.rng import Dice, derive_seed
+from misstep.core.text import cut
+from misstep.errors import UsageError
+from misstep.fuzzing.agent_tests.parties import Models, told, trouble_with
+from misstep.fuzzing.agent_tests.prompts import MOST_SHOWN
+from misstep.fuzzing.consistency.buckets import calls_of
+from misstep.fuzzing.consistency.forms import CORRECTNESS
+from misstep.fuzzing.consistency.oracle import judge_answer
+
+ID = 8  # hexadecimal digits
+SHOWN = 1_000  # characters of a text in an example
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A request of an earlier run. Those of one `group` mean the same; a `bad` one did not end well.
+
+    `told` is what happened, in words for a model; nothing where the request was not `tried`.
+    """
+
+    group: str
+    request: str
+    tools: tuple[str, ...]
+    matter: Matter
+    bad: bool
+    told: str
+    expected: str = ""
+    tried: bool = True
+
+    @property
+    def id(self) -> str:
+        return sha256(self.request.encode("utf-8", "replace")).hexdigest()[:ID]
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """Requests for a tool, and defects that were never put to an agent, in words."""
+
+    asked: tuple[Asked, ...] = ()
+    defects: tuple[str, ...] = ()
+
+
+def evidence_of_fuzzing(reports: Sequence[ToolReport], name: str, tool: str) -> Evidence:
+    """What fuzzing has found in a tool, under its name in reports, alone or beside others."""
+    passages = list(_passages(reports, name, tool))
+    asked = [each for passage, finding in passages for each in _asked(passage, finding, tool)]
+    put = {passage.finding for passage, _ in passages if passage.requests}
+    findings = [each for report in reports for each in report.findings if each.tool in (name, tool)]
+    defects = [_defect(each) for each in findings if each.id not in put and not each.request]
+    return Evidence(_each_once(_grouped(asked)), tuple(dict.fromkeys(defects)))
+
+
+def evidence_of_sets(report: ConsistencyReport) -> Evidence:
+    """What the requests for a tool came to that mean the same; sets that could not be judged tell nothing."""
+    tool = report.name.partition(" of ")[0]
+    judged = [one for one in report.sets if one.verdict in ("passed", "failed")]
+    return Evidence(_each_once([each for one in judged for each in _asked_in(one, tool)]))
+
+
+def is_bad(trial: Trial, tool: str) -> Use | None:
+    """The call of a tool that went wrong: at run time, or refused and left at that."""
+    uses = calls_of(trial, tool)
+    broken = [use for use in uses if use.judged.ruling in RUNTIME_ERRORS]
+    stuck = [use for use in uses[-1:] if use.judged.ruling in REFUSALS]
+    return next(iter((*broken, *stuck)), None)
+
+
+def _passages(
+    reports: Sequence[ToolReport], name: str, tool: str
+) -> Iterator[tuple[ReachAttempt, Finding | None]]:
+    for report in reports:
+        findings = {each.id: each for each in report.findings}
+        for passage in report.journey.passages if report.journey else ():
+            finding = findings.get(passage.finding)
+            if report.name == name or (finding is not None and finding.tool in (name, tool)):
+                yield passage, finding
+
+
+def _asked(passage: ReachAttempt, finding: Finding | None, tool: str) -> Iterator[Asked]:
+    calls = finding.calls if finding else ()
+    tools = tuple(dict.fromkeys((*[call.tool for call in calls], tool)))
+    trials = {trial.request: trial for trial in passage.trials}
+    for request in passage.requests:
+        trial = trials.get(request)
+        bad = passage.fate == "reached" and trial is not None and is_bad(trial, tool) is not None
+        told = _told(request, trial, tool) if trial else ""
+        # Requests for one defect stay together: who has seen one of them knows what the others are about.
+        group = passage.finding or request
+        yield Asked(group, request, tools, "call", bad, told, tried=trial is not None)
+
+
+def _grouped(asked: Sequence[Asked]) -> list[Asked]:
+    """The requests for each defect together, if there are several: else each stands for itself."""
+    if len({each.group for each in asked if each.bad}) > 1:
+        return list(asked)
+    return [msgspec.structs.replace(each, group=each.request) for each in asked]
+
+
+def _asked_in(one: PromptSet, tool: str) -> Iterator[Asked]:
+    """The requests of a set; where nobody said what to expect, what was found in order is to be expected."""
+    answers = [trial.answer for trial in one.trials if trial.is_usable]
+    usual = answers[0] if answers and one.verdict == "passed" and len(one.requests) > 1 else ""
+    expected = one.expectation.statement if one.expectation else usual
+    trials = {trial.request: trial for trial in one.trials}
+    for number, request in enumerate(one.requests, 1):
+        score = next((each for each in one.scores if each.request == number), None)
+        bad = one.verdict == "failed"
+        told = _told(request, trials.get(request), tool)
+        if bad and score is not None:
+            told += f"\nA judge found the answer {score.says}: {cut(score.reason, SHOWN)}"
+        yield Asked(one.id, request, (tool,), "answer", bad, told, cut(expected, SHOWN * 4))
+
+
+def _told(request: str, trial: Trial | None, tool: str) -> str:
+    lines = [f"Request: {cut(request, SHOWN)}"]
+    for use in calls_of(trial, tool) if trial else ():
+        lines += [f"Call: {use.tool}({cut(use.arguments, SHOWN)})", f"Result: {cut(use.result, SHOWN)}"]
+    if trial is not None:
+        lines.append(f"Answer: {cut(trial.answer, SHOWN)}")
+    return "\n".join(lines)
+
+
+def _defect(finding: Finding) -> str:
+    calls = "; ".join(f"{call.tool}({cut(call.arguments, SHOWN)})" for call in finding.calls)
+    return f"Call: {calls}\nResult: {cut(f'{finding.error}: {finding.message}', SHOWN)}"
+
+
+def _each_once(asked: Sequence[Asked]) -> tuple[Asked, ...]:
+    """Each request once, a bad one before others."""
+    found = dict[str, Asked]()
+    for each in sorted(asked, key=lambda each: not each.bad):
+        found.setdefault(each.request, each)
+    return tuple(found.values())
+
+
+SHOWN_REASON = 300  # characters of a reason
+VERDICTS: dict[str, Judgement] = {
+    "right": "passed",
+    "wrong": "failed",
+    "contradiction": "inconclusive",
+    "guess": "inconclusive",
+}
+
+
+async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, models: Models) -> Attempt:
+    """What came of a request: it passes if the agent ended without an error or a refusal of the tool.
+
+    Where an answer counts, a judge has to find it right beside that.
+    """
+    verdict, why = _verdict(trial, tool)
+    if verdict == "passed" and trying.matter == "answer":
+        try:
+            verdict, why = await _judged(trying, trial, tool, models)
+        except Unusable as error:
+            verdict, why = "inconclusive", told(error)
+    return Attempt(
+        candidate,
+        trying.id,
+        verdict,
+        cut(why, SHOWN_REASON),
+        # An answer that is right has been come by somehow.
+        bool(calls_of(trial, tool)) or trying.matter == "answer",
+        len(trial.uses),
+        trial.usage.input + trial.usage.output,
+    )
+
+
+def _verdict(trial: Trial, tool: str) -> tuple[Judgement, str]:
+    if trial.error:
+        return "errored", trial.error
+    if use := is_bad(trial, tool):
+        return "failed", f"{use.judged.ruling}: {use.judged.message or use.judged.why or use.result}"
+    if trial.ended != "answered":
+        return "failed", f"the agent did not come to an end: {trial.ended}"
+    trouble = trouble_with(trial)
+    return ("inconclusive", trouble) if trouble else ("passed", "")
+
+
+async def _judged(trying: Trying, trial: Trial, tool: str, models: Models) -> tuple[Judgement, str]:
+    if trying.expected:
+        score = await judge_answer(1, trial, tool, Expectation((), trying.expected), models)
+        return VERDICTS[score.says], score.reason
+    answer = fenced(cut(trial.answer, MOST_SHOWN))
+    found = await models.ask("judge", "correct", CORRECTNESS, request=fenced(trial.request), answer=answer)
+    return ("passed" if found.correct else "failed"), found.reason
+
+
+LEAST = 2  # groups that did not end well, or may not: one to learn from, one to be judged by
+
+
+def split(evidence: Evidence, seed: int, most: int | None) -> tuple[tuple[Trying, ...], tuple[str, ...]]:
+    """The requests in two parts of about the same size, and what went wrong in the first of them, in words.
+
+    Requests that mean the same stay together, and each part has its share of those that did not end well, and
+    of those that were not tried. What is held out is not told. `most` bounds each part.
+    """
+    groups = dict[str, list[Asked]]()
+    for each in evidence.asked:
+        groups.setdefault(each.group, []).append(each)
+    bad = [name for name, asked in groups.items() if any(each.bad for each in asked)]
+    untried = [name for name in groups if name not in bad and not all(each.tried for each in groups[name])]
+    good = [name for name in groups if name not in bad and name not in untried]
+    _refuse_too_few(bad, untried)
+    dice = Dice(derive_seed(seed, "fix"))
+    ordered = [name for names in (bad, untried, good) for name in dice.shuffled(sorted(names))]
+    parts: dict[str, Part] = {
+        name: "test" if place % 2 else "validation" for place, name in enumerate(ordered)
+    }
+    trying = list[Trying]()
+    for part in ("validation", "test"):
+        own = [each for name in ordered if parts[name] == part for each in groups[name]]
+        trying += [_trying(each, parts[each.group]) for each in own[:most]]
+    shown = {each.id for each in trying if each.part == "validation"}
+    told = [each.told for each in evidence.asked if each.bad and each.id in shown]
+    return tuple(trying), (*told, *evidence.defects)
+
+
+def limited(trying: Sequence[Trying], seed: int, most: int | None) -> tuple[Trying, ...]:
+    """Up to so many of each part."""
+    parts = [[each for each in trying if each.part == part] for part in ("validation", "test")]
+    dice = Dice(derive_seed(seed, "fix"))
+    return tuple(each for part in parts for each in dice.sample(part, min(most or len(part), len(part))))
+
+
+def _refuse_too_few(bad: Sequence[str], untried: Sequence[str]) -> None:
+    if not bad:
+        hint = "there is nothing to be mended, going by that run"
+        raise UsageError("no request of it ended badly", hint)
+    if len(bad) + len(untried) < LEAST:
+        message = "only one request, or set of requests, ended badly, and all others were tried"
+        hint = "one is needed to choose a description by, and one to judge it by: a longer run finds more"
+        raise UsageError(message, hint, "or score on a benchmark: --bench files")
+
+
+def _trying(asked: Asked, part: Part) -> Trying:
+    return Trying(asked.id, asked.request, part, asked.matter, asked.tools, asked.expected)

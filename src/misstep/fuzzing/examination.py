@@ -1,0 +1,271 @@
+"""The fuzzing of one tool, or of several that share their state, on a workbench."""
+
+import json
+import math
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from msgspec import structs
+
+from misstep.core.results.finding import Finding, FindingKind, Reach, Richness, ToolReport
+from misstep.core.results.trial import REFUSALS, Judged
+from misstep.core.tool import Described, Invocation, Reaction
+from misstep.fuzzing.comparisons import SeenComparisons
+from misstep.fuzzing.judging.endings import UNREACHABLE
+from misstep.fuzzing.judging.ruling import judge, judge_calls_of
+from misstep.fuzzing.judging.signatures import finding_id
+from misstep.fuzzing.search.attempt import Attempt
+from misstep.fuzzing.search.fuzzer import Fuzzer
+from misstep.fuzzing.triage.confirmation import Settled, make_small, settle
+from misstep.fuzzing.triage.defect_index import Defect, DefectIndex, documented_values
+from misstep.fuzzing.triage.refusals import Refusals, chao1
+from misstep.fuzzing.workbench import PORTION, PORTIONS, Grants, Metered, Stretch, Workbench
+from misstep.schemas.schema import fits
+
+MOST_NOTES = 5
+STRETCH = PORTIONS * PORTION  # calls at a time
+MOST_KEPT = 200  # inputs of a corpus
+
+Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
+
+# What tells defects apart: the tool, the kind and the signature.
+_Key: TypeAlias = tuple[str, FindingKind, str]
+
+
+class Examination:
+    """Asks the fuzzer, makes the calls, judges what comes of them, and keeps the findings.
+
+    `before` is the report of an examination that was stopped, with which this one goes on, or an empty one.
+    `titles` are what tools are called in the ids of findings, where their own names are not enough.
+    `kept` are calls that were worth keeping elsewhere, as in a corpus; they come first.
+    """
+
+    def __init__(
+        self,
+        bench: Workbench,
+        tools: Sequence[Described],
+        spec: str,
+        seed: int,
+        before: ToolReport,
+        titles: Mapping[str, str] = MappingProxyType({}),
+        kept: Iterable[str] = (),
+    ) -> None:
+        self._bench = bench
+        self._tools = {tool.name: tool for tool in tools}
+        self._court = judge_calls_of(tools)
+        self._spec = spec
+        self._before = before
+        self._titles = titles
+        self._fuzzer = Fuzzer(tools, seed, corpus=(*kept, *before.corpus), files=bench.files)
+        self._book = DefectIndex()
+        for finding in (*self._before.findings, *self._before.unconfirmed):
+            self._book.recall(finding)
+        self._settled = {
+            (finding.tool, finding.kind, finding.signature): finding
+            for finding in self._before.findings
+            if finding.replayed
+        }
+        self._dismissed = set[_Key]()
+        self._trouble = set[tuple[str, str, str]]()  # tools, errors and messages of the environment's
+        self._plain = set[tuple[str, str]]()  # tools and signatures that calls without marks have shown
+        self._fresh = list[Finding]()
+        self._notes = dict.fromkeys(self._before.notes)
+        self._refused, self._environment = self._before.refused, self._before.environment
+        self._valid = self._before.valid
+        self._refusals = Refusals(self._before.refusals)
+        self._compared = SeenComparisons(self._tools, self._before.compared)
+        self._triage = self._before.triage_calls
+        self.calls, self.seconds = self._before.calls, self._before.seconds
+        self.seconds_settling = 0.0  # beside those
+        self.unreachable = ""  # why there is nobody to call any more, when that was the last thing heard
+
+    def go_on(self, most: int, over: Callable[[], bool]) -> int:
+        """Make up to so many calls, fewer if it is over before; none if there is nothing left to try.
+
+        It ends with the first call that nobody is there to answer.
+        """
+        self.unreachable = ""
+        return Stretch(self._fuzzer, self._bench, self._take).run(most, self._until(over))
+
+    def news(self) -> list[Finding]:
+        """What has been found since this was asked last, unconfirmed."""
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+    def settle(
+        self,
+        known: Iterable[tuple[str, str]],
+        over: Callable[[], bool],
+        seconds: float = math.inf,
+        grants: Grants | None = None,
+    ) -> bool:
+        """Confirm what was found and make it small, unless it is known by its tool and signature.
+
+        What is not reached within so many seconds stays unconfirmed. False if it was over before that: so it
+        is when no more calls are granted, or nobody answers them any more.
+        """
+        elsewhere, began = set(known), time.monotonic()
+        until = began + seconds
+        bench = Metered(self._bench, grants)
+        ended = self._until(lambda: bench.is_out or over())
+        try:
+            weighty = sorted(self._book, key=lambda entry: self._unconfirmed(entry).weight)
+            fresh = [entry for entry in weighty if not self._is_done(entry, elsewhere)]
+            # All are confirmed before any is made small: what nobody has replayed is worth little.
+            confirmed = all(self._confirm(entry, bench, ended, until) for entry in fresh)
+            return confirmed and all(self._make_small(entry, bench, ended, until) for entry in fresh)
+        finally:
+            self._triage += bench.made
+            self.seconds_settling += time.monotonic() - began
+
+    def report(self, ended: Ended) -> ToolReport:
+        """What it has come to so far."""
+        return structs.replace(
+            self._before,
+            calls=self.calls,
+            findings=tuple(each for each in self._findings() if each.replayed),
+            unconfirmed=tuple(each for each in self._findings() if not each.replayed),
+            refused=self._refused,
+            environment=self._environment,
+            triage_calls=self._triage,
+            seconds=self.seconds,
+            richness=self._richness(),
+            reach=self._reach(),
+            corpus=tuple(islice(self._fuzzer.corpus, MOST_KEPT)),
+            ended=ended,
+            notes=tuple(self._notes),
+            refusals=tuple(self._refusals),
+            compared=tuple(self._compared),
+            valid=self._valid,
+        )
+
+    def _until(self, over: Callable[[], bool]) -> Callable[[], bool]:
+        return lambda: bool(self.unreachable) or over()
+
+    def _take(self, attempt: Attempt, reactions: Sequence[Reaction]) -> Sequence[Judged]:
+        """Rule on what came of an attempt, or of the beginning of one that was broken off."""
+        judged = [
+            judge(self._tools[call.tool], call, fit, "" if fit else attempt.broken, reaction)
+            for call, fit, reaction in zip(attempt.calls, attempt.fits, reactions, strict=False)
+        ]
+        for place, (ruling, reaction) in enumerate(zip(judged, reactions, strict=True), 1):
+            self.calls += 1
+            calls = attempt.calls[:place]
+            self._note(calls[-1].tool, ruling)
+            self._compared.add(calls[-1], reaction.observations, ruling.ruling)
+            frames = reaction.raised.frames if reaction.raised else ()
+            new = self._book.add(calls, ruling, self.calls, attempt.origin, frames)
+            if new and not self._is_trouble(new):
+                self._fresh.append(self._unconfirmed(new))
+            if not attempt.mark:
+                self._plain.add((calls[-1].tool, ruling.signature))
+                if attempt.fits[place - 1]:
+                    self._valid += 1
+                    if ruling.ruling in REFUSALS:
+                        self._refusals.add(calls[-1], reaction)
+            if reaction.ended not in ("returned", "raised"):
+                self._book.begin_anew()
+        return judged
+
+    def _note(self, tool: str, judged: Judged) -> None:
+        self._look_for(judged)
+        if judged.was_refused:
+            self._refused += 1
+        elif judged.ruling == "environment":
+            self._environment += 1
+            self._trouble.add((tool, judged.error, judged.message))
+            self._add_note(judged.why)
+
+    def _look_for(self, judged: Judged) -> None:
+        """See whether there was anybody to answer."""
+        gone = judged.ruling == "environment" and judged.why.startswith(UNREACHABLE)
+        self.unreachable = judged.why.removeprefix(f"{UNREACHABLE}: ") if gone else ""
+
+    def _is_trouble(self, entry: Defect) -> bool:
+        """Whether the very same was to be heard whatever the arguments: they only happened to name it."""
+        return (entry.tool, entry.judged.error, entry.judged.message) in self._trouble
+
+    def _add_note(self, words: str) -> None:
+        if len(self._notes) < MOST_NOTES:
+            self._notes[words] = None
+
+    def _is_done(self, entry: Defect, elsewhere: Collection[tuple[str, str]]) -> bool:
+        """Whether a defect needs no settling: it is settled, known from elsewhere, or none of the tool's."""
+        if (known := self._settled.get(_key(entry))) is not None:
+            return known.minimised
+        if (entry.tool, entry.judged.signature) in elsewhere or self._is_trouble(entry):
+            self._dismissed.add(_key(entry))
+        return _key(entry) in self._dismissed
+
+    def _confirm(self, entry: Defect, bench: Metered, ended: Callable[[], bool], until: float) -> bool:
+        """Replay one defect; whether there was enough left to do so."""
+        if _key(entry) in self._settled:
+            return True
+        settled = settle(entry, bench, self._judge, ended, until)
+        if ended():
+            return False
+        self._settle(entry, settled, minimised=False)
+        return True
+
+    def _make_small(self, entry: Defect, bench: Metered, ended: Callable[[], bool], until: float) -> bool:
+        found = self._settled.get(_key(entry))
+        if found is None:
+            return True
+        settled = Settled(found.calls, entry.judged, found.replayed, found.reproduced)
+        small = make_small(entry, settled, bench, self._judge, ended, until)
+        if ended():
+            return False
+        self._settle(entry, small, minimised=True)
+        return True
+
+    def _judge(self, call: Invocation, reaction: Reaction) -> Judged:
+        judged = self._court(call, reaction)
+        self._look_for(judged)
+        return judged
+
+    def _settle(self, entry: Defect, settled: Settled, minimised: bool) -> None:
+        """Keep a finding if it can be replayed; if nobody had the time to find out, it stays what it was."""
+        if settled.reproduced:
+            found = entry.finding(settled.calls, settled.replayed, settled.reproduced, settled.judged)
+            self._settled[_key(entry)] = structs.replace(self._located(found), minimised=minimised)
+        elif settled.replayed:
+            self._dismissed.add(_key(entry))
+            if (entry.tool, entry.judged.signature) in self._plain:  # else it came of the marks
+                where = f" at {entry.judged.where}" if entry.judged.where else ""
+                seen = f"{entry.kind}, {entry.judged.error}{where}, after {entry.found_after:,} calls"
+                self._add_note(f"{seen}, but not again from a fresh start")
+
+    def _located(self, finding: Finding) -> Finding:
+        title = self._titles.get(finding.tool)
+        own = finding_id(title, finding.kind, finding.signature) if title else finding.id
+        named = documented_values(finding.calls, self._tools)
+        fit = all(self._fits(call) for call in finding.calls)
+        return structs.replace(finding, id=own, spec=self._spec, fits=fit, documented=named)
+
+    def _fits(self, call: Invocation) -> bool:
+        return fits(self._tools[call.tool].tool.parameters, json.loads(call.arguments)) is None
+
+    def _unconfirmed(self, entry: Defect) -> Finding:
+        return self._located(entry.finding(entry.calls, 0, 0))
+
+    def _findings(self) -> Iterator[Finding]:
+        """Those of before, then new ones, in the order they were found; suspicious refusals last."""
+        for entry in sorted(self._book, key=lambda entry: entry.kind == "suspicious-refusal"):
+            if _key(entry) not in self._dismissed:
+                finding = self._settled.get(_key(entry)) or self._unconfirmed(entry)
+                yield structs.replace(finding, seen=entry.seen)
+
+    def _richness(self) -> Richness | None:
+        """By what was seen in all sittings, less what is known from elsewhere."""
+        seen = [entry.seen for entry in self._book if _key(entry) not in self._dismissed]
+        return chao1(seen) if seen else None
+
+    def _reach(self) -> Reach | None:
+        return self._bench.reach(next(iter(self._tools))) if len(self._tools) == 1 else None
+
+
+def _key(entry: Defect) -> _Key:
+    return entry.tool, entry.kind, entry.judged.signature

@@ -1,0 +1,99 @@
+"""Values at the edge of what types can hold, whatever a schema says.
+
+Which places in a tool's arguments want the name of a file.
+"""
+
+import sys
+from collections.abc import Mapping
+from math import inf, nextafter
+from typing import Any
+
+from misstep.core.tool import Path
+from misstep.fuzzing.inputs.semantic import kinds_within, topics_for
+from misstep.fuzzing.inputs.slots import Slot, slots_within
+from misstep.schemas.shape import flatten
+
+WORDS = (
+    "a", "data", "Oslo", "hello world", "x1", "42", "3.5", "test", "Hello, World!", "foo_bar", "key=value",
+    "report.txt", "true", "null", "A-B", "é", "日本", "it's", "50%", "a,b,c", "#1", "name@example.com",
+)  # fmt: skip
+
+TEXTS = (
+    "", " ", "\n", "\t", "\r\n", "\0", "a\0b", "'", '"', "`", "\\", "'\"", "'; --", "${x}", "{}", "{0}", "%s",
+    "%", "<b>", "&amp;", "null", "None", "nan", "-1", "0", "1e309", "../..", "~", "*", "-", "--help", ".",
+    "a" * 256, "a\nb", " a ", "A" * 64 + "\0",
+    "\ud800", "\udfff", "a\udc80b",  # halves of pairs
+    "\u202eabc", "שלום", "\u200b", "\ufeff", "\ufffe", "e\u0301", "Z\u0351\u036b\u0343", "ß", "ı", "İ",
+    "👩‍👩‍👧‍👦", "𝟘", "٣", "½", "ﬀ", "\U0010ffff", "\x1b[31m", "\x7f",
+)  # fmt: skip
+
+HUGE = ("a" * 10_000, "a b\n" * 10_000, "9" * 5_000, "(" * 20_000, "é" * 30_000, "x" * 100_000)
+
+INTEGERS = (
+    0, 1, -1, 2, 10, 100, 127, 128, 255, 256, 1000, 65535, 65536, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1,
+    2**32, 2**53, 2**53 + 1, 2**63 - 1, 2**63, -(2**63), 2**64, 10**18, 10**30,
+)  # fmt: skip
+
+FLOATS = (
+    0.0, -0.0, 0.5, -0.5, 1.0, 0.1 + 0.2, 1e-7, 5e-324, sys.float_info.min, sys.float_info.epsilon, 1e16,
+    1.5e300, 1e308, sys.float_info.max, -sys.float_info.max, -1e-300,
+)  # fmt: skip
+
+NAMES = ("", " ", "__proto__", "constructor", "__class__", "$ref", "a.b", "0", "é", "a\nb", "\0", "x" * 300)
+
+
+def beyond(limit: int | float, up: bool, whole: bool) -> list[int | float]:
+    """Numbers just past a limit, and far past it."""
+    sign = 1 if up else -1
+    far: list[int | float] = [limit + sign, limit + sign * 1000, sign * 2**31, sign * 2**63]
+    if not whole and abs(limit) < 10**300:
+        far += [nextafter(float(limit), sign * inf), float(limit) + sign * 0.5]
+    return [limit, *far]
+
+
+def nested(depth: int, inner: Any = None) -> list[Any]:
+    """Lists within lists."""
+    value: list[Any] = [] if inner is None else [inner]
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def nested_object(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+ANYTHING: tuple[Any, ...] = (
+    None, True, False, 0, -1, 2**63, -0.0, 1e308, "", "\0", "\ud800", [], {}, [[]], [None], {"": None},
+    [1, "a", None], {"a": {"b": []}}, nested(60), nested_object(60), "a" * 10_000, list(range(1000)),
+)  # fmt: skip
+
+# A few of each type, none of which is of another one too.
+BY_KIND: dict[str, tuple[Any, ...]] = {
+    "string": ("abc", "", "1", "true"),
+    "integer": (0, 1, -1, 7),
+    "number": (1.5, -0.25),
+    "boolean": (True, False),
+    "array": ([], ["abc"], [1, 2]),
+    "object": ({}, {"a": 1}),
+    "null": (None,),
+}
+
+
+TOPICS = ("path", "directory")
+
+
+def file_places(schema: Mapping[str, Any]) -> list[Path]:
+    """Places for texts that are about files or folders more than about anything else."""
+    return [slot.path for slot in slots_within(Slot((), schema), schema) if _wants_file(slot, schema)]
+
+
+def _wants_file(slot: Slot, root: Mapping[str, Any]) -> bool:
+    flat = flatten(slot.schema, root) or {}
+    if "string" not in kinds_within(flat, root) or "enum" in flat:
+        return False
+    topics = topics_for(slot.name, slot.description, flat.get("format"))
+    return bool(topics) and topics[0].name in TOPICS

@@ -1,0 +1,311 @@
+"""Gives arguments for calls of one tool, as fast as they are asked for.
+
+Keeps values for one place in a tool's arguments ready, sorted by kind and origin.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from misstep.core.rng import Dice, derive_seed
+from misstep.core.tool import Described, Path
+from misstep.errors import MissingExtra
+from misstep.fuzzing.inputs.edges import BY_KIND
+from misstep.fuzzing.inputs.semantic import Idea, ideas_for, kinds_within
+from misstep.fuzzing.inputs.slots import KINDS, Drawn, Kind, Origin, Slot, put, slot_at, slots_within
+from misstep.fuzzing.inputs.suggestions import Harvest, harvest
+from misstep.schemas.schema import find_breach
+from misstep.schemas.shape import flatten, mapping, names_in
+
+DRAWN: dict[Kind, int] = {"valid": 24, "boundary": 40, "invalid": 24}
+MOST_LEARNT = 300
+MOST_WITHIN = 60  # ideas for each place within this one
+MOST_PATTERNS = 4  # regular expressions of the source that texts are made for
+PER_PATTERN = 6
+LONGEST_KEY = 1000  # characters by which values are told apart
+
+# Values of quite another type are drawn for the schema anyhow; from elsewhere they tell nothing new.
+UNTELLING = ("type", "anyOf", "oneOf", "schema")
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A value on a shelf; `at` is a place within the value."""
+
+    value: Any
+    origin: Origin
+    broken: str = ""
+    at: Path = ()
+
+
+class Shelf:
+    """Values for one slot. They are got when they are first asked for, the same ones for the same seed."""
+
+    def __init__(self, slot: Slot, root: Mapping[str, Any], found: Harvest, seed: int) -> None:
+        self._slot = slot
+        self._root = root
+        self._found = found
+        self._seed = seed
+        self._rounds = 0
+        self._groups: dict[Kind, dict[Origin, list[Entry]]] = {}
+        self._ready: dict[Kind, list[list[Entry]]] = {}
+        self._known = set[str]()
+
+    def has(self, kind: Kind) -> bool:
+        return bool(self._ready.get(kind) or self._lists(kind))
+
+    def pick(self, kind: Kind, dice: Dice) -> Entry:
+        """A value of the kind, of which there has to be one. Every origin has the same chance."""
+        return dice.pick(dice.pick(self._ready.get(kind) or self._lists(kind)))
+
+    def refill(self, kind: Kind) -> None:
+        """Get other values of the schema's."""
+        if self._ready.get(kind):
+            self._rounds += 1
+            self._store(kind, "schema", self._drawn(kind))
+
+    def learn(self, value: Any) -> None:
+        """Keep a value that has turned out to be interesting; the oldest one makes room."""
+        self._lists("valid")
+        if entry := self._judged(Idea(value, "valid", "learnt")):
+            kind: Kind = "invalid" if entry.broken else "valid"
+            self._lists(kind)
+            self._store(kind, "learnt", [*self._groups[kind].get("learnt", ()), entry][-MOST_LEARNT:])
+
+    def _lists(self, kind: Kind) -> list[list[Entry]]:
+        if not self._groups:
+            self._groups = {each: {} for each in KINDS}
+            self._groups["valid"]["schema"] = self._drawn("valid")
+            for idea in (*ideas_for(self._slot, self._root, self._found), *self._matching(), *self._within()):
+                entry = self._judged(idea)
+                if entry is not None and entry.broken not in UNTELLING:
+                    group = self._groups["invalid" if entry.broken else idea.kind]
+                    group.setdefault(idea.origin, []).append(entry)
+        if kind not in self._ready:
+            self._store(kind, "schema", self._groups[kind].get("schema") or self._drawn(kind))
+        return self._ready[kind]
+
+    def _store(self, kind: Kind, origin: Origin, entries: list[Entry]) -> None:
+        self._groups[kind][origin] = entries
+        self._ready[kind] = [group for group in self._groups[kind].values() if group]
+
+    def _drawn(self, kind: Kind) -> list[Entry]:
+        seed = derive_seed(self._seed, *map(str, self._slot.path), kind, self._rounds)
+        return draw_entries(self._slot.schema, self._root, kind, seed, DRAWN[kind])
+
+    def _judged(self, idea: Idea) -> Entry | None:
+        """The idea with what is wrong with it; None if it is known already."""
+        key = repr(idea.value)[:LONGEST_KEY]
+        if key in self._known:
+            return None
+        self._known.add(key)
+        broken, at = find_breach(self._slot.schema, idea.value, self._root) or ("", ())
+        return Entry(idea.value, idea.origin, broken, at)
+
+    def _matching(self) -> Iterator[Idea]:
+        """Texts that regular expressions in the tool's source match."""
+        if "string" not in kinds_within(flatten(self._slot.schema, self._root) or {}, self._root):
+            return
+        for pattern in self._found.patterns[:MOST_PATTERNS]:
+            seed = derive_seed(self._seed, "pattern", pattern)
+            for entry in draw_entries({"type": "string", "pattern": pattern}, {}, "valid", seed, PER_PATTERN):
+                yield Idea(entry.value, "valid", "harvested")
+
+    def _within(self) -> Iterator[Idea]:
+        """Ideas for places inside this one, each put into a value that was drawn."""
+        drawn = self._groups["valid"]["schema"]
+        for slot in slots_within(self._slot, self._root) if drawn else ():
+            inside = slot.path[len(self._slot.path) :]
+            ideas = list(ideas_for(slot, self._root, self._found))
+            for place, idea in enumerate(ideas[:: len(ideas) // MOST_WITHIN + 1]):
+                yield Idea(put(drawn[place % len(drawn)].value, inside, idea.value), idea.kind, idea.origin)
+
+
+def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, count: int) -> list[Entry]:
+    """Values that Hypothesis draws for a schema."""
+    try:
+        from misstep.fuzzing.inputs import strategies
+    except ModuleNotFoundError as error:
+        raise MissingExtra("Hypothesis", "fuzz") from error
+    if kind == "invalid":
+        broken = strategies.draw_values(strategies.invalid(schema, root), seed, count)
+        return [Entry(each.value, "schema", each.broken, each.at) for each in broken]
+    strategy = strategies.valid(schema, root) if kind == "valid" else strategies.boundary(schema, root)
+    return [Entry(value, "schema") for value in strategies.draw_values(strategy, seed, count)]
+
+
+VALID, BOUNDARY = 0.42, 0.8  # shares of draws that are valid, and that are valid or at an edge
+WHOLE = 0.08  # share of draws that are arguments somebody has given as an example
+ALSO_ODD = 0.25  # chance that values beside the one in question are at an edge too
+REFILL = 3000  # draws until some of the values are replaced by others
+WHOLES = 64  # arguments drawn in one piece
+MOST_EXAMPLES = 100
+STRANGERS = ("unexpected", "extra", "")
+
+# What may be asked of arguments as a whole, so that parameters can't be chosen one by one.
+TOGETHER = frozenset((
+    "anyOf", "oneOf", "allOf", "not", "enum", "const", "minProperties", "maxProperties", "patternProperties",
+    "$ref",
+))  # fmt: skip
+
+
+class Pool:
+    """Arguments for one tool. The same seed and the same requests give the same, in any process.
+
+    Values are drawn with Hypothesis ahead of time; from then on they are only picked and put together.
+    """
+
+    def __init__(self, described: Described, seed: int) -> None:
+        self._schema = described.tool.parameters
+        self._found = harvest(described)
+        self._seed = derive_seed(seed, "inputs", described.name)
+        self._drawn = 0
+        flat = flatten(self._schema, self._schema) or {}
+        self._rest = flat.get("additionalProperties", True)
+        self._required = names_in(flat.get("required"))
+        self._names = list(dict.fromkeys([*mapping(flat.get("properties")), *self._required]))
+        self._together = bool(TOGETHER & self._schema.keys())
+        self._shelves = dict[Path, Shelf]()
+        self._usable: dict[Kind, list[str]] | None = None
+        self._wholes = dict[Kind, list[Entry]]()
+        self._examples = [each for each in self._found.examples if self._breach(each) is None][:MOST_EXAMPLES]
+
+    def draw(self, dice: Dice) -> Drawn:
+        """Arguments for a call, whatever the schema is like."""
+        self._drawn += 1
+        if self._drawn % REFILL == 0:
+            self._refill()
+        kinds = self._usable or self._look()
+        roll = dice.chance
+        if self._examples and roll(WHOLE):
+            return self._from_example(dice)
+        if roll(BOUNDARY):
+            kind: Kind = "valid" if roll(VALID / BOUNDARY) else "boundary"
+            found = self._together_fitting(kind, dice) if self._together else self._mix(kind, kinds, dice)
+        else:
+            found = self._whole("invalid", dice) if self._together else self._break(kinds, dice)
+        return found or self._mix("valid", kinds, dice) or self._anything(dice)
+
+    def learn(self, path: Path, value: Any) -> None:
+        """Use a value from now on, at this place in the arguments; with no path it is all of them."""
+        if not path:
+            if isinstance(value, dict) and self._breach(value) is None:
+                self._examples = [*self._examples, value][-MOST_EXAMPLES:]
+            return
+        self._shelf(path).learn(value)
+        if len(path) > 1:
+            outer = self._shelf(path[:1])
+            dice = Dice(derive_seed(self._seed, "learn", repr(path)))
+            held = outer.pick("valid", dice).value if outer.has("valid") else None
+            outer.learn(put(held, path[1:], value))
+        self._usable = None
+
+    def _breach(self, arguments: Any) -> tuple[str, Path] | None:
+        return find_breach({**self._schema, "type": "object"}, arguments, self._schema)
+
+    def _shelf(self, path: Path) -> Shelf:
+        path = tuple(0 if isinstance(step, int) else step for step in path)
+        shelf = self._shelves.get(path)
+        if shelf is None:
+            slot = slot_at(path, self._schema, self._schema)
+            shelf = self._shelves[path] = Shelf(slot, self._schema, self._found, self._seed)
+        return shelf
+
+    def _look(self) -> dict[Kind, list[str]]:
+        """Find out for which parameters there are values of each kind."""
+        self._usable = {
+            kind: [name for name in self._names if self._shelf((name,)).has(kind)] for kind in KINDS
+        }
+        return self._usable
+
+    def _refill(self) -> None:
+        turn = self._drawn // REFILL
+        for name in self._names[turn % len(self._names) :][:1] if self._names else ():
+            self._shelf((name,)).refill(KINDS[turn // len(self._names) % 3])
+
+    def _mix(self, kind: Kind, kinds: dict[Kind, list[str]], dice: Dice) -> Drawn | None:
+        """Values of each parameter put together, one of which is of the kind, or None where there is none."""
+        chosen = kinds[kind]
+        if not chosen or (kind == "boundary" and not self._required and dice.chance(0.05)):
+            return None if self._required else Drawn({}, "boundary", "schema")
+        focus = dice.pick(chosen)
+        share = dice.pick((0.0, 0.5, 0.5, 1.0))
+        arguments, origin = dict[str, Any](), None
+        for name in self._names:
+            shelf = self._shelves[name,]
+            if name == focus:
+                entry = shelf.pick(kind, dice)
+                origin = entry.origin
+            elif name not in self._required and not dice.chance(share):
+                continue
+            elif name in chosen and dice.chance(ALSO_ODD):
+                entry = shelf.pick(kind, dice)
+            elif name in kinds["valid"]:
+                entry = shelf.pick("valid", dice)
+            elif name in self._required:
+                return None
+            else:
+                continue
+            arguments[name] = entry.value
+        return Drawn(arguments, kind, origin or "schema")
+
+    def _break(self, kinds: dict[Kind, list[str]], dice: Dice) -> Drawn | None:
+        """Arguments that are fine but for one thing."""
+        whole = self._mix("valid", kinds, dice)
+        ways = [way for way in (self._leave_out, self._add, self._spoil) if whole is not None]
+        first = dice.pick((0, 1, 2, 2, 2))
+        for way in (*ways[first:], *ways[:first]):
+            if whole is not None and (broken := way(whole.arguments, kinds, dice)) is not None:
+                return broken
+        return None
+
+    def _leave_out(self, arguments: dict[str, Any], _kinds: Any, dice: Dice) -> Drawn | None:
+        if not self._required:
+            return None
+        name = dice.pick(self._required)
+        rest = {key: value for key, value in arguments.items() if key != name}
+        return Drawn(rest, "invalid", "schema", "required", (name,))
+
+    def _add(self, arguments: dict[str, Any], _kinds: Any, dice: Dice) -> Drawn | None:
+        name = dice.pick(STRANGERS)
+        if self._rest is not False or name in self._names:
+            return None
+        return Drawn({**arguments, name: 1}, "invalid", "schema", "additionalProperties", (name,))
+
+    def _spoil(self, arguments: dict[str, Any], kinds: dict[Kind, list[str]], dice: Dice) -> Drawn | None:
+        if not kinds["invalid"]:
+            return None
+        name = dice.pick(kinds["invalid"])
+        entry = self._shelves[name,].pick("invalid", dice)
+        return Drawn(
+            {**arguments, name: entry.value}, "invalid", entry.origin, entry.broken, (name, *entry.at)
+        )
+
+    def _from_example(self, dice: Dice) -> Drawn:
+        return Drawn(dict(dice.pick(self._examples)), "valid", "harvested")
+
+    def _together_fitting(self, kind: Kind, dice: Dice) -> Drawn | None:
+        """Arguments that fit as a whole: a mixture if it does, else some that were drawn in one piece."""
+        mixed = self._mix(kind, self._usable or self._look(), dice)
+        if mixed is not None and self._breach(mixed.arguments) is None:
+            return mixed
+        return self._whole(kind, dice)
+
+    def _whole(self, kind: Kind, dice: Dice) -> Drawn | None:
+        if kind not in self._wholes:
+            schema, seed = {**self._schema, "type": "object"}, derive_seed(self._seed, "whole", kind)
+            drawn = draw_entries(schema, self._schema, kind, seed, WHOLES)
+            self._wholes[kind] = [entry for entry in drawn if isinstance(entry.value, dict)]
+        if not self._wholes[kind]:
+            return None
+        entry = dice.pick(self._wholes[kind])
+        return Drawn(dict(entry.value), kind, "schema", entry.broken, entry.at)
+
+    def _anything(self, dice: Dice) -> Drawn:
+        """Arguments for a schema that nothing is known to fit."""
+        values = [each for some in BY_KIND.values() for each in some]
+        arguments = {name: dice.pick(values) for name in self._names}
+        breach = self._breach(arguments)
+        if breach is None:
+            return Drawn(arguments, "valid", "schema")
+        return Drawn(arguments, "invalid", "schema", *breach)

@@ -1,0 +1,178 @@
+"""Values that suit the name, the description and the format of a parameter.
+
+Values for a place in a tool's arguments that come from its surroundings rather than its schema.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+from misstep.fuzzing.inputs.slots import Kind, Origin, Slot
+from misstep.fuzzing.inputs.suggestions import Harvest, values_in
+from misstep.schemas.mentions import find_numbers, find_texts
+from misstep.schemas.samples import words_of
+from misstep.schemas.shape import as_list, flatten, kinds_of
+
+LONGEST_TOLD = 400  # characters of a description; what a parameter is gets said early
+MOST_TOPICS = 3
+
+
+class Repeated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A long text, told in short."""
+
+    repeat: str
+    times: int
+    before: str = ""
+    after: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.before}{self.repeat * self.times}{self.after}"
+
+
+class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something that parameters are about. `names` are ends of their names, `told` words of descriptions.
+
+    `plain` values are what anybody would give, `odd` ones what somebody might.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    told: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+    plain: tuple[Any, ...] = ()
+    odd: tuple[Any, ...] = ()
+
+
+@cache
+def load_topics() -> tuple[Topic, ...]:
+    text = resources.files(__package__).joinpath("data/semantic.toml").read_text(encoding="utf-8")
+    return msgspec.convert([_spelt(each) for each in tomllib.loads(text)["topic"]], tuple[Topic, ...])
+
+
+def _spelt(topic: Mapping[str, Any]) -> dict[str, Any]:
+    """The topic with its long texts written out."""
+    return {
+        key: [msgspec.convert(each, Repeated).text if isinstance(each, dict) else each for each in value]
+        if isinstance(value, list)
+        else value
+        for key, value in topic.items()
+    }
+
+
+def topics_for(name: str, description: str = "", form: object = None) -> list[Topic]:
+    """What a parameter is about, the likeliest first: its format says, else its name, else what is told."""
+    ranked = [(_likeness(topic, name, description, form), topic) for topic in load_topics()]
+    ranked = sorted((each for each in ranked if each[0] > 0), key=lambda each: -each[0])
+    return [topic for _, topic in ranked[:MOST_TOPICS]]
+
+
+def values_for_format(name: str) -> tuple[str, ...]:
+    """Texts of the topic that the format belongs to; not all of them need to have it."""
+    return tuple(
+        value
+        for topic in load_topics()
+        if name in topic.formats
+        for value in (*topic.plain, *topic.odd)
+        if isinstance(value, str)
+    )
+
+
+def _likeness(topic: Topic, name: str, description: str, form: object) -> int:
+    if form in topic.formats:
+        return 1000
+    words = words_of(name)
+    ends = max((_overlap(words, ending) for ending in _endings(topic)), default=0)
+    told = _told(topic)
+    return ends or int(told is not None and told.search(description[:LONGEST_TOLD]) is not None)
+
+
+def _overlap(words: Sequence[str], ending: tuple[str, ...]) -> int:
+    """How well the words of a name go with those of a topic: best where they end with them."""
+    size = len(ending)
+    if tuple(words[-size:]) == ending:
+        return 100 + size * 10
+    inside = any(tuple(words[place : place + size]) == ending for place in range(len(words) - size))
+    return 50 + size * 10 if inside else 0
+
+
+@cache
+def _endings(topic: Topic) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(words_of(name)) for name in topic.names)
+
+
+@cache
+def _told(topic: Topic) -> re.Pattern[str] | None:
+    if not topic.told:
+        return None
+    words = "|".join(re.escape(word) for word in topic.told)
+    return re.compile(rf"(?<!\w)(?:{words})s?(?!\w)", re.IGNORECASE)
+
+
+OPEN_ENDS = (":", "/", "=", "#", "-", "_", ".", " ", "(", "[", "{", "?", "&", "@")
+WORDS = ("abc", "1")  # that may follow a text which looks like the start of one
+
+
+class Idea(msgspec.Struct, frozen=True):
+    """A value that may fit; `kind` is what it is if it does."""
+
+    value: Any
+    kind: Kind
+    origin: Origin
+
+
+def ideas_for(slot: Slot, root: Mapping[str, Any], found: Harvest) -> Iterator[Idea]:
+    flat = flatten(slot.schema, root) or {}
+    for topic in topics_for(slot.name, slot.description, flat.get("format")):
+        yield from (Idea(value, "valid", "semantic") for value in topic.plain)
+        yield from (Idea(value, "boundary", "semantic") for value in topic.odd)
+    yield from (Idea(value, "valid", "harvested") for value in _named(slot, flat, found))
+    kinds = kinds_within(flat, root)
+    if "string" in kinds:
+        yield from (Idea(text, "valid", "harvested") for text in _texts(slot, found))
+        yield from (Idea("a" * length, "boundary", "harvested") for length in found.lengths)
+    if kinds & {"integer", "number"}:
+        yield from (Idea(number, "valid", "harvested") for number in _numbers(slot, found))
+    if "array" in kinds:
+        yield from (Idea([None] * length, "boundary", "harvested") for length in found.lengths[:12])
+
+
+def kinds_within(schema: Mapping[str, Any], root: Mapping[str, Any]) -> set[str]:
+    """The types that a value may have, whichever form it takes."""
+    forms = [*as_list(schema.get("anyOf")), *as_list(schema.get("oneOf"))]
+    if not forms:
+        return set(kinds_of(schema))
+    return {kind for form in forms for kind in kinds_of(flatten(form, root) or {})}
+
+
+def _named(slot: Slot, flat: Mapping[str, Any], found: Harvest) -> Iterator[Any]:
+    """What the schema names itself, and what examples have at this place."""
+    yield from values_in(flat)
+    for example in found.examples:
+        value: Any = example
+        for step in slot.path:
+            if isinstance(value, dict) and step in value:
+                value = value[str(step)]
+            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+                value = value[step]
+            else:
+                break
+        else:
+            yield value
+
+
+def _texts(slot: Slot, found: Harvest) -> Iterator[str]:
+    for text in (*find_texts(slot.description), *found.texts):
+        yield text
+        if text.endswith(OPEN_ENDS):
+            yield from (text + word for word in WORDS)
+
+
+def _numbers(slot: Slot, found: Harvest) -> Iterator[int | float]:
+    yield from (number + step for number in find_numbers(slot.description) for step in (0, 1, -1))
+    yield from found.neighbours

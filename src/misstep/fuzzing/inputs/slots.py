@@ -1,0 +1,119 @@
+"""The places in a tool's arguments that values can be put in.
+
+Values that were drawn for a tool, with what is known about them.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, TypeAlias, get_args
+
+import msgspec
+
+from misstep.core.tool import Path
+from misstep.schemas.shape import as_list, flatten, mapping
+
+DEEPEST = 4  # steps to a place within arguments
+MOST = 24  # places within one parameter
+LONGEST_TOLD = 2000  # characters of a description
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """A place: the first item of a list stands for all of them. `name` is the last one on the way there."""
+
+    path: Path
+    schema: Any
+    name: str = ""
+    description: str = ""
+
+
+def slot_at(path: Path, schema: Any, root: Mapping[str, Any]) -> Slot:
+    """The slot at a path; where the schema knows nothing of it, one that may hold anything."""
+    slot = Slot((), schema)
+    for step in path:
+        slot = next(
+            (each for each in _inner(slot, root) if each.path[-1] == (0 if isinstance(step, int) else step)),
+            Slot((*slot.path, step), True, step if isinstance(step, str) else slot.name),
+        )
+    return slot
+
+
+def slots_within(slot: Slot, root: Mapping[str, Any]) -> list[Slot]:
+    """The slots inside one, those that are nearest first."""
+    found, ahead = list[Slot](), [slot]
+    while ahead and len(found) < MOST:
+        inner = list(_inner(ahead.pop(0), root))
+        found += inner
+        ahead += [each for each in inner if len(each.path) < DEEPEST]
+    return found[:MOST]
+
+
+def _inner(slot: Slot, root: Mapping[str, Any]) -> Iterator[Slot]:
+    flat = flatten(slot.schema, root) or {}
+    forms = [flatten(each, root) for each in (*as_list(flat.get("anyOf")), *as_list(flat.get("oneOf")))]
+    seen = set[str | int]()
+    for form in (flat, *forms):
+        for key, schema in _parts(form or {}):
+            if key not in seen:
+                seen.add(key)
+                name = key if isinstance(key, str) else slot.name
+                yield Slot((*slot.path, key), schema, name, _described(schema, root) or slot.description)
+
+
+def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[str | int, Any]]:
+    yield from mapping(schema.get("properties")).items()
+    items = schema.get("items")
+    first = items if isinstance(items, list) else as_list(schema.get("prefixItems"))
+    yield from enumerate(first)
+    if not first and isinstance(items, Mapping):
+        yield 0, items
+
+
+def _described(schema: Any, root: Mapping[str, Any]) -> str:
+    told = (flatten(schema, root) or {}).get("description")
+    return told[:LONGEST_TOLD] if isinstance(told, str) else ""
+
+
+def put(value: Any, path: Path, new: Any) -> Any:
+    """A copy of the value with something new at this place; what is missing on the way there is made."""
+    if not path:
+        return new
+    step, rest = path[0], path[1:]
+    if isinstance(step, str):
+        held = value if isinstance(value, dict) else {}
+        return {**held, step: put(held.get(step), rest, new)}
+    items = list(value) if isinstance(value, list) else []
+    step = min(step, len(items))
+    items[step : step + 1] = [put(items[step] if step < len(items) else None, rest, new)]
+    return items
+
+
+Kind: TypeAlias = Literal["valid", "boundary", "invalid"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+Origin: TypeAlias = Literal[
+    "schema",  # what it demands
+    "semantic",  # the names and descriptions of parameters
+    "harvested",  # the tool's source, documentation and examples
+    "learnt",  # earlier calls
+]
+
+
+class Breach(msgspec.Struct, frozen=True):
+    """A value that breaks one demand of its schema: `broken` is the keyword, `at` the place in the value."""
+
+    value: Any
+    broken: str
+    at: Path = ()
+
+
+class Drawn(msgspec.Struct, frozen=True, gc=False):
+    """Arguments for a call. What lies within them is shared with other draws and must not be changed.
+
+    `origin` is where the value comes from that the draw is about. Where the arguments are invalid, `broken`
+    is the keyword of the schema that they break, and `at` the place where they do.
+    """
+
+    arguments: dict[str, Any]
+    kind: Kind
+    origin: Origin
+    broken: str = ""
+    at: Path = ()

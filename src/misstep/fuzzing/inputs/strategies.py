@@ -1,0 +1,109 @@
+"""Hypothesis strategies for a JSON schema: what fits, what fits just so, what breaks one demand.
+
+Lets Hypothesis draw values that are the same in every process.
+"""
+
+from collections.abc import Mapping
+from hashlib import shake_128
+from pathlib import Path
+from threading import RLock
+from typing import Any, TypeVar
+
+from hypothesis import HealthCheck, Verbosity, given, reject, settings
+from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.strategies import SearchStrategy
+
+from misstep.fuzzing.inputs.breaking import break_demand, demands_on
+from misstep.fuzzing.inputs.maker import Maker
+from misstep.fuzzing.inputs.scalars import Impossible
+from misstep.fuzzing.inputs.slots import Breach
+
+T = TypeVar("T")
+
+BYTES = 6000  # of chance for one value
+TRIES = 3  # for every value wanted
+
+# Hypothesis leaves tables of characters in a directory where it can make one; in a file it can't.
+NOWHERE = Path(__file__) / "nowhere"
+
+# The directory is the same for all threads, and so is the state of chance that Hypothesis sets and puts back.
+_TURN = RLock()
+
+
+def draw_values(strategy: SearchStrategy[T], seed: int, count: int) -> list[T]:
+    """Up to so many values, which depend on the strategy and the seed alone; fewer where few are found.
+
+    They come from bytes of ours, as for an external fuzzer. Left to itself Hypothesis would look for
+    constants in whatever modules happen to be loaded.
+    """
+    found = list[T]()
+
+    @settings(
+        database=None, deadline=None, verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck)
+    )
+    @given(strategy)
+    def keep(value: T) -> None:
+        found.append(value)
+
+    with _TURN:
+        set_hypothesis_home_dir(NOWHERE)
+        try:
+            target = keep.hypothesis.fuzz_one_input  # type: ignore[attr-defined]
+            for attempt in range(count * TRIES):
+                if len(found) >= count or (attempt >= 2 * TRIES and not found):
+                    break
+                target(shake_128(f"{seed}:{attempt}".encode()).digest(BYTES))
+        finally:
+            set_hypothesis_home_dir(None)
+    return found[:count]
+
+
+def valid(schema: Any, root: Mapping[str, Any] | None = None) -> st.SearchStrategy[Any]:
+    """Values that fit the schema, such as anybody might give. `root` is what its references start from."""
+    return _made(schema, _root(schema, root), False)
+
+
+def boundary(schema: Any, root: Mapping[str, Any] | None = None) -> st.SearchStrategy[Any]:
+    """Values that fit the schema but lie at an edge: of its limits, or of what programs are ready for."""
+    return _made(schema, _root(schema, root), True)
+
+
+def invalid(schema: Any, root: Mapping[str, Any] | None = None) -> st.SearchStrategy[Breach]:
+    """Values that break one demand of the schema and are fine otherwise."""
+    return _broken(schema, _root(schema, root))
+
+
+def _root(schema: Any, root: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if root is not None:
+        return root
+    return schema if isinstance(schema, Mapping) else {}
+
+
+# Strategies that take schemas as arguments would be described with them, at length, whenever a draw fails.
+
+
+def _made(schema: Any, root: Mapping[str, Any], edgy: bool) -> st.SearchStrategy[Any]:
+    @st.composite
+    def values(draw: st.DrawFn) -> Any:
+        try:
+            return Maker(draw, root).make(schema, edgy)
+        except (Impossible, RecursionError):
+            return reject()
+
+    return values()
+
+
+def _broken(schema: Any, root: Mapping[str, Any]) -> st.SearchStrategy[Breach]:
+    fitting = _made(schema, root, False)
+
+    @st.composite
+    def breaches(draw: st.DrawFn) -> Breach:
+        value = draw(fitting)
+        demands = demands_on(schema, value, root)
+        first = draw(st.integers(0, max(0, len(demands) - 1)))
+        tried = (break_demand(each, schema, value, root) for each in (*demands[first:], *demands[:first]))
+        ways = next((found for found in tried if found), None) or reject()
+        return ways[draw(st.integers(0, len(ways) - 1))]
+
+    return breaches()

@@ -1,0 +1,256 @@
+"""Names the demand of a schema that arguments break.
+
+Says when arguments may be refused, or a call may take long, though they fit the schema.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from misstep.core.tool import Described, Path, Reaction
+from misstep.fuzzing.judging.echoes import Given
+from misstep.fuzzing.judging.reading import mentions
+from misstep.fuzzing.judging.wording import load_wording
+from misstep.schemas.limits import LIMITS
+from misstep.schemas.schema import alone, find_breach, first_missing, fits
+from misstep.schemas.shape import as_list, find_reference, mapping, resolve
+
+DEEPEST = 30
+
+# Limits that a tool's author has written down, so that whoever goes beyond them should be told.
+_CLEAR = frozenset(
+    {
+        "enum",
+        "const",
+        "required",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "minLength",
+        "maxLength",
+        "pattern",
+    }
+)
+
+
+def broken_demand(schema: Mapping[str, Any], value: Any) -> str:
+    """The first demand that a value breaks and where, as in `minimum at amount`; empty if it fits."""
+    if fits(schema, value) is None:
+        return ""
+    keyword, place = _find(schema, value, schema)
+    where = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).removeprefix(".")
+    return f"{keyword} at {where}" if where else keyword
+
+
+def is_clear(broken: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
+    """Whether a broken demand is a limit that was written down, and not just another spelling of the same."""
+    keyword, _, where = broken.partition(" at ")
+    if keyword not in _CLEAR:
+        return False
+    return keyword not in {"enum", "const"} or not _is_other_spelling(where, schema, arguments)
+
+
+def _is_other_spelling(name: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
+    """Whether a choice was met but for case, blanks around it, or a number's being written as a text."""
+    wanted = mapping(resolve(mapping(schema.get("properties")).get(name), schema))
+    choices = [*as_list(wanted.get("enum")), *([wanted["const"]] if "const" in wanted else [])]
+    return _plain(arguments.get(name)) in {_plain(each) for each in choices}
+
+
+def _plain(value: Any) -> str:
+    text = str(value).strip().casefold()
+    return text.removesuffix(".0").replace("-", "_").replace(" ", "_")
+
+
+def _find(
+    schema: Any, value: Any, root: Mapping[str, Any], place: Path = (), depth: int = 0
+) -> tuple[str, Path]:
+    """The first demand that is broken, as far in as it is plain which, and where."""
+    if not isinstance(schema, Mapping) or depth > DEEPEST:
+        return "schema", place
+    for keyword in schema:
+        if fits(alone(keyword, schema), value, root) is None:
+            continue
+        if keyword == "required":
+            return keyword, (*place, str(first_missing(schema[keyword], value)))
+        inner = None if keyword in LIMITS else _inner(keyword, schema, value, root)
+        if inner is None:
+            return keyword, place
+        part, held, way = inner
+        return _find(part, held, root, (*place, *way), depth + 1)
+    return "schema", place
+
+
+def _inner(
+    keyword: str, schema: Mapping[str, Any], value: Any, root: Mapping[str, Any]
+) -> tuple[Any, Any, Path] | None:
+    """The part that is broken further in: its schema, the value there, and the way to it."""
+    wanted = schema[keyword]
+    match keyword:
+        case "$ref":
+            return find_reference(wanted, root), value, ()
+        case "properties":
+            for name, each in wanted.items():
+                if name in value and fits(each, value[name], root) is not None:
+                    return each, value[name], (name,)
+        case "items" if isinstance(wanted, Mapping):
+            for number, each in enumerate(value):
+                if fits(wanted, each, root) is not None:
+                    return wanted, each, (number,)
+        case "allOf":
+            return next((each, value, ()) for each in wanted if fits(each, value, root) is not None)
+        case "anyOf" | "oneOf":
+            of_type = [each for each in wanted if _is_of_type(each, value, root)]
+            return (of_type[0], value, ()) if len(of_type) == 1 else None
+    return None
+
+
+def _is_of_type(schema: Any, value: Any, root: Mapping[str, Any]) -> bool:
+    """Whether an alternative asks for this type, so that the value breaks something else about it."""
+    schema = resolve(schema, root)
+    return isinstance(schema, Mapping) and fits({"type": schema.get("type", [])}, value) is None
+
+
+SAFE = 2**53  # beyond it not every integer is a number to everybody
+READ = 10_000  # characters of a reply
+HUGE = 1e9  # seconds, more than anybody waits
+LONG_NAME = 100  # bytes; file systems take 143 to 255, and tools add something to what they are given
+
+# How an operating system refuses a name or an argument for its length, or a name that it can't write.
+_TOO_LONG = re.compile(
+    r"ENAMETOOLONG|E2BIG|\b(?:file ?name|argument list|filename or extension is|AF_UNIX path) too long\b"
+    r"|filename or extension is too long",
+    re.IGNORECASE,
+)
+_NOT_WRITABLE = re.compile(r"EILSEQ|\billegal byte sequence\b|incomplete multibyte", re.IGNORECASE)
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_MILLISECONDS = re.compile(r"(?:^|_)(?:ms|msecs?|millis|milliseconds?)(?:_|$)")
+_MINUTES = re.compile(r"(?:^|_)(?:mins?|minutes?)(?:_|$)")
+_HOURS = re.compile(r"(?:^|_)(?:hours?|hrs?|days?)(?:_|$)")
+_TIME = re.compile(
+    r"(?:^|_)(?:ms|msecs?|millis|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|hrs?|days?|delay|duration"
+    r"|timeout|wait|sleep|pause|interval|time)(?:_|$)"
+)
+_WRITTEN_TIME = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?[a-z]*\s*", re.IGNORECASE)
+_SLOW_NAME = re.compile(r"(?:^|_)(?:sleep|wait|delay|pause|countdown|timer|long_running)(?:_|$)")
+_SLOW_WORDS = re.compile(
+    r"^\W*(?:sleeps?|waits?|pauses?|delays?|blocks?)\b|\b(?:waits|blocks|sleeps) (?:for|until)\b"
+    r"|\blong[- ]running\b"
+    r"|\b(?:takes|can take|may take) (?:very |a )?(?:long|while|several|many|minutes|hours)\b",
+    re.IGNORECASE,
+)
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s.-]+")
+
+_BEYOND_KEYWORDS = (
+    '"format"',
+    '"contentEncoding"',
+    '"contentMediaType"',
+    '"not"',
+    '"pattern"',
+    '"if"',
+    '"dependentRequired"',
+)
+
+
+def excuse_for(schema: Mapping[str, Any], message: str, given: Given) -> str:
+    """Why such a refusal does not make the schema a lie, to end "were refused, …"; empty if it does."""
+    beyond = load_wording().beyond
+    if mentions(beyond.own_words, message):
+        return "by a rule of the tool's own that it put into words"
+    if mentions(beyond.unknown_names, message):
+        return "since they name what the tool does not know"
+    if (breach := find_breach(schema, given.arguments, schema)) and breach[0] == "format":
+        return f"since the schema asks for another format at {'.'.join(map(str, breach[1]))}"
+    if _named_with_more_to_it(schema, message):
+        return "and the schema asks for a format or pattern there"
+    if _holds_no_text(given.arguments):
+        return "since they hold a text that is not valid Unicode"
+    if _is_extreme(given.arguments):
+        return "since they hold a number or a depth that not every program takes"
+    return ""
+
+
+def refused_by_system(reaction: Reaction, given: Given) -> str:
+    """Why an error is what any program says to such a name, to begin a sentence; empty if it is not."""
+    said = reaction.raised.message if reaction.raised else f"{reaction.text[:READ]}\n{reaction.detail[:READ]}"
+    if _TOO_LONG.search(said) and any(
+        len(text) > LONG_NAME / 4 and _size(text) > LONG_NAME for text in given.texts
+    ):
+        return "the operating system takes no name or argument of this length"
+    if _NOT_WRITABLE.search(said) and not all(text.isascii() for text in given.texts):
+        return "the file system can't write this name"
+    return ""
+
+
+def asked_to_take_long(described: Described, given: Given, seconds: float) -> str:
+    """Why a call that waited for so long did what it is for, to begin a sentence; empty if it did not.
+
+    Arguments that name a time decide; without any, the tool's name and description do.
+    """
+    times = {
+        name: _seconds(name, value) for name, value in given.arguments.items() if _TIME.search(_snake(name))
+    }
+    asked = {name: time for name, time in times.items() if time is not None}
+    long = [name for name, time in asked.items() if time >= seconds]
+    if long:
+        return f"`{long[0]}` asks for {min(asked[long[0]], HUGE):,g} seconds"
+    if asked:
+        return ""
+    slow = _SLOW_NAME.search(_snake(described.name)) or _SLOW_WORDS.search(described.tool.description)
+    return "its name or description says that it takes long" if slow else ""
+
+
+def _seconds(name: str, value: Any) -> float | None:
+    """What a value means as a time, by the unit in its name or behind the number; None if it is no time."""
+    plain = _snake(name)
+    unit = 0.001 if _MILLISECONDS.search(plain) else 60.0 if _MINUTES.search(plain) else 1.0
+    unit = 3600.0 if _HOURS.search(plain) else unit
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return min(value, HUGE) * unit
+    if isinstance(value, str) and (found := _WRITTEN_TIME.fullmatch(value[:50])):
+        return float(found[1]) * (_UNITS[found[2].lower()] if found[2] else unit)
+    return None
+
+
+def _snake(name: str) -> str:
+    return _CAPITAL.sub("_", name).lower()
+
+
+def _size(text: str) -> int:
+    return len(text.encode(errors="surrogatepass"))
+
+
+def _named_with_more_to_it(schema: Mapping[str, Any], message: str) -> bool:
+    """Whether the message names a parameter with demands that nobody looks at when arguments are checked."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return False
+    text = json.dumps(schema.get("$defs") or {}, default=str)
+    for name, each in properties.items():
+        words = json.dumps(each, default=str)
+        words += text if '"$ref"' in words else ""
+        if mentions(_BEYOND_KEYWORDS, words) and re.search(rf"(?<!\w){re.escape(str(name))}(?!\w)", message):
+            return True
+    return False
+
+
+def _holds_no_text(arguments: dict[str, Any]) -> bool:
+    try:
+        json.dumps(arguments, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except RecursionError:
+        return False  # its depth is reason enough
+    return False
+
+
+def _is_extreme(value: Any, depth: int = 0) -> bool:
+    if depth > DEEPEST:
+        return True
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return abs(value) > SAFE
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_is_extreme(each, depth + 1) for each in inner)

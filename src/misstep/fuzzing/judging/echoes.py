@@ -1,0 +1,174 @@
+"""Takes what came from the arguments out of a message, so that what remains is the tool's own.
+
+What a call was given, to tell an echo of it from words of the tool's own.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache, cached_property
+from itertools import islice, takewhile
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from misstep.core.tool import Invocation
+from misstep.fuzzing.judging.wording import LONGEST, MOST_READ, load_wording, normalise
+
+MOST_TEXTS = 200
+LONG_ENOUGH = 4  # characters of a text that is not part of another one by chance
+
+
+class Given:
+    """The arguments of a call."""
+
+    def __init__(self, arguments: dict[str, Any]) -> None:
+        self.arguments = arguments
+
+    @classmethod
+    def of(cls, invocation: Invocation) -> "Given":
+        try:
+            arguments = json.loads(invocation.arguments)
+        except (ValueError, RecursionError):
+            return cls({})
+        return cls(arguments if isinstance(arguments, dict) else {})
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """All texts in it, keys as well."""
+        found = list[str]()
+        for text in _texts(self.arguments):
+            found.append(text)
+            if len(found) == MOST_TEXTS:
+                break
+        return found
+
+    def has(self, words: str) -> bool:
+        """Whether a name in a message comes from the arguments."""
+        words = words.strip()
+        return bool(words) and any(words == each.strip() or _inside(words, each) for each in self.texts)
+
+    def has_path(self, path: str) -> bool:
+        """Whether a path in a message was made of the arguments: it ends like one of their texts, say."""
+        if self.has(path):
+            return True
+        parts = {part for part in PurePosixPath(path).parts if part not in {"/", ".", ".."}}
+        return any(parts & {*PurePosixPath(each.strip()).parts} for each in self.texts if each.strip())
+
+
+def _inside(words: str, text: str) -> bool:
+    return (len(words) >= LONG_ENOUGH and words in text) or (len(text) >= LONG_ENOUGH and text in words)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            waiting.extend(each.values())
+            yield from each
+        elif isinstance(each, list):
+            waiting.extend(each)
+
+
+MOST_PIECES = 400
+SHORTEST_WORD = 3  # letters of a part of an argument; shorter ones are in any message by chance
+LONG = 24  # characters that nobody says by chance
+LONGEST_TEXT = 10_000  # characters of an argument that are looked through for words
+
+_WORD = re.compile(rf"\w{{{SHORTEST_WORD},}}")
+_PLACEHOLDERS = re.compile(r"""['"`(\[{]*(?:…|\#|<[a-z]+>)(?:[^\w…#<]*(?:…|\#|<[a-z]+>))*['"`)\]}]*""")
+_NOTHING_ELSE = re.compile(r"\A[\W_]*…[\W_]*\Z|…[\W_]*\Z|\A[\W_]+\Z")  # but marks around what was given
+
+
+def normalise_for(message: str, given: Given) -> str:
+    """A message without what changes from call to call, or was said in the call: `…` stands for all of it."""
+    own = _without(message[:MOST_READ], given)
+    plain = _PLACEHOLDERS.sub("…", normalise(own))
+    return _NOTHING_ELSE.sub("…", plain)[:LONGEST]
+
+
+def _without(message: str, given: Given) -> str:
+    message = _without_beginnings(message, given)
+    lower = message.casefold()
+    pieces = {piece for piece in _pieces(given) if piece.casefold() in lower}
+    if not pieces:
+        return message
+    alternatives = "|".join(map(_alone, sorted(pieces, key=lambda piece: (-len(piece), piece))))
+    return re.sub(alternatives, "…", message, flags=re.IGNORECASE)
+
+
+def _without_beginnings(message: str, given: Given) -> str:
+    """The message without long texts that it need not give to their end."""
+    for value in islice(_values(given.arguments), MOST_PIECES):
+        for text in _whole(value) if isinstance(value, str) and len(value) >= LONG else ():
+            start = message.find(text[:LONG])
+            if start >= 0:
+                pairs = zip(message[start:], text, strict=False)
+                shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+                message = f"{message[:start]}…{message[start + shared :]}"
+    return message
+
+
+def _alone(piece: str) -> str:
+    """A pattern for it where it is no part of a longer word."""
+    before = r"(?<!\w)" if re.match(r"\w", piece) else ""
+    after = r"(?!\w)" if re.search(r"\w\Z", piece) else ""
+    return f"{before}{re.escape(piece)}{after}"
+
+
+def _pieces(given: Given) -> Iterator[str]:
+    """Texts and numbers of the arguments as a message may spell them, and the words in them.
+
+    Words that errors are told in are none of that, whoever said them.
+    """
+    left, known = MOST_PIECES, _words_of_errors()
+    for value in _values(given.arguments):
+        for piece in _spellings(value):
+            if left and piece.casefold() not in known:
+                left -= 1
+                yield piece
+
+
+def _spellings(value: str | float) -> Iterator[str]:
+    if not isinstance(value, str):
+        yield from {str(value), json.dumps(value)}
+        return
+    whole = _whole(value)
+    yield from (each for each in whole if re.search(r"\w", each) or len(each) >= SHORTEST_WORD)
+    plain = value[:LONGEST_TEXT]
+    yield from dict.fromkeys(part for part in re.split(r"[/\\]", plain) if re.search(r"\w", part))
+    yield from dict.fromkeys(_WORD.findall(plain))
+
+
+def _whole(text: str) -> list[str]:
+    """All of a text, as it is and as languages write it."""
+    text = text[:LONGEST_TEXT]
+    plain = text.strip()
+    spelt = [json.dumps(plain, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)]
+    return [*dict.fromkeys([text, plain, repr(plain)[1:-1], *spelt, quote(plain, errors="replace")])]
+
+
+def _values(value: Any) -> Iterator[str | float]:
+    """The texts and numbers in arguments, and the keys within them, but not the names of parameters."""
+    waiting = list(value.values())
+    while waiting:
+        each = waiting.pop(0)
+        if isinstance(each, dict):
+            yield from each
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+        elif each is not None and not isinstance(each, bool):
+            yield each
+
+
+@cache
+def _words_of_errors() -> frozenset[str]:
+    wording = load_wording()
+    rules = (*wording.validation, *wording.output, *wording.environment, *wording.crash, *wording.bare)
+    texts = [text for rule in rules for text in (*rule.has, rule.match)]
+    words = (word for text in texts for word in _WORD.findall(re.sub(r"\\[a-zA-Z]", " ", text)))
+    return frozenset(map(str.casefold, words))

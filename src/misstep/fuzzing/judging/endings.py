@@ -1,0 +1,161 @@
+"""Rules on calls that never came to an answer.
+
+Holds results against what a tool promises of them.
+
+Knows tools that carry out code which they are given, whose errors are then the code's.
+"""
+
+import json
+import re
+from functools import lru_cache
+from typing import Literal, TypeAlias, assert_never
+
+from msgspec.structs import replace
+
+from misstep.core.results.finding import DIED
+from misstep.core.results.trial import Judged, Ruling
+from misstep.core.tool import Described, Reaction
+from misstep.fuzzing.judging.echoes import Given
+from misstep.fuzzing.judging.exceptions import judge_raised
+from misstep.fuzzing.judging.reading import mentions
+from misstep.fuzzing.judging.results import find_error
+from misstep.fuzzing.judging.wording import in_short, load_wording, normalise
+from misstep.schemas.schema import TOO_DEEP, TOO_MUCH, fits
+
+UNREACHABLE = "the server can't be reached"  # how a workbench says that there is nobody to call any more
+
+End: TypeAlias = Literal["hung", "exhausted", "died", "garbled"]
+
+
+def judge_end(end: End, reaction: Reaction, size: int) -> Judged:
+    """A ruling on how a call with arguments of so many characters ended, as the workbench saw it."""
+    detail = reaction.detail
+    match end:
+        case "hung":
+            why = f"it gave no answer and was given up: {detail or 'the time for one call was over'}"
+            hang = _ended("hang", "hang", why, reaction)
+            return _computing(hang, reaction.computed, size) if reaction.computed else hang
+        case "exhausted":
+            why = f"it wanted more memory than it was allowed: {detail or 'the limit was reached'}"
+            return _ended("blow-up", "memory", why, reaction)
+        case "died":
+            return _judge_death(reaction)
+        case "garbled":
+            said = in_short(detail)
+            why = f"what came back is no answer by the rules of the protocol: {said}"
+            return Judged("protocol", why, f"protocol: {normalise(detail)}", "protocol", message=said)
+        case _:
+            assert_never(end)
+
+
+def _computing(hang: Judged, seconds: float, size: int) -> Judged:
+    """A blow-up with the signature of the hang: it is one defect, however busy the machine was."""
+    why = (
+        f"it computed until it was given up: {seconds:.1f} seconds of processor time "
+        f"for {size:,} characters of arguments"
+    )
+    return replace(hang, ruling="blow-up", why=why, error="CPU")
+
+
+def _judge_death(reaction: Reaction) -> Judged:
+    said = in_short(reaction.detail)
+    if reaction.detail.startswith(UNREACHABLE):
+        return Judged("environment", said, "environment: unreachable", "unreachable")
+    if mentions(load_wording().types.memory, reaction.detail) or "memory" in reaction.detail.lower():
+        return _ended("blow-up", "memory", f"it was ended for want of memory: {said}", reaction)
+    why = f"the process that it ran in ended with it: {said or 'nobody knows why'}"
+    return _ended("crash", DIED, why, reaction)
+
+
+def _ended(ruling: Ruling, error: str, why: str, reaction: Reaction) -> Judged:
+    """A ruling in which the place where the call was, if that is known, tells one defect from another."""
+    message = in_short(reaction.detail)
+    if reaction.raised is not None and any(frame.own for frame in reaction.raised.frames):
+        where = judge_raised(reaction.raised, Given({})).where
+        place = re.sub(r":\d+ in ", " in ", where) if ruling == "hang" else where  # any line of a loop
+        return Judged(ruling, why, f"{error} at {place}", error, where, message)
+    said = "" if ruling == "hang" else normalise(reaction.detail)
+    return Judged(ruling, why, f"{error}: {said}" if said else error, error, message=message)
+
+
+def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
+    """A ruling on a structured result that is not what the output schema promises."""
+    if described.output is None:
+        return None
+    if reaction.structured is None:
+        if described.kind != "mcp" or find_error(reaction.text, False) is not None:
+            return None
+        why = "it has an output schema, and gave a result without structured content"
+        return Judged("schema", why, "output: nothing structured", "output schema")
+    try:
+        value = json.loads(reaction.structured)
+    except (ValueError, RecursionError) as error:
+        why = f"its structured result is no JSON: {in_short(str(error))}"
+        return Judged("schema", why, "output: no JSON", "output schema")
+    misfit = fits(described.output, value)
+    if misfit is None or misfit.endswith((TOO_DEEP.says, TOO_MUCH.says)) or _is_worded(described, value):
+        return None
+    promise = "output schema" if described.kind == "mcp" else "type hint"
+    why = f"its result is not what its {promise} promises: {in_short(misfit)}"
+    return Judged("schema", why, f"output: {normalise(misfit)}", promise, message=in_short(misfit))
+
+
+def _is_worded(described: Described, value: object) -> bool:
+    """Whether a text was promised, and the framework makes one of the result; of nothing it can make none."""
+    made = described.kind not in ("function", "mcp") and value is not None
+    return made and fits(described.output or {}, "") is None
+
+
+_RUNS_QUERIES = re.compile(r"(?:^|[_\W])(?:sql|query)(?:$|[_\W])", re.IGNORECASE)
+_RUNS_CODE = re.compile(
+    r"python|repl|shell|bash|interpreter|javascript|calculat|eval|notebook", re.IGNORECASE
+)
+_CODE = {
+    "code",
+    "command",
+    "commands",
+    "script",
+    "program",
+    "python_code",
+    "cmd",
+    "source_code",
+    "expression",
+}
+_SPEAKS_OF_ERRORS = re.compile(
+    r"\b(?:errors?|exceptions?|logs?|logging|tracebacks?|crash(?:es)?|diagnos\w+|debug\w*|docs?|documentation"
+    r"|issues?|bugs?|incidents?|search\w*|web|pages?|e-?mails?|messages?)\b",
+    re.IGNORECASE,
+)
+
+
+def runs_what_it_is_given(described: Described) -> bool:
+    """Whether the tool runs code, commands or queries, going by its name and its parameters."""
+    parameters = described.tool.parameters.get("properties")
+    names = (
+        tuple(name for name in parameters if isinstance(name, str)) if isinstance(parameters, dict) else ()
+    )
+    return _runs(described.name, names)
+
+
+def runs_queries(described: Described) -> bool:
+    """Whether all it runs is SQL and the like, which knows nothing of the language that the tool is in."""
+    return _RUNS_QUERIES.search(described.name) is not None and not _runs_code(described)
+
+
+def speaks_of_errors(described: Described) -> bool:
+    """Whether the tool is for errors, logs, documentation or texts of others, which its replies quote."""
+    return (
+        _SPEAKS_OF_ERRORS.search(f"{described.name.replace('_', ' ')} {described.tool.description}")
+        is not None
+    )
+
+
+def _runs_code(described: Described) -> bool:
+    parameters = described.tool.parameters.get("properties") or {}
+    return not _CODE.isdisjoint(parameters) or _RUNS_CODE.search(described.name) is not None
+
+
+@lru_cache(maxsize=1024)
+def _runs(name: str, parameters: tuple[str, ...]) -> bool:
+    runners = load_wording().runners
+    return not {*runners.parameters}.isdisjoint(parameters) or re.search(runners.names, name) is not None

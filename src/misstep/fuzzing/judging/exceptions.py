@@ -1,0 +1,428 @@
+"""Puts an exception that left a tool into a value that can leave the process too.
+
+Tells an exception that code raised in so many words from one that happened to it.
+
+Finds exceptions that a tool caught and put into its reply.
+
+Rules on an exception that left a tool in a process whose code can be seen.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dis import opmap
+from types import TracebackType
+from typing import Any, TypeAlias
+
+from misstep.core.outcome import storable
+from misstep.core.results.trial import Judged, Ruling
+from misstep.core.text import cut, in_words, is_ours
+from misstep.core.tool import Frame, Raised
+from misstep.fuzzing.judging.echoes import Given
+from misstep.fuzzing.judging.reading import find_trouble, read_error
+from misstep.fuzzing.judging.results import fails_vaguely, has_own_words
+from misstep.fuzzing.judging.signatures import place_of, signature_of, spot
+from misstep.fuzzing.judging.wording import in_short, load_wording
+
+_RAISE = opmap["RAISE_VARARGS"]
+_ASSERTION = opmap.get("LOAD_ASSERTION_ERROR")  # later versions have another way to say it
+_COMMON = opmap.get("LOAD_COMMON_CONSTANT")
+_ENDS = frozenset(opmap[name] for name in ("RAISE_VARARGS", "RERAISE", "RETURN_VALUE") if name in opmap)
+
+
+def made_by_raise(place: TracebackType, error: BaseException) -> bool:
+    """Whether a `raise` with something to raise stands there; `assert` is not that."""
+    code, at = place.tb_frame.f_code.co_code, place.tb_lasti
+    if not 0 <= at < len(code) - 1 or code[at] != _RAISE or not code[at + 1]:
+        return False
+    return not (isinstance(error, AssertionError) and _is_assert(code, at))
+
+
+def _is_assert(code: bytes, at: int) -> bool:
+    """Whether what is raised was loaded by an `assert` since the last statement that ends a block."""
+    for place in range(at - 2, -1, -2):
+        if code[place] == _ASSERTION or (code[place] == _COMMON and code[place + 1] == 0):
+            return True
+        if code[place] in _ENDS:
+            return False
+    return False
+
+
+MESSAGE = 2_000  # characters
+NAME = 200
+OUTER, INNER = 8, 24  # frames that are kept of very many, at either end
+DEEPEST = 20  # exceptions within exceptions, or because of them
+MOST_BASES = 12
+MOST_WALKED = 100_000  # frames; only a traceback that was tied into a knot has more
+
+
+# Whatever checks arguments on the way to a tool, by the names of its exceptions.
+_CHECKERS = frozenset({"ValidationError", "ArgumentsRefused", "RequestValidationError", "SchemaError"})
+_BINDING = ("missing", "unexpected keyword", "positional argument", "multiple values for")
+
+Owns: TypeAlias = Callable[[str], bool]
+
+
+def describe_exception(error: BaseException, owns: Owns) -> Raised:
+    """What is to be known of an exception that left a tool; `owns` says whether a file is the tool's own.
+
+    Of a group, and of an exception that somebody else's code has put around another, it is the first one
+    that went through the tool's own code. Frames of misstep are left out, as are those before the tool's.
+    """
+    seen = _Files(owns)
+    outermost = _lead(_walk(error), seen)
+    telling = next((each for each in _related(error) if any(seen.own(tb) for tb in _walk(each))), None)
+    chosen = _innermost_of_group(error) if telling is None else telling
+    way = list(_walk(chosen))
+    frames = (
+        _frames(way, seen) if telling is not None or chosen is error else [*outermost, *_frames(way, seen)]
+    )
+    own = any(frame.own for frame in frames)
+    message = _message(chosen)
+    return Raised(
+        kind=_name(type(chosen)),
+        message=message,
+        bases=tuple(_qualified(each) for each in type(chosen).__mro__[:MOST_BASES] if each is not object),
+        frames=tuple(_few(frames)),
+        deliberate=bool(way)
+        and seen.own(way[-1])
+        and made_by_raise(way[-1], chosen)
+        and _new(chosen, message)
+        and _is_sayable(chosen),
+        validation=not own and _is_check(chosen, message),
+    )
+
+
+class _Files:
+    """Whose code a place in a traceback is in, asked once per file."""
+
+    def __init__(self, owns: Owns) -> None:
+        self._owns = owns
+        self._known: dict[str, bool] = {}
+
+    def own(self, place: TracebackType) -> bool:
+        file = place.tb_frame.f_code.co_filename
+        if file not in self._known:
+            self._known[file] = not is_ours(file) and self._asked(file)
+        return self._known[file]
+
+    def _asked(self, file: str) -> bool:
+        try:
+            return bool(self._owns(file))
+        except (OSError, ValueError):  # such as a name that is no path
+            return False
+
+
+def _frames(way: list[TracebackType], seen: _Files) -> list[Frame]:
+    """The frames from the tool's first one on, or all where it has none."""
+    first = next((number for number, place in enumerate(way) if seen.own(place)), 0)
+    return _lead(iter(way[first:]), seen)
+
+
+def _lead(way: Iterator[TracebackType], seen: _Files) -> list[Frame]:
+    return [_frame(place, seen) for place in way if not is_ours(place.tb_frame.f_code.co_filename)]
+
+
+def _frame(place: TracebackType, seen: _Files) -> Frame:
+    code = place.tb_frame.f_code
+    file, function = storable(cut(code.co_filename, NAME)), storable(cut(code.co_name, NAME))
+    return Frame(file=file, line=place.tb_lineno or 0, function=function, own=seen.own(place))
+
+
+def _few(frames: list[Frame]) -> list[Frame]:
+    """The outermost and the innermost frames, with the innermost of the tool's own among them."""
+    if len(frames) <= OUTER + INNER:
+        return frames
+    own = [number for number, frame in enumerate(frames) if frame.own][-1:]
+    kept = {*range(OUTER), *own, *range(len(frames) - INNER, len(frames))}
+    return [frames[number] for number in sorted(kept)]
+
+
+def _walk(error: BaseException) -> Iterator[TracebackType]:
+    place = _own_attribute(error, "__traceback__")
+    for _ in range(MOST_WALKED):
+        if place is None:
+            return
+        yield place
+        place = place.tb_next
+
+
+def _related(error: BaseException) -> Iterator[BaseException]:
+    """The exception, those in it if it is a group, and what it was raised because of; each once."""
+    waiting, seen = [error], set[int]()
+    while waiting and len(seen) < DEEPEST:
+        each = waiting.pop(0)
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, BaseExceptionGroup):
+            waiting[:0] = each.exceptions[:DEEPEST]
+        else:
+            yield each
+        waiting.extend(_reasons(each))
+
+
+def _reasons(error: BaseException) -> list[BaseException]:
+    cause, context = _own_attribute(error, "__cause__"), _own_attribute(error, "__context__")
+    return [each for each in (cause, context) if each is not None][:1]
+
+
+def _innermost_of_group(error: BaseException) -> BaseException:
+    for _ in range(DEEPEST):
+        if not isinstance(error, BaseExceptionGroup) or not error.exceptions:
+            break
+        error = error.exceptions[0]
+    return error
+
+
+def _own_attribute(error: BaseException, name: str) -> Any:
+    """An attribute as BaseException has it, whatever a class of the tool's makes of it."""
+    return getattr(BaseException, name).__get__(error)
+
+
+def _message(error: BaseException) -> str:
+    return storable(cut(in_words(error), MESSAGE))
+
+
+def _is_sayable(error: BaseException) -> bool:
+    """Whether it says anything at all: to be put into words breaks some exceptions themselves."""
+    try:
+        str(error)
+    except BaseException:
+        return False
+    return True
+
+
+def _new(error: BaseException, message: str) -> bool:
+    """Whether it says more than what it was raised because of said already."""
+    return all(message.strip() != _message(reason).strip() for reason in _reasons(error))
+
+
+def _is_check(error: BaseException, message: str) -> bool:
+    if any(_name(each) in _CHECKERS for each in type(error).__mro__):
+        return True
+    return isinstance(error, TypeError) and any(words in message for words in _BINDING)
+
+
+def _name(kind: type) -> str:
+    name = type.__dict__["__name__"].__get__(kind)
+    return storable(cut(str(name), NAME))
+
+
+def _qualified(kind: type) -> str:
+    module = kind.__dict__.get("__module__")
+    plain = _name(kind)
+    return (
+        plain
+        if not isinstance(module, str) or module == "builtins"
+        else storable(cut(f"{module}.{plain}", NAME))
+    )
+
+
+MOST = 3  # exceptions that are told of
+LONG = 8  # characters of a message that nobody says by chance, if it has a blank in it
+SHORT = 600  # characters of a reply that is taken to be about nothing else
+_END = re.compile(r"[\s\"'`)\]}.!]*\Z")
+
+
+def put_into(text: str, errors: Sequence[BaseException], owns: Callable[[str], bool]) -> tuple[Raised, ...]:
+    """Those of the exceptions whose type or message stands in the reply."""
+    found = [error for error in reversed(errors) if _is_in(error, text)]
+    return tuple(describe_exception(error, owns) for error in found[:MOST])
+
+
+def _is_in(error: BaseException, text: str) -> bool:
+    message = storable(in_words(error)).strip()
+    return type(error).__name__ in text or (bool(message) and message in text)
+
+
+def is_told_in(text: str, raised: Raised, given: Given, by_name: bool) -> bool:
+    """Whether a reply passes an exception on, rather than saying in words of its own what is wrong.
+
+    `by_name` if the name of its type alone may tell. What was given in the call is no news.
+    """
+    start = _place(text, raised, given, by_name)
+    return start is not None and not has_own_words(text[:start])
+
+
+def _place(text: str, raised: Raised, given: Given, by_name: bool) -> int | None:
+    """Where in the text the exception is told of."""
+    message, name = raised.message.strip(), raised.kind
+    echo = not message or any(message.strip("'\"") in each or message in each for each in given.texts)
+    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+    if found and not any(name in each for each in given.texts):
+        rest = text[found.end() :]
+        if message and message in rest[: len(message) + LONG]:
+            return found.start()
+        if by_name and len(text) <= SHORT and _END.match(rest) and fails_vaguely(text[: found.start()]):
+            return found.start()
+    start = text.find(message) if message and not echo else -1
+    if start < 0 or (len(message) >= LONG and " " in message):
+        return start if start >= 0 else None
+    ends = len(text) <= SHORT and _END.match(text[start + len(message) :])
+    return start if ends and fails_vaguely(text[:start]) else None
+
+
+_ERRNO = re.compile(r"\[Errno (-?\d+)\]")
+_QUOTED = re.compile(r"""(?:'([^']*)'|"([^"]*)")""")
+_VAGUE = re.compile(
+    r"\b(fail\w*|errors?|exceptions?|problems?|wrong|unexpected\w*|unable|could)\b", re.IGNORECASE
+)
+_EXIT_STATUS = re.compile(r"returned non-zero exit status (\d+)")
+_NETWORK_FILES = re.compile(
+    r"(?:^|/)(?:socket|ssl|http/client|urllib/request|asyncio/selector_events)\.py$|/(?:urllib3|httpcore|httpx|requests|aiohttp|anyio)/"
+)
+
+
+def judge_raised(raised: Raised, given: Given) -> Judged:
+    """A ruling on an exception by its type, by who raised it, and by what it says."""
+    types, kinds = load_wording().types, _kinds(raised)
+    if kinds & types.exits:
+        return _defect(
+            raised, f"{raised.kind} left the tool, which would end the process that the agent runs in"
+        )
+    if "MemoryError" in kinds:
+        return _defect(raised, f"it wanted more memory than there is{_at(raised)}", blow_up=True)
+    if raised.deliberate:
+        return _judge_deliberate(raised, given)
+    if reason := _environment(raised, given, kinds):
+        message = in_short(raised.message)
+        return Judged(
+            "environment", f"{reason}: {message}", f"environment: {reason}", raised.kind, message=message
+        )
+    return _defect(raised, f"{raised.kind} left the tool: {_deed(raised)}")
+
+
+def _judge_deliberate(raised: Raised, given: Given) -> Judged:
+    """A ruling on an exception that the tool's own code raised: an answer, if it says what is wrong."""
+    message, shown = raised.message.strip(), in_short(raised.message)
+    told = read_error(message, bare=False, said=given.texts) if message else None
+    if raised.kind == "AssertionError":
+        return _defect(raised, f"its own code{_at(raised)} says itself that this must not happen")
+    if told is not None and told.sort == "crash" and not _has_own_words(message):
+        why = f"{raised.kind} was raised around another exception, and says no more than that one"
+        return _defect(raised, why)
+    if told is not None and told.sort == "environment":
+        return Judged("environment", f"{told.why}: {shown}", f"environment: {told.why}", raised.kind)
+    if raised.kind in load_wording().types.general and (not message or _is_echo(message, given)):
+        why = f"its own code{_at(raised)} raised {raised.kind} without a word about what is wrong"
+        return _defect(raised, why)
+    said = f"{raised.kind}: {shown}" if message else raised.kind
+    why = f"the tool said what was wrong, which is an answer and no defect: {said}"
+    return Judged("refused", why, signature_of(raised), raised.kind, message=shown)
+
+
+def _has_own_words(message: str) -> bool:
+    """Whether something stands before what another exception says, other than that one's type."""
+    before, colon, _ = message.partition(": ")
+    return bool(colon) and " " in before.strip() and not _VAGUE.search(before) and "Traceback" not in message
+
+
+def _is_echo(message: str, given: Given) -> bool:
+    plain = message.strip("'\"")
+    return any(plain == text.strip("'\"") for text in given.texts) and " " not in plain.strip()
+
+
+def _environment(raised: Raised, given: Given, kinds: set[str]) -> str:
+    """What is to blame, if it is not the tool; empty if it is."""
+    types, message = load_wording().types, raised.message
+    if kinds & types.input or "unknown url type" in message or "no host given" in message:
+        return ""
+    if "OSError" in kinds and (errno := _ERRNO.search(message)):
+        return _by_errno(int(errno.group(1)), message, given, kinds)
+    if "KeyError" in kinds:
+        return "a variable of the environment is not set" if _looked_into_environ(raised, given) else ""
+    if kinds & {"ModuleNotFoundError", "ImportError"}:
+        return "" if _names_given(message, given) else "something is not installed here"
+    if status := _EXIT_STATUS.search(message):
+        return "a program is missing here" if status.group(1) in {"126", "127"} else ""
+    if kinds & types.environment:
+        return (
+            "nothing answers where it wants to connect to"
+            if "Connect" in raised.kind
+            else "the environment lacks what it needs"
+        )
+    if "TimeoutError" in kinds:
+        return "nothing answers where it wants to connect to" if _is_about_network(raised) else ""
+    return _by_words(raised, given)
+
+
+def _by_words(raised: Raised, given: Given) -> str:
+    """The same by the message; those of mere slips say nothing about the environment."""
+    if raised.kind in {
+        "IndexError",
+        "AttributeError",
+        "TypeError",
+        "AssertionError",
+        "NameError",
+        "ZeroDivisionError",
+    }:
+        return ""
+    return find_trouble(raised.message, given.texts)
+
+
+def _by_errno(number: int, message: str, given: Given, kinds: set[str]) -> str:
+    errno = load_wording().errno
+    if number < 0 or kinds & {"gaierror", "herror"}:
+        return "there is no network"
+    if number == errno.missing:
+        return (
+            ""
+            if _names_given(message, given) or not _QUOTED.search(message)
+            else "a file or program is missing here"
+        )
+    if number in errno.network:
+        return "nothing answers where it wants to connect to"
+    return "the sandbox does not allow it" if number in errno.sandbox else ""
+
+
+def _names_given(message: str, given: Given) -> bool:
+    """Whether something that a message quotes comes from the arguments."""
+    quoted = [one or other for one, other in _QUOTED.findall(message)]
+    return any(each in given.texts or (each and given.has_path(each)) for each in quoted)
+
+
+def _looked_into_environ(raised: Raised, given: Given) -> bool:
+    last = raised.frames[-1] if raised.frames else None
+    in_os = (
+        last is not None
+        and last.function == "__getitem__"
+        and re.search(r"(?:^|[/\\])os\.py$|^<frozen os>$", last.file)
+    )
+    return bool(in_os) and not given.has(raised.message.strip("'\""))
+
+
+def _is_about_network(raised: Raised) -> bool:
+    return any(_NETWORK_FILES.search(frame.file) for frame in raised.frames if not frame.own)
+
+
+def _kinds(raised: Raised) -> set[str]:
+    """The names of its types without their modules."""
+    return {raised.kind, *(base.rpartition(".")[2] for base in raised.bases)}
+
+
+def _defect(raised: Raised, why: str, blow_up: bool = False) -> Judged:
+    ruling: Ruling = "blow-up" if blow_up else "crash"
+    message = in_short(raised.message)
+    return Judged(ruling, why, signature_of(raised), raised.kind, place_of(raised), message)
+
+
+def _deed(raised: Raised) -> str:
+    """What the tool's own code did, as far as the frames tell."""
+    own = [frame for frame in raised.frames if frame.own]
+    if not own:
+        return "nobody handled it"
+    last, deeds = raised.frames[-1], load_wording().deeds
+    if last.own:
+        names = (raised.kind, *(base.rpartition(".")[2] for base in raised.bases))
+        deed = next((deeds[name] for name in names if name in deeds), "brought it about")
+        return f"its own code{_at(raised)} {deed} and did not handle it"
+    return f"its own code{_at(raised)} called {_library(last)}, and did not handle what came of it"
+
+
+def _library(frame: Frame) -> str:
+    return f"{frame.function} ({spot(frame).partition(' in ')[0]})"
+
+
+def _at(raised: Raised) -> str:
+    place = place_of(raised)
+    return f" at {place.partition(' in ')[0]}" if place else ""

@@ -1,0 +1,151 @@
+"""Reads what a text tells of an error."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from misstep.fuzzing.judging.wording import MOST_READ, Rule, compiled, load_wording
+
+Sort: TypeAlias = Literal["validation", "output", "environment", "crash", "refused"]
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a text tells: of which sort it is, the error it names, its message without what was put around it.
+
+    `layer` if the words are those of whatever checks arguments before a tool sees them. `why` is what is to
+    blame in the environment.
+    """
+
+    sort: Sort
+    message: str
+    error: str = ""
+    why: str = ""
+    layer: bool = False
+
+
+def read_error(text: str, bare: bool, said: Sequence[str]) -> Told:
+    """What a text tells of an error. `bare` if it may be nothing but the message of an exception."""
+    wording = load_wording()
+    whole, core = text[:MOST_READ].strip(), _without_wrappers(text[:MOST_READ].strip())
+    said = [each for each in said if each]
+    if _is_one_of(wording.framing.silent, whole):
+        return Told("crash", whole, "hidden exception")
+    message, kind = core, ""
+    if "Traceback (most recent call last)" in core and not _repeated("Traceback (most recent", said):
+        message = _last_line(core)
+        if _was_raised_on_purpose(core):
+            return Told("refused", message)
+    kind, rest = _split_type(message)
+    message = f"{kind}: {rest}" if kind else message
+    if rule := _first(wording.output, whole, said):
+        return Told("output", core, "output", rule.why)
+    if rule := _first(wording.validation, whole, said):
+        return Told("validation", core, "refused arguments", rule.why, rule.layer)
+    if rule := _first(wording.environment, message, said):
+        return Told("environment", message, kind, rule.why)
+    if rule := _first(wording.crash, message, said):
+        return Told("crash", message, kind or rule.error)
+    if kind in wording.types.crash and not _repeated(kind, said):
+        return Told("crash", message, kind)
+    is_bare = bare or bool(kind) or core != whole
+    if is_bare and (rule := _first(wording.bare, rest, said, from_start=True)):
+        return Told("crash", message, kind or rule.error)
+    if is_bare and _says_nothing(rest, said):
+        return Told("crash", message, kind or "exception without words")
+    return Told("refused", message)
+
+
+def mentions(texts: Sequence[str], message: str) -> bool:
+    return any(text in message for text in texts)
+
+
+def find_trouble(message: str, said: Sequence[str]) -> str:
+    """What is to blame in the environment, going by a message; empty if nothing is."""
+    rule = _first(load_wording().environment, message[:MOST_READ], said)
+    return "" if rule is None else rule.why
+
+
+def _first(rules: tuple[Rule, ...], text: str, said: Sequence[str], from_start: bool = False) -> Rule | None:
+    """The first rule whose words are in the text, and not just because they were in the arguments."""
+    return next(
+        (rule for rule, words in _matching(rules, text, from_start) if not _repeated(words, said)), None
+    )
+
+
+@lru_cache(maxsize=1024)  # tools keep saying the same
+def _matching(rules: tuple[Rule, ...], text: str, from_start: bool) -> list[tuple[Rule, str]]:
+    lower = text.lower()
+    found = ((rule, _found(rule, text, lower, from_start)) for rule in rules)
+    return [(rule, words) for rule, words in found if words]
+
+
+def _found(rule: Rule, text: str, lower: str, from_start: bool) -> str:
+    """The words of a rule that are in the text."""
+    for words in rule.has:
+        if text.startswith(words) if from_start else words in text:
+            return words
+    if not rule.match or (rule.hints and not any(hint in lower for hint in rule.hints)):
+        return ""
+    pattern = compiled(rule.match)
+    found = pattern.match(text) if from_start else pattern.search(text)
+    return "" if found is None else found.group().strip()
+
+
+def _repeated(words: str, said: Sequence[str]) -> bool:
+    return any(words in each for each in said) if words else False
+
+
+def _says_nothing(message: str, said: Sequence[str]) -> bool:
+    """Whether a message is empty, or no more than a text of the arguments, or a path that was made of one."""
+    plain = message.strip("'\"` \n.:")
+    for each in said:
+        given = each.strip("'\"` \n.:")
+        if plain == given or (given and plain.startswith("/") and plain.endswith(f"/{given.lstrip('/')}")):
+            return True
+    return not plain
+
+
+def _without_wrappers(text: str) -> str:
+    for _ in range(4):
+        before = text
+        for wrapper in load_wording().framing.wrappers:
+            text = compiled(wrapper).sub("", text, count=1)
+        if text == before:
+            break
+    return text
+
+
+def _split_type(message: str) -> tuple[str, str]:
+    """`ValueError: no` and `ValueError('no')` as the type and what it says."""
+    found = compiled(r"(?:[\w$]+\.)*([A-Z]\w*(?:Error|Exception))(?:: |\(|$)\s*").match(message)
+    if found is None:
+        return "", message
+    kind, rest = found.group(1), message[found.end() :]
+    if not found.group().endswith("("):
+        return kind, rest
+    rest = rest.rstrip().removesuffix(")").removesuffix(",")
+    is_text = kind != "KeyError" and len(rest) > 1 and rest[0] in "'\"" and rest[0] == rest[-1]
+    return kind, rest[1:-1] if is_text else rest
+
+
+def _last_line(traceback: str) -> str:
+    """The line of a Python traceback that names the exception."""
+    lines = [line for line in traceback.splitlines() if line and not line[0].isspace()]
+    return next((line for line in reversed(lines) if _split_type(line)[0]), lines[-1])
+
+
+def _was_raised_on_purpose(traceback: str) -> bool:
+    """Whether the innermost line of code is a `raise` with a message, and not in a library."""
+    lines = traceback.splitlines()
+    places = [number for number, line in enumerate(lines) if line.lstrip().startswith('File "')]
+    if not places or places[-1] + 1 >= len(lines):
+        return False
+    library = re.search(r"site-packages|dist-packages|/lib/python\d", lines[places[-1]])
+    return library is None and re.match(r"\s*raise \w[\w.]*\(.*\w", lines[places[-1] + 1]) is not None
+
+
+def _is_one_of(patterns: Sequence[str], text: str) -> bool:
+    return any(compiled(each).search(text) for each in patterns)

@@ -1,0 +1,290 @@
+"""Rules on what came of a call: a defect of the tool, or one of the ways in which tools rightly react.
+
+Judges calls of known tools from nothing but the call and the reaction.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import assert_never
+
+from msgspec import structs
+
+from misstep.core.results.trial import REFUSED, Judged, Ruling
+from misstep.core.tool import Described, Invocation, Reaction
+from misstep.fuzzing.judging.demands import (
+    asked_to_take_long,
+    broken_demand,
+    excuse_for,
+    is_clear,
+    refused_by_system,
+)
+from misstep.fuzzing.judging.echoes import Given, normalise_for
+from misstep.fuzzing.judging.endings import (
+    broken_promise,
+    judge_end,
+    runs_queries,
+    runs_what_it_is_given,
+    speaks_of_errors,
+)
+from misstep.fuzzing.judging.exceptions import is_told_in, judge_raised
+from misstep.fuzzing.judging.reading import Told, read_error
+from misstep.fuzzing.judging.results import find_caught, find_error, is_echo, is_refusal
+from misstep.fuzzing.judging.signatures import place_of
+from misstep.fuzzing.judging.suspicion import find_suspicion, names_call
+from misstep.fuzzing.judging.wording import in_short, load_wording
+
+ANY_ERROR = ("Error", "Exception", "Warning")  # names of types that any message may hold, as of shutil
+MUCH_MEMORY = 512 << 20  # bytes
+MUCH_TEXT = 16 << 20  # characters
+SMALL_INPUT = 1 << 16  # characters of arguments that explain neither
+
+HIDDEN = "the agent is not told what was wrong (the MCP SDK passes on the words of a ToolError alone)"
+
+FINE = Judged("fine")
+
+
+def judge(
+    described: Described, invocation: Invocation, fits: bool, broken: str, reaction: Reaction
+) -> Judged:
+    """What the reaction of a tool to a call is, and why.
+
+    `fits` says whether the arguments fit the tool's schema. `broken` is which demand of it they break, as in
+    `minimum at amount`, for demands that nobody finds by looking at schema and arguments. An error in answer
+    to what the schema forbids is a refusal, however clumsy.
+    """
+    judged = _judge(described, invocation, fits, broken, reaction)
+    if reason := _excuse(judged, described, invocation, reaction):
+        ruling: Ruling = "fine" if judged.ruling == "hang" else "refused"
+        return Judged(ruling, f"{reason}: {judged.message}", error=judged.error, message=judged.message)
+    if judged.ruling == "refused" and fits:
+        return _suspected(judged, described, invocation, reaction)
+    if judged.ruling == "crash" and not fits and reaction.ended != "died":
+        said = f"{judged.error}: {judged.message}" if judged.message else judged.error
+        return Judged(
+            "refused", f"the schema forbids these arguments, and the tool did not take them: {said}"
+        )
+    return judged
+
+
+def _excuse(judged: Judged, described: Described, invocation: Invocation, reaction: Reaction) -> str:
+    """Why something that looks like a defect is none; empty if it is one."""
+    if judged.ruling == "hang":
+        return asked_to_take_long(described, Given.of(invocation), reaction.seconds)
+    if judged.ruling == "crash" and reaction.ended in ("returned", "raised"):
+        return refused_by_system(reaction, Given.of(invocation))
+    return ""
+
+
+def _suspected(judged: Judged, described: Described, invocation: Invocation, reaction: Reaction) -> Judged:
+    """The ruling on a refusal, or that it is a suspicious one."""
+    given, raised = Given.of(invocation), reaction.raised
+    if not judged.message or (raised is None and runs_what_it_is_given(described)):
+        return judged
+    words = judged.message if raised is None or not raised.frames else raised.message
+    reason = find_suspicion(described, words, given, judged.error)
+    if not reason:
+        return judged
+    error = judged.error or "refusal"
+    signature = judged.signature or f"{error}: {normalise_for(judged.message, given)}"
+    why = f"the arguments fit the schema and were refused, but {reason}"
+    where = place_of(raised) if raised is not None else ""
+    return Judged("suspicious-refusal", why, signature, error, where, judged.message)
+
+
+def _judge(
+    described: Described, invocation: Invocation, fits: bool, broken: str, reaction: Reaction
+) -> Judged:
+    match reaction.ended:
+        case "returned":
+            return _judge_returned(described, invocation, fits, broken, reaction)
+        case "raised":
+            return _judge_exception(described, invocation, fits, reaction)
+        case "hung" | "exhausted" | "died" | "garbled" as end:
+            return judge_end(end, reaction, len(invocation.arguments))
+        case _:
+            assert_never(reaction.ended)
+
+
+def _judge_exception(described: Described, invocation: Invocation, fits: bool, reaction: Reaction) -> Judged:
+    raised, given = reaction.raised, Given.of(invocation)
+    if raised is None:
+        return Judged("crash", "an exception left the tool", "exception", "exception")
+    if not raised.frames and described.kind == "mcp":  # what a client says of an answer that is an error
+        return _judge_words(described, raised.message, given, fits, bare=True)
+    if raised.validation or load_wording().types.validation & {raised.kind, *raised.bases}:
+        return _judge_refusal(described, raised.message, given, fits, raised.kind)
+    return judge_raised(raised, given)
+
+
+def _judge_returned(
+    described: Described, invocation: Invocation, fits: bool, broken: str, reaction: Reaction
+) -> Judged:
+    # What a function makes of arguments that nobody checks is chance.
+    trusted = fits or described.kind == "mcp"
+    if trusted and not reaction.flagged and (breach := broken_promise(described, reaction)):
+        return breach
+    if reaction.handled and (caught := _judge_handled(described, invocation, reaction)):
+        return caught
+    words = find_error(reaction.text, reaction.flagged) if _may_tell(described, reaction) else None
+    given = Given.of(invocation)
+    if words is None and fits:
+        told = _find_caught(described, reaction.text, given) if _may_tell(described, reaction) else None
+        return (_judge_told(told, given) if told else _blown_up(invocation, reaction)) or FINE
+    if words is not None and (reaction.flagged or not _is_no_news(described, words, given)):
+        return _judge_words(described, words, given, fits, reaction.flagged, reaction.detail)
+    if words is None and described.kind != "function" and not is_refusal(reaction.text):
+        demand = broken_demand(described.tool.parameters, given.arguments) or broken
+        if is_clear(demand, described.tool.parameters, given.arguments):
+            return _accepted(demand)
+    return _blown_up(invocation, reaction) or FINE
+
+
+def _judge_handled(described: Described, invocation: Invocation, reaction: Reaction) -> Judged | None:
+    """A ruling on an exception that the tool caught and told of, unless that is an answer."""
+    given = Given.of(invocation)
+    if runs_what_it_is_given(described) and not runs_queries(described):
+        return None
+    for raised in reaction.handled:
+        judged = judge_raised(raised, given)
+        # Others than slips of code are about what was given, or the system's own words: "Is a directory".
+        is_slip = raised.kind in {*load_wording().types.crash, "TypeError"} and "Unicode" not in raised.kind
+        is_named = raised.kind in reaction.text and raised.kind not in ANY_ERROR
+        speaks_of_call = not is_slip and (not is_named or names_call(described, raised.message, given))
+        if judged.ruling != "crash" or speaks_of_call:
+            continue
+        if is_told_in(reaction.text, raised, given, by_name=not speaks_of_errors(described)):
+            place = f" at {judged.where.partition(' in ')[0]}" if judged.where else ""
+            said = in_short(reaction.text)
+            why = f"{raised.kind}{place} was caught, and stands in the reply: {said}"
+            return structs.replace(judged, why=why)
+    return None
+
+
+def _find_caught(described: Described, text: str, given: Given) -> Told | None:
+    """What the middle of a reply tells of an exception that was caught; None if it tells of none."""
+    if speaks_of_errors(described) or runs_what_it_is_given(described):
+        return None
+    for words in find_caught(text):
+        told = read_error(words, False, given.texts)
+        if told.sort == "crash" and told.error != "exception without words":
+            return told
+    return None
+
+
+def _may_tell(described: Described, reaction: Reaction) -> bool:
+    """Whether a result may tell of an exception: a plain function that catches none has none to tell of."""
+    if reaction.flagged or described.kind != "function" or described.source is None:
+        return True
+    text = described.source.text
+    return "except" in text or text.lstrip().startswith("@")
+
+
+def _is_no_news(described: Described, words: str, given: Given) -> bool:
+    """Whether an error in a result is not the tool's: an echo, or an exception of code that it was given."""
+    if is_echo(words, given.texts):
+        return True
+    return _is_about_code(described, words, given) and read_error(words, False, given.texts).sort == "crash"
+
+
+def _is_about_code(described: Described, words: str, given: Given) -> bool:
+    """Whether an error is that of code which the tool was given; no query brings about those of Python."""
+    if not runs_what_it_is_given(described):
+        return False
+    return not runs_queries(described) or read_error(words, False, given.texts).sort != "crash"
+
+
+def _accepted(broken: str) -> Judged:
+    why = f"the schema forbids these arguments ({broken}), and it took them without a word"
+    return Judged("acceptance", why, f"acceptance: {broken}", "silent acceptance", message=broken)
+
+
+def _judge_words(
+    described: Described, words: str, given: Given, fits: bool, bare: bool, detail: str = ""
+) -> Judged:
+    """A ruling on an error that a result tells of, or `detail` where the result keeps it to itself."""
+    told = read_error(words, bare, given.texts)
+    if told.error == "hidden exception" and "Traceback (most recent call last)" in detail:
+        told = read_error(detail, True, given.texts)
+    is_whole = bare and told.message == words.strip()
+    if told.sort == "crash" and is_whole and _is_about_code(described, words, given):
+        told = Told("refused", told.message)
+    if told.sort == "refused":
+        told = _find_caught(described, words, given) or told
+    if told.sort == "validation" and told.layer and not _is_of_unknown_tool(told):
+        return _judge_refusal(described, told.message, given, fits, told.error)
+    return _judge_told(told, given)
+
+
+def _is_of_unknown_tool(told: Told) -> bool:
+    return re.search(load_wording().beyond.unknown_tool, in_short(told.message)) is not None
+
+
+def _judge_told(told: Told, given: Given) -> Judged:
+    """A ruling on an error by its sort; what was refused is taken to have been refused rightly."""
+    message = in_short(told.message)
+    match told.sort:
+        case "validation" | "refused":
+            return _refusal(message)
+        case "output":
+            why = f"it gave a result that is not what its output schema promises: {message}"
+            signature = f"output: {normalise_for(told.message, given)}"
+            return Judged("schema", why, signature, "output schema", message=message)
+        case "environment":
+            why = f"{told.why}: {message}"
+            return Judged("environment", why, f"environment: {told.why}", message=message)
+        case "crash" if told.error == "hidden exception":
+            why = f"an exception left the tool, and {HIDDEN}: {message}"
+        case "crash":
+            why = f"it let an exception through to whoever called it ({told.error}): {message}"
+        case _:
+            assert_never(told.sort)
+    return Judged("crash", why, _signature(told, given), told.error, message=message)
+
+
+def _signature(told: Told, given: Given) -> str:
+    """Which defect it is, going by the words alone."""
+    if told.error in load_wording().types.reading:
+        return told.error
+    return f"{told.error}: {normalise_for(told.message, given)}"
+
+
+def _judge_refusal(described: Described, message: str, given: Given, fits: bool, error: str) -> Judged:
+    """A ruling on arguments that were refused before the tool saw them."""
+    said = in_short(message)
+    if not fits:
+        return Judged("refused", f"the arguments do not fit the schema, and were refused: {said}")
+    if reason := excuse_for(described.tool.parameters, message, given):
+        return Judged("refused", f"the arguments were refused, {reason}: {said}")
+    why = f"the arguments fit the schema that it advertises, and were refused all the same: {said}"
+    return Judged("schema", why, f"{REFUSED}{normalise_for(message, given)}", error, message=said)
+
+
+def _refusal(message: str) -> Judged:
+    why = f"the tool said what was wrong, which is an answer and no defect: {message}"
+    return Judged("refused", why, message=message)
+
+
+def _blown_up(invocation: Invocation, reaction: Reaction) -> Judged | None:
+    if len(invocation.arguments) > SMALL_INPUT:
+        return None
+    given = f"for {len(invocation.arguments):,} characters of arguments"
+    if reaction.memory >= MUCH_MEMORY:
+        why = f"it took {reaction.memory >> 20:,} MB of memory {given}"
+        return Judged("blow-up", why, "memory", "memory", message=why)
+    if reaction.size >= MUCH_TEXT:
+        why = f"it returned {reaction.size:,} characters {given}"
+        return Judged("blow-up", why, "size of the result", "size", message=why)
+    return None
+
+
+def judge_calls_of(tools: Sequence[Described]) -> Callable[[Invocation, Reaction], Judged]:
+    """Rulings on calls of these tools; what the arguments break is found out, as when a call is replayed."""
+    by_name = {described.name: described for described in tools}
+
+    def rule(invocation: Invocation, reaction: Reaction) -> Judged:
+        described = by_name[invocation.tool]
+        broken = broken_demand(described.tool.parameters, json.loads(invocation.arguments))
+        return judge(described, invocation, not broken, broken, reaction)
+
+    return rule

@@ -1,0 +1,134 @@
+"""The words that languages, libraries and servers use for errors, as data.
+
+Makes messages plain: without what changes from call to call, or in short.
+"""
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+from misstep.core.text import cut
+
+
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Words to look for. The other fields say what it means to find them.
+
+    Where `match` finds something, one of the `hints` is in the text in lower case, if there are any.
+    """
+
+    has: tuple[str, ...] = ()
+    match: str = ""
+    hints: tuple[str, ...] = ()
+    error: str = ""
+    why: str = ""
+    layer: bool = False
+
+
+class Framing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    wrappers: tuple[str, ...]
+    silent: tuple[str, ...]
+    opening: str
+    refusal: str
+
+
+class Beyond(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    own_words: tuple[str, ...]
+    unknown_names: tuple[str, ...]
+    unknown_tool: str
+
+
+class Suspicion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    certain: str
+    likely: str
+    vague: str
+    refusing: str
+    types: frozenset[str]
+
+
+class Runners(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    names: str
+    parameters: tuple[str, ...]
+
+
+class Types(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    crash: frozenset[str]
+    memory: tuple[str, ...]
+    exits: frozenset[str]
+    validation: frozenset[str]
+    environment: frozenset[str]
+    input: frozenset[str]
+    reading: frozenset[str]
+    general: frozenset[str]
+
+
+class Errno(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    sandbox: frozenset[int]
+    network: frozenset[int]
+    missing: int
+
+
+class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All that is known about words."""
+
+    framing: Framing
+    suspicion: Suspicion
+    runners: Runners
+    validation: tuple[Rule, ...]
+    beyond: Beyond
+    output: tuple[Rule, ...]
+    environment: tuple[Rule, ...]
+    crash: tuple[Rule, ...]
+    bare: tuple[Rule, ...]
+    types: Types
+    errno: Errno
+    deeds: dict[str, str]
+
+
+@cache
+def load_wording() -> Wording:
+    text = (files("misstep.fuzzing.judging") / "data" / "wording.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text), Wording)
+
+
+@cache
+def compiled(text: str, flags: int = 0) -> re.Pattern[str]:
+    return re.compile(text, flags)
+
+
+MOST_READ = 2_000  # characters of a message; what an error has to say it says in fewer
+LONGEST = 200  # characters of a normalised message
+SHOWN = 300  # characters of a message within a reason
+
+_CHANGING = re.compile(
+    r"""
+    (?P<uuid> \b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b )
+  | (?P<date> \b\d{4}-\d{2}-\d{2}(?:[T\ ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?\b )
+  | (?P<quoted> (?<!\w)(?P<mark>["'`]).*?(?<!\\)(?P=mark)(?!\w) )
+  | (?P<url> \b[a-z][a-z0-9+.-]*://\S+ )
+  | (?P<path> (?<!\w)(?:~|\.{1,2})?/[^\s:,;)'"]+ | \b[A-Za-z]:\\[^\s:,;)]+ )
+  | (?P<hex> \b0x[0-9a-fA-F]+\b | \b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}\b )
+  | (?P<number> (?<![A-Za-z])[-+]?\d+(?:[.,]\d+)*(?:[eE][-+]?\d+)?\b )
+  | (?P<word> \S{24,} )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_STANDS_FOR = {"quoted": "'…'", "number": "#", "word": "…"}
+
+
+def normalise(text: str) -> str:
+    """A message without what changes from call to call: numbers, quotations, paths, dates, long words."""
+    plain = _CHANGING.sub(_placeholder, text[:MOST_READ])
+    return " ".join(plain.split())[:LONGEST]
+
+
+def _placeholder(found: re.Match[str]) -> str:
+    kind = next(name for name, part in found.groupdict().items() if part is not None and name != "mark")
+    return _STANDS_FOR.get(kind, f"<{kind}>")
+
+
+def in_short(text: str) -> str:
+    """A message as it is told within a sentence: on one line, and not at length."""
+    return cut(" ".join(text.split()), SHOWN)

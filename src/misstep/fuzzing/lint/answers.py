@@ -1,0 +1,228 @@
+"""What tools said to calls that fit their schemas.
+
+Calls a tool for evidence: what it refuses, and what it crashes on.
+
+What a tool wants and does not say, going by how it crashes.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from misstep.core.results.finding import Finding, ToolReport
+from misstep.core.results.trial import Judged
+from misstep.core.tool import Described
+from misstep.fuzzing.examination import Examination
+from misstep.fuzzing.judging.ruling import judge_calls_of
+from misstep.fuzzing.lint.subject import Subject
+from misstep.fuzzing.triage.replay import Replayer, is_same
+from misstep.fuzzing.workbench import Workbench
+
+LONGEST = 200  # characters of arguments that anybody would give by hand
+LARGEST = 10**12  # number that anybody would
+_ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]")
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What became of a call: `error` is a type or empty, `crashed` if nobody handled it.
+
+    `code` is the line of the tool's own code where it ended, as far as that is known.
+    """
+
+    arguments: str
+    error: str
+    message: str
+    crashed: bool
+    code: str = ""
+
+    @property
+    def values(self) -> dict[str, Any]:
+        found = json.loads(self.arguments)
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def evidence(self) -> str:
+        """The call and the tool's words."""
+        said = f"{self.error}: {self.message}" if self.error and self.message else self.error or self.message
+        return f"{self.arguments} → {said}"
+
+
+def answers_of(subject: Subject) -> Iterator[Answer]:
+    """Refusals, then crashes, of arguments such as an agent might give; odd ones prove nothing.
+
+    That a path can't hold a NUL byte, say, goes without saying.
+    """
+    refused = [Answer(each.arguments, each.error, each.message, False) for each in subject.refusals]
+    broken = [answer for finding in subject.findings if (answer := _broken(subject, finding)) is not None]
+    for answer in (*refused, *broken):
+        if len(answer.arguments) <= LONGEST and not any(map(_is_odd, _leaves(answer.values))):
+            yield answer
+
+
+def _broken(subject: Subject, finding: Finding) -> Answer | None:
+    """A finding that one call shows by itself."""
+    crashed = finding.kind == "crash"
+    if len(finding.calls) != 1 or not (
+        crashed or (finding.kind == "schema" and finding.error != "output schema")
+    ):
+        return None
+    code = subject.code_at(finding.where)
+    return Answer(finding.calls[0].arguments, finding.error, finding.message, crashed, code)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += [*each, *each.values()]
+        elif isinstance(each, list):
+            waiting += each
+        else:
+            yield each
+
+
+def _is_odd(value: Any) -> bool:
+    if isinstance(value, str):
+        return _ODD.search(value) is not None
+    return isinstance(value, int | float) and not abs(value) <= LARGEST
+
+
+PROVING = ("crash", "schema", "acceptance")  # kinds of findings that documentation may have to do with
+
+
+def look_at(bench: Workbench, tool: Described, seed: int, most: int, over: Callable[[], bool]) -> ToolReport:
+    """What up to so many calls came to; of the findings, those that one call shows once more.
+
+    They are not made smaller than the smallest calls that happened to show them.
+    """
+    examination = Examination(bench, [tool], tool.where, seed, ToolReport(tool.name, 0))
+    while not over() and examination.calls < most and examination.go_on(most - examination.calls, over):
+        pass
+    report = examination.report("calls")
+    replayer = Replayer(bench, judge_calls_of([tool]), len(report.unconfirmed), over)
+    sure = [each for each in report.unconfirmed if each.kind in PROVING and _shows(replayer, each, bench)]
+    shown = [structs.replace(each, calls=each.calls[-1:], replayed=1, reproduced=1) for each in sure]
+    return structs.replace(report, findings=tuple(shown), unconfirmed=())
+
+
+def _shows(replayer: Replayer, finding: Finding, bench: Workbench) -> bool:
+    judged = replayer.last_of(finding.calls[-1:], fresh=bench.starts_quickly)
+    return judged is not None and is_same(judged, Judged(finding.ruling, signature=finding.signature))
+
+
+_LIMITS = r"\bzero\b|non-?zero|positive|negative|at least|greater|more than|minimum|range|between|[<>≤≥]"
+_DATES = r"YYYY|%Y|HH:MM|%H|\biso\b|iso.?8601|format|e\.g\.|example"
+_NUMBERS = r"numb|integer|digit|numeric|decimal|float|e\.g\.|example"
+_LAYOUT = r"separat|delimit|prefix|begin|start|format|e\.g\.|example|split|colon|comma"
+_EMPTY = r"empty|blank|at least (?:one|1)|one or more"
+_APART = re.compile(r"split\(|partition\(|\.index\(")
+_LITERAL = re.compile(
+    r"invalid literal for int\(\) .*: (?P<one>.+)|could not convert string to float: (?P<other>.+)"
+)
+_KEY = re.compile(r"(['\"])(?P<key>.{1,80})\1")
+
+
+class Want(msgspec.Struct, frozen=True):
+    """What it takes not to crash, of the parameters in question.
+
+    `told` is a pattern that some words of the documentation match if they tell of it.
+    """
+
+    words: str
+    told: str
+    names: tuple[str, ...]
+
+
+def want_of(answer: Answer) -> Want | None:
+    """As far as the type of the error, its words and the arguments leave no doubt."""
+    return next((want for reading in _READINGS for want in reading(answer)), None)
+
+
+def _nought(answer: Answer) -> Iterator[Want]:
+    """A 0 that something is divided by: the only number there is, or seen to stand there."""
+    noughts = _named(answer, lambda value: value == 0 and value is not False)
+    divisors = tuple(name for name in noughts if re.search(rf"[/%]\s*\(?{re.escape(name)}\b", answer.code))
+    names = divisors or (noughts if len(_named(answer, _is_number)) == 1 else ())
+    if answer.error == "ZeroDivisionError" and names:
+        yield Want("can't be 0", _LIMITS, names)
+
+
+def _nothing(answer: Answer) -> Iterator[Want]:
+    """An empty list or text, where something was counted on."""
+    ends = answer.error in {"ZeroDivisionError", "IndexError"} or "empty" in answer.message
+    if ends and (names := _named(answer, lambda value: value == [])):
+        yield Want("can't be empty", _EMPTY, names)
+    if "string index" in answer.message and (names := _named(answer, lambda value: value == "")):
+        yield Want("can't be empty", _EMPTY, names)
+
+
+def _range(answer: Answer) -> Iterator[Want]:
+    if "math domain error" in answer.message and (names := _named(answer, _is_number)):
+        yield Want("has to be within a range", _LIMITS, names)
+
+
+def _date(answer: Answer) -> Iterator[Want]:
+    if re.search(r"does not match format|isoformat|unconverted data remains", answer.message):
+        yield Want("has to be a date or time in a certain format", _DATES, _quoted(answer))
+
+
+def _number(answer: Answer) -> Iterator[Want]:
+    found = _LITERAL.search(answer.message)
+    quoted = (found["one"] or found["other"]) if found else ""
+    if found and (names := _named(answer, lambda value: isinstance(value, str) and repr(value) == quoted)):
+        yield Want("has to be a number, written as a text", _NUMBERS, names)
+
+
+def _json(answer: Answer) -> Iterator[Want]:
+    if answer.error == "JSONDecodeError":
+        yield Want("has to be JSON", "json", _named(answer, lambda value: isinstance(value, str)))
+
+
+def _parts(answer: Answer) -> Iterator[Want]:
+    short = r"index out of range|values to unpack|substring not found"
+    plain = "\\u" not in answer.arguments  # else it may be the letters
+    if plain and re.search(short, answer.message) and _APART.search(answer.code):
+        yield Want(
+            "has to be made up of certain parts",
+            _LAYOUT,
+            _named(answer, lambda value: isinstance(value, str)),
+        )
+
+
+def _key(answer: Answer) -> Iterator[Want]:
+    """A key that an object among the arguments lacks."""
+    found = _KEY.fullmatch(answer.message) if answer.error == "KeyError" else None
+    if found and found["key"] not in answer.arguments and (names := _named(answer, _is_object)):
+        yield Want(f"has to have the key '{found['key']}'", re.escape(found["key"]), names)
+
+
+def _quoted(answer: Answer) -> tuple[str, ...]:
+    """Texts that the message repeats, or else all of them."""
+    texts = _named(answer, lambda value: isinstance(value, str))
+    said = tuple(name for name in texts if repr(answer.values[name]) in answer.message)
+    return said or texts
+
+
+def _named(answer: Answer, test: Callable[[Any], bool]) -> tuple[str, ...]:
+    return tuple(name for name, value in answer.values.items() if test(value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_object(value: Any) -> bool:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(value, dict)
+
+
+_READINGS = (_nought, _nothing, _range, _date, _number, _json, _parts, _key)

@@ -1,0 +1,407 @@
+"""Reads out of a function's code which values it compares a parameter with.
+
+Reads collections of constants out of code.
+
+Values of a parameter that the code was seen to know while it was called.
+
+Values that the code takes and the schema hides, or that the schema offers and the code refuses.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from misstep.core.results.finding import Comparisons, Constant
+from misstep.core.results.remark import Remark
+from misstep.fuzzing.judging.endings import runs_what_it_is_given
+from misstep.fuzzing.lint.answers import answers_of, want_of
+from misstep.fuzzing.lint.subject import Function, Part, Subject, arguments_of
+
+_CHANGES = frozenset(
+    (
+        "add",
+        "append",
+        "clear",
+        "discard",
+        "extend",
+        "insert",
+        "pop",
+        "popitem",
+        "remove",
+        "setdefault",
+        "update",
+    )
+)
+
+
+def tables_in(tree: ast.Module | Function | None) -> dict[str, list[Any]]:
+    """Names that stand for one collection of constants from first to last."""
+    if tree is None:
+        return {}
+    nodes = list(ast.walk(tree))
+    changed = _changed(nodes)
+    found = dict[str, list[Any]]()
+    for node in tree.body:
+        target, value = _assigned(node)
+        values = values_of(value) if value is not None else None
+        if target and values:
+            found[target] = values
+    return {name: values for name, values in found.items() if changed.count(name) == 1}
+
+
+def dicts_in(tree: ast.Module | Function | None) -> frozenset[str]:
+    """Names that a dict is given to, of which the values of other collections are no keys."""
+    given = [_assigned(node) for node in tree.body] if tree is not None else []
+    return frozenset(name for name, value in given if isinstance(value, ast.Dict))
+
+
+def _assigned(node: ast.stmt) -> tuple[str, ast.expr | None]:
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id, node.value
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return node.target.id, node.value
+    return "", None
+
+
+def _changed(nodes: list[ast.AST]) -> list[str]:
+    """Names as often as they are given a value, or what they stand for is changed."""
+    found = list[str]()
+    for node in nodes:
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.append(node.id)
+        inner = getattr(node, "value", None)
+        if not isinstance(inner, ast.Name):
+            continue
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            found.append(inner.id)
+        if isinstance(node, ast.Attribute) and node.attr in _CHANGES:
+            found.append(inner.id)
+    return found
+
+
+def values_of(node: ast.expr) -> list[Any] | None:
+    """The constants in a display of them; the keys of a dict."""
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"frozenset", "set", "tuple", "list"}:
+        return values_of(node.args[0]) if len(node.args) == 1 else None
+    if isinstance(node, ast.Dict):
+        return constants_of([key for key in node.keys if key is not None]) if None not in node.keys else None
+    return constants_of(node.elts) if isinstance(node, ast.Tuple | ast.List | ast.Set) else None
+
+
+def constants_of(nodes: list[ast.expr]) -> list[Any] | None:
+    values = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    fit = len(values) == len(nodes) and all(isinstance(each, str | int) for each in values)
+    return values if fit else None
+
+
+_PLAIN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
+_MAYBE = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """Values of a parameter. `known` lead somewhere; `only` are all that are taken, None if that is open."""
+
+    known: tuple[Any, ...] = ()
+    only: tuple[Any, ...] | None = None
+
+
+def compare(function: Function, module: ast.Module | None, name: str) -> Compared:
+    """What the code of a function does with a parameter that it leaves as it is; nothing for others."""
+    if name not in [each.arg for each in arguments_of(function)] or _is_rebound(function, name):
+        return Compared()
+    return _Reader(function, module, name).read()
+
+
+class _Reader:
+    """Goes through a function once."""
+
+    def __init__(self, function: Function, module: ast.Module | None, name: str) -> None:
+        self._body = function.body
+        self._nodes = list(ast.walk(function))
+        self._tables = {**tables_in(module), **tables_in(function)}
+        self._dicts = dicts_in(module) | dicts_in(function)
+        self._name = name
+
+    def read(self) -> Compared:
+        known = [value for node in self._nodes for value in self._taken(node)]
+        for node in self._always(self._body):
+            if (only := self._all_taken(node)) is not None:
+                return Compared(_distinct([*known, *only]), _distinct(only))
+        return Compared(_distinct(known))
+
+    def _always(self, body: list[ast.stmt]) -> Iterator[ast.stmt]:
+        """The statements that every call comes to in which it is given."""
+        for statement in body:
+            yield statement
+            if isinstance(statement, ast.If) and not self._asks_for_it(statement.test):
+                continue
+            if isinstance(statement, ast.If | ast.With | ast.AsyncWith):
+                yield from self._always(statement.body)
+
+    def _asks_for_it(self, test: ast.expr) -> bool:
+        """`if it:` and `if it is not None:`"""
+        is_not = isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.IsNot)
+        return self._is_it(test.left if isinstance(test, ast.Compare) and is_not else test)
+
+    def _taken(self, node: ast.AST) -> list[Any]:
+        """Values for which a branch goes on."""
+        if isinstance(node, ast.If | ast.IfExp) and not _refuses(node.body):
+            return self._tested(node.test) or []
+        if isinstance(node, ast.Match) and self._is_it(node.subject):
+            cases = [case for case in node.cases if not _refuses(case.body)]
+            return [value for case in cases for value in _pattern_values(case.pattern)]
+        return []
+
+    def _all_taken(self, node: ast.stmt) -> list[Any] | None:
+        """All values with which a call gets past here, if it is a place that lets only some past."""
+        if isinstance(node, ast.If) and _refuses(node.body) and isinstance(node.test, ast.Compare):
+            return self._members(node.test, ast.NotIn)
+        if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare):
+            return self._members(node.test, ast.In)
+        if isinstance(node, ast.If):
+            return self._chain(node)
+        if isinstance(node, ast.Match) and self._is_it(node.subject):
+            return _match_values(node)
+        return self._looked_up_in(node) if isinstance(node, _PLAIN) else None
+
+    def _looked_up_in(self, statement: ast.stmt) -> list[Any] | None:
+        inner = list(ast.walk(statement))
+        if any(isinstance(each, _MAYBE) for each in inner):
+            return None
+        tables = [each.value for each in inner if isinstance(each, ast.Subscript) and self._is_it(each.slice)]
+        return self._looked_up(tables[0]) if tables else None
+
+    def _tested(self, test: ast.expr) -> list[Any] | None:
+        """The values for which a test comes out true; None if it is about something else as well."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+            parts = [self._tested(each) for each in test.values]
+            return None if None in parts else [value for part in parts for value in part or ()]
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+            return None
+        if isinstance(test.ops[0], ast.Eq):
+            sides = [test.left, test.comparators[0]]
+            others = [side for side in sides if not self._is_it(side)]
+            return constants_of(others) if len(others) == 1 else None
+        return self._members(test, ast.In)
+
+    def _members(self, test: ast.Compare, operator: type[ast.cmpop]) -> list[Any] | None:
+        if len(test.ops) != 1 or not isinstance(test.ops[0], operator) or not self._is_it(test.left):
+            return None
+        return self._table(test.comparators[0])
+
+    def _chain(self, node: ast.If) -> list[Any] | None:
+        """The values of `if … elif … else: raise`, each branch of which asks for nothing but values."""
+        found, last = list[Any](), node
+        while True:
+            values = self._tested(last.test)
+            if values is None or _refuses(last.body):
+                return None
+            found += values
+            if len(last.orelse) == 1 and isinstance(last.orelse[0], ast.If):
+                last = last.orelse[0]
+                continue
+            return found if _refuses(last.orelse) else None
+
+    def _looked_up(self, table: ast.expr) -> list[Any] | None:
+        """The keys of a table in which it is looked up with no second thought."""
+        asked = any(isinstance(each, ast.Try) for each in self._nodes) or any(
+            isinstance(each, ast.Compare) and self._is_it(each.left) for each in self._nodes
+        )
+        is_dict = isinstance(table, ast.Dict) or (isinstance(table, ast.Name) and table.id in self._dicts)
+        return self._table(table) if is_dict and not asked else None
+
+    def _table(self, node: ast.expr) -> list[Any] | None:
+        if isinstance(node, ast.Name):
+            return self._tables.get(node.id)
+        return values_of(node)
+
+    def _is_it(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id == self._name
+
+
+def _match_values(node: ast.Match) -> list[Any] | None:
+    """The values of cases, if whatever is none of them is refused."""
+    last = node.cases[-1]
+    rest = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
+    if not rest or last.guard is not None or not _refuses(last.body):
+        return None
+    values = [_pattern_values(case.pattern) for case in node.cases[:-1] if not _refuses(case.body)]
+    return [value for each in values for value in each] if all(values) else None
+
+
+def _pattern_values(pattern: ast.pattern) -> list[Any]:
+    patterns = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+    return constants_of([each.value for each in patterns if isinstance(each, ast.MatchValue)]) or []
+
+
+def _refuses(body: list[ast.stmt] | ast.expr) -> bool:
+    """Whether a branch comes to nothing but an exception."""
+    return isinstance(body, list) and bool(body) and isinstance(body[-1], ast.Raise)
+
+
+def _is_rebound(function: Function, name: str) -> bool:
+    return any(_binds(node, name) for node in _inner(function))
+
+
+def _inner(function: Function) -> Iterator[ast.AST]:
+    for statement in function.body:
+        yield from ast.walk(statement)
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id == name and not isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.MatchAs | ast.MatchStar | ast.ExceptHandler):
+        return node.name == name
+    return isinstance(node, ast.arg) and node.arg == name
+
+
+def _distinct(values: list[Any]) -> tuple[Any, ...]:
+    return tuple({(type(value), value): value for value in values}.values())
+
+
+MOST_COMPARED = 30  # values of a collection that choices are made from; more are data
+ENOUGH_TAKEN = 2  # values with which calls went well
+ENOUGH_REFUSED = 3  # other values with which none did
+
+# Names of what stands for a thing among many that come and go, rather than for a choice.
+_THINGS = re.compile(
+    r"(?:^|_)(?:ids?|name|key|path|file|filename|title|user|url|email|number)$", re.IGNORECASE
+)
+# Words of refusals that are about the world, or about how something is written.
+_ELSEWHERE = re.compile(
+    r"\bnot found\b|\bnot exist|n't exist|\bErrno\b|\bdenied\b|\balready\b|\bavailable\b|\bunable to\b"
+    r"|\bfailed\b|\bcould(?: not|n't)\b|\bconnect|\bnetwork\b|\btime[ds]? ?out\b|\bauthori[sz]|\bcredential"
+    r"|\bapi key\b|\bpars(?:e|ing)\b|\b\w*format\b|\bconver(?:t|sion)\b|\bsyntax|ConversionSyntax",
+    re.IGNORECASE,
+)
+
+
+def values_seen(subject: Subject, part: Part) -> Compared:
+    """What calls leave no doubt about.
+
+    A collection that has a value which the schema offers has nothing but such values. Constants that stand
+    alone prove something only where calls go well with them and with nothing else.
+    """
+    found = next((each for each in subject.compared if each.path == part.path), None)
+    if found is None or runs_what_it_is_given(subject.described):
+        return Compared()
+    closed = _is_closed(found)
+    known = dict.fromkeys([*_together(found, part), *(found.taken if closed else ())])
+    if part.choices:
+        offered = [_folded(each) for each in part.choices]
+        return Compared(tuple(each for each in known if _folded(each) not in offered))
+    return Compared(
+        tuple(known), tuple(known) if closed and not _is_about_things(subject, part, found) else None
+    )
+
+
+def _together(found: Comparisons, part: Part) -> list[Constant]:
+    """All but refused ones of a collection that has one which is taken, and offered where any are."""
+    offered = [value for value in found.taken if value in (part.choices or found.taken)]
+    small = [
+        each
+        for each in found.collections
+        if len(each) <= MOST_COMPARED and any(one in offered for one in each)
+    ]
+    return [value for each in small for value in each if value not in found.refused]
+
+
+def _folded(value: object) -> object:
+    return value.casefold() if isinstance(value, str) else value
+
+
+def _is_closed(found: Comparisons) -> bool:
+    enough = len(found.taken) >= ENOUGH_TAKEN and len(found.others_refused) >= ENOUGH_REFUSED
+    return enough and not found.others_taken and not found.more
+
+
+def _is_about_things(subject: Subject, part: Part, found: Comparisons) -> bool:
+    """Whether other values may only not be there at the moment, or not be written as they should."""
+    if _THINGS.search(part.name):
+        return True
+    refused = [each for each in answers_of(subject) if each.values.get(part.path[0]) not in found.taken]
+    return any(_ELSEWHERE.search(each.message) or want_of(each) for each in refused)
+
+
+MOST_LISTED = 30  # values that anybody would list
+SEEN = ", seen while it was called"
+
+
+def wrong_choices(subject: Subject) -> Iterator[Remark]:
+    """By the code, comparisons, sets, cases and tables; then by what more it was seen to compare with."""
+    for part in subject.parts:
+        read, seen = _read(subject, part), values_seen(subject, part)
+        if part.choices:
+            yield from _against_choices(part, read)
+            yield from _hidden_choices(part, _without(seen.known, read.known), SEEN)
+        elif part.types <= {"string", "integer", "null"}:
+            yield from _hidden(subject, part, read) if read.only else _hidden(subject, part, seen, SEEN)
+
+
+def taken_values(subject: Subject) -> dict[str, tuple[Any, ...]]:
+    """All values that the code takes, for each parameter of which it takes only certain ones."""
+    parts = [part for part in subject.parts if len(part.path) == 1]
+    found = {part.name: _read(subject, part).only or values_seen(subject, part).only for part in parts}
+    return {name: only for name, only in found.items() if only}
+
+
+def _read(subject: Subject, part: Part) -> Compared:
+    function = subject.function
+    if function is None or len(part.path) != 1:
+        return Compared()
+    return compare(function, subject.module, part.name)
+
+
+def _without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    return [each for each in values if each not in others]
+
+
+def _against_choices(part: Part, compared: Compared) -> Iterator[Remark]:
+    yield from _hidden_choices(part, compared.known)
+    refused = [
+        each for each in part.choices if each is not None and each not in (compared.only or part.choices)
+    ]
+    if refused:
+        message = f"the schema offers {_listed(refused)}, which the code refuses"
+        evidence = f"the code takes {_listed(compared.only or ())}"
+        yield Remark("choices", "ill", part.where, message, evidence, "take it out of the schema")
+
+
+def _hidden_choices(part: Part, known: Sequence[Any], how: str = "") -> Iterator[Remark]:
+    kinds = {type(each) for each in part.choices}
+    hidden = [each for each in known if type(each) in kinds and each != "" and each not in part.choices]
+    if hidden:
+        message = f"the code knows {_listed(hidden)}, which the schema does not offer"
+        advice = "offer it in the schema, or take it out of the code"
+        evidence = f"the schema has {_listed(part.choices)}{how}"
+        yield Remark("choices", "under", part.where, message, evidence, advice)
+
+
+def _hidden(subject: Subject, part: Part, compared: Compared, how: str = "") -> Iterator[Remark]:
+    only = [each for each in compared.only or () if each != ""]
+    said = "\n".join([subject.said, *subject.documented.values()])
+    missing = [each for each in only if not _is_told(each, said)]
+    if not missing or len(only) > MOST_LISTED:
+        return
+    message = (
+        f"takes only certain values, and nothing says that {_listed(missing)} {_are(missing)} among them"
+    )
+    advice = "list them as an enum, which is a Literal in Python"
+    yield Remark("choices", "under", part.where, message, f"the code takes {_listed(only)}{how}", advice)
+
+
+def _is_told(value: Any, said: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", said, re.IGNORECASE) is not None
+
+
+def _are(values: Sequence[Any]) -> str:
+    return "is" if len(values) == 1 else "are"
+
+
+def _listed(values: Sequence[Any]) -> str:
+    return ", ".join(json.dumps(each, ensure_ascii=False) for each in values)

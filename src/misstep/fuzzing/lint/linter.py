@@ -1,0 +1,62 @@
+"""Puts tools to all rules."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import structs
+
+from misstep.core.results.remark import LintedTool, Remark
+from misstep.core.text import cut
+from misstep.fuzzing.lint.code import wrong_choices
+from misstep.fuzzing.lint.refusals import hidden_constraints, needless_demands
+from misstep.fuzzing.lint.subject import Subject
+from misstep.fuzzing.lint.values import broken_promises, wrong_defaults, wrong_examples
+from misstep.fuzzing.lint.wording import (
+    long_description,
+    missing_description,
+    phantom_parameters,
+    refused_names,
+    twins_of,
+    undescribed_parameters,
+)
+
+LONGEST = 500  # characters of what is said in one place
+
+_RULES: tuple[Callable[[Subject], Iterator[Remark]], ...] = (
+    refused_names,
+    missing_description,
+    long_description,
+    undescribed_parameters,
+    phantom_parameters,
+    wrong_choices,
+    wrong_defaults,
+    wrong_examples,
+    broken_promises,
+    hidden_constraints,
+    needless_demands,
+)
+
+
+def lint(subjects: Sequence[Subject]) -> list[LintedTool]:
+    """All that is to be said about each tool of a set, in the order of the rules, nothing twice."""
+    return [
+        _linted(subject, _remarks(subject, [*subjects[:place], *subjects[place + 1 :]]))
+        for place, subject in enumerate(subjects)
+    ]
+
+
+def _linted(subject: Subject, remarks: Sequence[Remark]) -> LintedTool:
+    source = subject.described.source
+    file, line = (source.file, source.line) if source else ("", 1)
+    return LintedTool(subject.name, tuple(remarks), file, line)
+
+
+def _remarks(subject: Subject, others: Sequence[Subject]) -> list[Remark]:
+    found = [*twins_of(subject, others), *(remark for rule in _RULES for remark in rule(subject))]
+    distinct = {(remark.where, remark.message): remark for remark in reversed(found)}
+    return [_bounded(remark) for remark in reversed(distinct.values())]
+
+
+def _bounded(remark: Remark) -> Remark:
+    """The remark at a length that can be read, however much a schema or a tool says."""
+    message, evidence = cut(remark.message, LONGEST), cut(remark.evidence, LONGEST)
+    return structs.replace(remark, message=message, evidence=evidence)

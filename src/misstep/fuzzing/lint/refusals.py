@@ -1,0 +1,208 @@
+"""Whether the documentation of a tool says what the tool says when it refuses.
+
+Demands of a schema that the tool does not make.
+
+Constraints that the code has and the documentation hides, as calls have shown.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from misstep.core.results.remark import Remark
+from misstep.core.text import cut
+from misstep.fuzzing.judging.endings import runs_what_it_is_given
+from misstep.fuzzing.lint.answers import Answer, answers_of, want_of
+from misstep.fuzzing.lint.code import taken_values
+from misstep.fuzzing.lint.subject import Part, Subject
+
+
+def needless_demands(subject: Subject) -> Iterator[Remark]:
+    """By calls that the schema forbids and that were taken without a word."""
+    for finding in subject.findings:
+        if finding.kind == "acceptance" and len(finding.calls) == 1:
+            keyword, _, place = finding.message.partition(" at ")
+            where = f"parameters.{place}" if place else "parameters"
+            message = f"the schema demands {keyword}, the tool does not"
+            advice = "let the schema allow it, or the tool refuse it"
+            evidence = f"{finding.calls[0].arguments} was taken without a word"
+            yield Remark("acceptance", "over", where, message, evidence, advice)
+
+
+ENOUGH = 0.5  # share of the words of a message that the documentation has too
+STEM = 5  # letters by which words are the same
+
+# About what is there at the moment and what is not, which no documentation can tell.
+_WORLD = (
+    r"\bnot found\b|\bno such\b|\bnot exist|n't exist|\balready\b|\bunknown\b|\bno match",
+    r"\bdenied\b|\bpermi(?:ssion|tted)|\boutside\b|\bescapes?\b|\bauthori[sz]|\bcredential|\bapi key\b",
+    r"\btime[ds]? ?out\b|\bconnect|\bnetwork\b|\bErrno\b|\bE[A-Z]{4,}\b",
+    r"\bleft\b|\bremaining\b|\bin stock\b|\b(?:not |un|n't )available\b",
+    r"\bunable to\b|\bfailed\b|\bcould(?: not|n't)\b",
+    r"\bnot (?:a )?(?:file|directory|folder|repository)\b|\bis a directory\b",
+)
+# About what the arguments should have been.
+_DEMAND = (
+    r"\bmust\b|\bshould\b|\bneeds?\b|\bha(?:s|ve) to\b|\brequire[sd]?\b|\bexpect(?:s|ed)?\b|\bonly\b",
+    r"\binvalid\b|\bnot (?:an? )?valid\b|\bmalformed\b|\bunsupported\b|\bnot supported\b|\bone of\b",
+    r"\bca(?:n't|nnot|n not)\b|\bmay not\b|\bat (?:least|most)\b|\bno more than\b|\bout of range\b",
+    r"\b(?:less|greater|fewer|more|longer|shorter) than\b|\bexceed|\btoo \w+\b",
+)
+# Words that any refusal may have.
+_GENERIC = (
+    r"an?|and|any|are|arguments?|as|at|bad|be|been|both|by|can|can't|cannot|errors?|exactly|expected|field|for|from",
+    r"given|got|has|have|if|in|inputs?|instead|invalid|is|its?|may|must|needs?|not|of|on|one|only|or|parameters?",
+    r"please|provided?|requires?|required|should|so|string|supplied|text|than|that|the|there|this|to|too|tool|type",
+    r"using|valid|validation|values?|was|were|when|which|with|your?|executing|found",
+)
+_LIMITS = (r"positive|negative|non-?zero|greater|smaller|at least|at most|minimum|maximum|[<>≤≥]|\bup to\b",)
+_OF_LIMITS = (
+    "positive",
+    "negative",
+    "zero",
+    "greater",
+    "less",
+    "fewer",
+    "more",
+    "least",
+    "most",
+    "larger",
+    "smaller",
+)
+_LAYOUT = (r"format|e\.g\.|example|such as|YYYY|ISO|['\"`“]",)
+
+_QUOTED = re.compile(r"""(?<!\w)(['"`])(.{1,80}?)\1(?!\w)""")
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\w)")
+_WORD = re.compile(r"[^\W\d_]{2,}(?:'t)?")
+
+
+def said_by(subject: Subject) -> str:
+    """All that is said about a tool in words, for agents and for whoever reads its code."""
+    return "\n".join([subject.said, *subject.documented.values()])
+
+
+def is_demand(message: str) -> bool:
+    """Whether a tool says what the arguments should have been, and not what the world is like."""
+    return _has(_DEMAND, message) and not _has(_WORLD, message)
+
+
+def is_told(subject: Subject, answer: Answer) -> bool:
+    """Whether the documentation says what the message says: its literals, else its words."""
+    said, literals = said_by(subject), _literals(subject, answer)
+    if literals:
+        return all(each.strip().casefold() in said.casefold() for each in literals)
+    words = _own_words(subject, answer)
+    if any(word.startswith(_OF_LIMITS) for word in words):
+        return _has(_LIMITS, said)
+    if not words:
+        return _has(_LAYOUT, said)
+    known = {word[:STEM] for word in _words(said)}
+    return sum(word[:STEM] in known for word in words) >= ENOUGH * len(words)
+
+
+def _literals(subject: Subject, answer: Answer) -> list[str]:
+    """Quotations and numbers that come neither from the arguments nor from names."""
+    quoted = [text for _, text in _QUOTED.findall(answer.message)]
+    given = {float(each) for each in _NUMBER.findall(answer.arguments)}
+    numbers = [each for each in _NUMBER.findall(answer.message) if float(each) not in given]
+    names = {subject.name, *(part.name for part in subject.parts)}
+    return [*(each for each in quoted if each not in answer.arguments and each not in names), *numbers]
+
+
+def _own_words(subject: Subject, answer: Answer) -> list[str]:
+    """The words of a message that say something of their own."""
+    names = [subject.name, *(part.name for part in subject.parts)]
+    known = {*_words(" ".join(names).replace("_", " ")), *_words(answer.arguments)}
+    generic = re.compile("|".join(_GENERIC))
+    return [word for word in _words(answer.message) if word not in known and not generic.fullmatch(word)]
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text[:40_000])]
+
+
+def _has(patterns: tuple[str, ...], text: str) -> bool:
+    return re.search("|".join(patterns), text, re.IGNORECASE) is not None
+
+
+REASON = 160  # characters of a tool's own words
+
+_UNWELCOME = re.compile(
+    r"\b(?:unknown|unsupported|not supported|invalid|not (?:an? )?valid|unrecogni[sz]ed|one of)\b",
+    re.IGNORECASE,
+)
+
+
+def hidden_constraints(subject: Subject) -> Iterator[Remark]:
+    """Each once, with the smallest arguments that fit the schema and were not taken."""
+    if runs_what_it_is_given(subject.described):
+        return  # what it says is about the program that it was given
+    told = dict[tuple[str, str], Remark]()
+    taken = taken_values(subject)
+    for answer in answers_of(subject):
+        if any(answer.values.get(name, only[0]) not in only for name, only in taken.items()):
+            continue  # which values there are is another matter
+        remark = _refused_choice(subject, answer) or (
+            _of_crash(subject, answer) if answer.crashed else _of_refusal(subject, answer)
+        )
+        if remark is not None:
+            told.setdefault((remark.where, remark.message), remark)
+    yield from told.values()
+
+
+def _refused_choice(subject: Subject, answer: Answer) -> Remark | None:
+    """A value that the schema lists, refused by name."""
+    for part in _top(subject):
+        value = answer.values.get(part.name)
+        if value not in part.choices or not isinstance(value, str) or not value:
+            continue
+        looked_up = answer.error == "KeyError" and answer.message == repr(value)
+        if looked_up or (_UNWELCOME.search(answer.message) and _quotes(answer.message, value)):
+            message = f"the schema offers {json.dumps(value)}, which the tool does not take"
+            return Remark("choices", "ill", part.where, message, answer.evidence, "take it out of the schema")
+    return None
+
+
+def _of_crash(subject: Subject, answer: Answer) -> Remark | None:
+    want = want_of(answer)
+    if want is None or re.search(want.told, said_by(subject), re.IGNORECASE):
+        return None
+    wanted = [part for part in _top(subject) if part.name in want.names]
+    where = wanted[0].where if len(wanted) == 1 else "parameters"
+    which = "" if len(wanted) == 1 else "one of them "
+    return _remark(where, f"{which}{want.words}, which nothing says", answer)
+
+
+def _of_refusal(subject: Subject, answer: Answer) -> Remark | None:
+    if not is_demand(answer.message) or is_told(subject, answer):
+        return None
+    named = [part for part in _top(subject) if _quotes(answer.message, part.name)]
+    reason = cut(answer.message, REASON)  # two constraints of one parameter differ in nothing else
+    if len(named) > 1:
+        message = f"{_list(named)} depend on each other in a way that is not documented: {reason}"
+        return _remark("parameters", message, answer)
+    candidates = named or _candidates(subject, answer)
+    where = candidates[0].where if len(candidates) == 1 else "parameters"
+    return _remark(where, f"has a constraint that is not documented: {reason}", answer)
+
+
+def _candidates(subject: Subject, answer: Answer) -> list[Part]:
+    given = [part for part in _top(subject) if part.name in answer.values]
+    return given or _top(subject)
+
+
+def _top(subject: Subject) -> list[Part]:
+    return [part for part in subject.parts if len(part.path) == 1]
+
+
+def _quotes(message: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) is not None
+
+
+def _list(parts: list[Part]) -> str:
+    return ", ".join(part.name for part in parts[:-1]) + f" and {parts[-1].name}"
+
+
+def _remark(where: str, message: str, answer: Answer) -> Remark:
+    advice = "say it in the description, and in the schema where it can be said there"
+    return Remark("constraint", "under", where, message, answer.evidence, advice)

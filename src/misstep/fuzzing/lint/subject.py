@@ -1,0 +1,211 @@
+"""What the rules look at: a tool with all that is known about it.
+
+Finds every parameter in a tool's schema, nested ones as well.
+"""
+
+import ast
+import textwrap
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any
+
+import msgspec
+
+from misstep.core.results.finding import Comparisons, Finding, Refusal
+from misstep.core.tool import Described
+from misstep.schemas.shape import find_reference
+from misstep.schemas.source import Documented, parse_docstring, parse_module
+
+DEEPEST = 6  # objects within objects
+MOST = 500  # parameters of one tool
+
+_ALTERNATIVES = ("anyOf", "oneOf", "allOf")
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A parameter: its path, its own schema with what it refers to, and whether it has to be given.
+
+    `variants` are the schemas one of which its values follow; the schema itself where it names none.
+    """
+
+    path: tuple[str, ...]
+    schema: Mapping[str, Any]
+    required: bool
+    variants: tuple[Mapping[str, Any], ...]
+
+    @property
+    def name(self) -> str:
+        return self.path[-1]
+
+    @property
+    def where(self) -> str:
+        return ".".join(("parameters", *self.path))
+
+    @property
+    def description(self) -> str:
+        """All that is said about it, by itself or with one of its variants."""
+        said = [self.schema.get("description"), *(each.get("description") for each in self.variants)]
+        return "\n".join(dict.fromkeys(text for text in said if isinstance(text, str) and text.strip()))
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The types of JSON that it may have; empty where nothing is said."""
+        found = set[str]()
+        for each in self.variants:
+            kind = each.get("type")
+            found |= {kind} if isinstance(kind, str) else set(filter(_is_text, _listed(kind)))
+        return frozenset(found)
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """The values that it may have, if every variant but null lists them; else none."""
+        lists = [_choices(each) for each in self.variants if each.get("type") != "null"]
+        return tuple(value for each in lists for value in each) if lists and all(lists) else ()
+
+    @property
+    def may_be_null(self) -> bool:
+        return "null" in self.types or self.schema.get("nullable") is True or None in self.choices
+
+
+def parts_of(parameters: Mapping[str, Any]) -> list[Part]:
+    """The parameters of a tool, each before those within it."""
+    found = list[Part]()
+    for part in _parts(parameters, parameters, ()):
+        found.append(part)
+        if len(found) == MOST:
+            break
+    return found
+
+
+def _parts(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Part]:
+    properties = schema.get("properties")
+    required = [name for name in _listed(schema.get("required")) if _is_text(name)]
+    for name, inner in properties.items() if isinstance(properties, Mapping) else ():
+        if not _is_text(name):
+            continue
+        own = _followed(inner, root)
+        variants = tuple(_variants(own, root))
+        yield Part((*path, name), own, name in required, variants)
+        if len(path) + 1 < DEEPEST:
+            for each in variants:
+                yield from _parts(_followed(each.get("items", each), root), root, (*path, name))
+
+
+def _followed(schema: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema with what it refers to; what it says itself goes first."""
+    found = schema if isinstance(schema, Mapping) else {}
+    for _ in range(DEEPEST):
+        target = find_reference(found.get("$ref"), root)
+        if not isinstance(target, Mapping):
+            break
+        found = {**target, **{key: value for key, value in found.items() if key != "$ref"}}
+    return found
+
+
+def _variants(
+    schema: Mapping[str, Any], root: Mapping[str, Any], deep: int = 0
+) -> Iterator[Mapping[str, Any]]:
+    named = [each for key in _ALTERNATIVES for each in _listed(schema.get(key))] if deep < DEEPEST else []
+    if not named:
+        yield schema
+    for each in named:
+        yield from _variants(_followed(each, root), root, deep + 1)
+
+
+def _choices(schema: Mapping[str, Any]) -> list[Any]:
+    return [schema["const"]] if "const" in schema else _listed(schema.get("enum"))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+LONGEST = 200_000  # characters of words that are read
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Subject:
+    """A tool under the rules. `module` is the text of the file it stands in, empty where nobody has that.
+
+    `refusals`, `findings` and `compared` are what fuzzing has shown of this tool.
+    """
+
+    def __init__(
+        self,
+        described: Described,
+        module: str = "",
+        refusals: tuple[Refusal, ...] = (),
+        findings: tuple[Finding, ...] = (),
+        compared: tuple[Comparisons, ...] = (),
+    ) -> None:
+        self.described = described
+        self.refusals = refusals
+        self.findings = findings
+        self.compared = compared
+        self._module = module
+
+    @property
+    def name(self) -> str:
+        return self.described.name
+
+    @property
+    def description(self) -> str:
+        return self.described.tool.description
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        return parts_of(self.described.tool.parameters)
+
+    @property
+    def said(self) -> str:
+        """All that an agent is told about it in words."""
+        return "\n".join([self.description, *(part.description for part in self.parts)])[:LONGEST]
+
+    @cached_property
+    def function(self) -> Function | None:
+        """The function that takes the arguments, where it can be read; of a class the first that could."""
+        source = self.described.source
+        tree = parse_module(textwrap.dedent(source.text)) if source is not None else None
+        found = tree.body[0] if tree is not None and tree.body else None
+        if isinstance(found, ast.ClassDef):
+            bodies = [each for each in found.body if isinstance(each, Function) and self._takes(each)]
+            return bodies[0] if bodies else None
+        return found if isinstance(found, Function) else None
+
+    def code_at(self, where: str) -> str:
+        """The line of code at a place like `tools.py:12 in f`; empty if that is not in the tool's file."""
+        file, _, rest = where.rpartition(" in ")[0].rpartition(":")
+        source, lines = self.described.source, self._module.splitlines()
+        if source is None or not rest.isdecimal() or PurePath(source.file).name != file:
+            return ""
+        return lines[int(rest) - 1] if 0 < int(rest) <= len(lines) else ""
+
+    @cached_property
+    def module(self) -> ast.Module | None:
+        """The file it stands in."""
+        return parse_module(textwrap.dedent(self._module)) if self._module else None
+
+    @cached_property
+    def documented(self) -> dict[str, str]:
+        """What the docstring, or the description in a docstring's form, says about parameters."""
+        docstring = ast.get_docstring(self.function) if self.function is not None else None
+        texts: list[Documented] = [
+            parse_docstring(each[:LONGEST]) for each in (self.description, docstring) if each
+        ]
+        return {name: said for each in texts for name, said in each.parameters.items()}
+
+    def _takes(self, function: Function) -> bool:
+        """Whether it is a method with a parameter for each of the tool's."""
+        names = {each.arg for each in arguments_of(function)}
+        return bool(self.parts) and {part.name for part in self.parts if len(part.path) == 1} <= names
+
+
+def arguments_of(function: Function) -> list[ast.arg]:
+    """All that can be given by name or by place, but for `*args` and `**kwargs`."""
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]

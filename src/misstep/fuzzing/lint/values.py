@@ -1,0 +1,265 @@
+"""Descriptions that promise what the schema forbids.
+
+Defaults on which schema, code and description disagree.
+
+Examples that the tool's own schema forbids.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from misstep.core.results.remark import Remark
+from misstep.core.text import cut
+from misstep.fuzzing.lint.subject import Function, Part, Subject
+from misstep.schemas.limits import is_number
+from misstep.schemas.schema import fits
+
+ADVICE = "say the same everywhere"
+
+# What stands for itself: a quotation, a number with no unit after it, a truth value.
+_SAID_DEFAULT = re.compile(
+    r"""\bdefault(?:s|ed)?(?:\s+value)?(?:\s+(?:is|to|of))?\s*[:=]?\s*
+    (?: (?P<mark>['"`“])(?P<text>[^'"`“”\n]{0,100})['"`”]
+      | (?P<number>-?\d+(?:\.\d+)?)(?![\w%.:/-]*\w)(?!\s*%)(?!\s+(?!(?:and|or)\b)[a-zA-Z])
+      | (?P<truth>true|false)\b )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def wrong_defaults(subject: Subject) -> Iterator[Remark]:
+    """Null stands for anything that the code makes up: it contradicts nobody."""
+    signature = _defaults(subject.function) if subject.function is not None else {}
+    for part in subject.parts:
+        own = part.schema.get("default")
+        said = stated_default("\n".join([part.description, subject.documented.get(part.name, "")]), part)
+        code = signature.get(part.name) if len(part.path) == 1 else None
+        if own is not None and code is not None and not _same(own, code):
+            yield _on_default(part, f"is {_json(own)} in the schema, but {_json(code)} in the code", "")
+        given, where = (code, "the code") if own is None else (own, "the schema")
+        if given is not None and said is not None and not _same(said[0], given):
+            yield _on_default(
+                part, f"is {_json(given)} in {where}, but the description says otherwise", said[1]
+            )
+
+
+def stated_default(text: str, part: Part) -> tuple[Any, str] | None:
+    """The default that a text states, and its words; None where it states none that could be compared."""
+    found = _SAID_DEFAULT.search(text[:20_000])
+    if found is None:
+        return None
+    if found["number"] and part.types & {"integer", "number"}:
+        return json.loads(found["number"]) if _plain(found["number"]) else float(found["number"]), found[
+            0
+        ].strip()
+    if found["truth"] and "boolean" in part.types:
+        return found["truth"].lower() == "true", found[0].strip()
+    if found["mark"] and part.types == {"string"}:
+        return found["text"], found[0].strip()
+    return None
+
+
+def _plain(number: str) -> bool:
+    return not re.match(r"-?0\d", number)
+
+
+def _defaults(function: Function) -> dict[str, Any]:
+    given = function.args
+    places = [*given.posonlyargs, *given.args]
+    pairs = [*zip(reversed(places), reversed(given.defaults), strict=False)]
+    pairs += [(each, value) for each, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value]
+    return {each.arg: value for each, node in pairs if (value := _value(node)) is not None}
+
+
+def _value(node: ast.expr) -> Any:
+    """A default that JSON knows, else None."""
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    value = list(value) if isinstance(value, tuple) else value
+    return value if isinstance(value, str | int | float | list | dict) else None
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _on_default(part: Part, message: str, evidence: str) -> Remark:
+    words = f"“{evidence}”" if evidence else ""
+    return Remark("default", "ill", part.where, f"the default {message}", words, ADVICE)
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return repr(value)
+
+
+LONGEST = 200  # characters of an example that are shown
+_LIMITS = ("enum", "const", "pattern", "minLength", "maxLength")
+_SAID_EXAMPLE = re.compile(
+    r"""(?:\be\.\s?g\.,?|\bfor\s+example,?|\bfor\s+instance,?|\bexamples?:|\bsuch\s+as)\s*:?\s*
+    (?: (?P<mark>['"`“])(?P<text>[^'"`“”\n]{1,100})['"`”]
+      | (?P<number>-?(?:0|[1-9]\d{0,12})(?:\.\d{1,6})?)(?![\w%.:/-]*\w)(?!\s+[a-zA-Z]) )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def wrong_examples(subject: Subject) -> Iterator[Remark]:
+    """Whole calls, values beside a parameter, and values that a description mentions."""
+    root = subject.described.tool.parameters
+    for text in subject.described.examples:
+        if misfit := fits(root, json.loads(text)):
+            yield _on_example("parameters", "an example does not fit the schema", cut(text, LONGEST), misfit)
+    for part in subject.parts:
+        for value in _given(part):
+            if misfit := fits(part.schema, value, root):
+                yield _on_example(
+                    part.where, "an example does not fit the schema", _short_json(value), misfit
+                )
+        default = part.schema.get("default")
+        if default is not None and (misfit := fits(part.schema, default, root)):
+            yield _on_example(part.where, "the default does not fit the schema", _short_json(default), misfit)
+        for value in _mentioned(part):
+            if misfit := fits(part.schema, value, root):
+                yield _on_example(
+                    part.where,
+                    "the description gives an example that does not fit",
+                    _short_json(value),
+                    misfit,
+                )
+
+
+def _given(part: Part) -> list[Any]:
+    listed = part.schema.get("examples")
+    given = list(listed) if isinstance(listed, list) else []
+    return [*given, part.schema["example"]] if "example" in part.schema else given
+
+
+def _mentioned(part: Part) -> Iterator[Any]:
+    """Values of which no more than one reading makes sense."""
+    for found in _SAID_EXAMPLE.finditer(part.description[:20_000]):
+        if found["mark"] and part.types == {"string"} and any(key in part.schema for key in _LIMITS):
+            yield found["text"]
+        if found["number"] and part.types and part.types <= {"integer", "number"}:
+            yield float(found["number"]) if "." in found["number"] else int(found["number"])
+
+
+def _on_example(where: str, message: str, value: str, misfit: str) -> Remark:
+    advice = "give one that fits, or let the schema take it"
+    return Remark("example", "ill", where, message, f"{value}: {cut(misfit, LONGEST)}", advice)
+
+
+def _short_json(value: Any) -> str:
+    return cut(json.dumps(value, ensure_ascii=False), LONGEST)
+
+
+_NUMBER = r"(-?\d+(?:\.\d+)?)(?![\d.]*\w)"
+_BETWEEN = re.compile(rf"\b(?:between|from)\s+{_NUMBER}\s+(?:and|to)\s+{_NUMBER}", re.IGNORECASE)
+_AT_MOST = re.compile(
+    rf"\b(?:at most|no more than|maximum(?: of| is)?:?|max\.?:?)\s+{_NUMBER}", re.IGNORECASE
+)
+_AT_LEAST = re.compile(
+    rf"\b(?:at least|no less than|minimum(?: of| is)?:?|min\.?:?)\s+{_NUMBER}", re.IGNORECASE
+)
+_SEPARATED = re.compile(
+    r"\b(?:comma|semicolon|space|newline|pipe)[- ]?(?:separated|delimited)\b", re.IGNORECASE
+)
+_OPTIONAL = re.compile(
+    r"^\W*optional\b(?!ly)|\(optional\)|\bis optional\b"
+    r"|\bif (?:omitted|not (?:given|provided|specified|set))\b",
+    re.IGNORECASE,
+)
+_REQUIRED = re.compile(
+    r"^\W*required\b(?=\W*$|[.,:;)])|\(required\)|\bis (?:always )?required\s*(?:[.;)]|$)", re.IGNORECASE
+)
+_JSON_TEXT = re.compile(r"\bJSON[- ](?:encoded\s+)?(?:string|text)\b|\bJSON-encoded\b", re.IGNORECASE)
+_DAY_ALONE = re.compile(r"\bYYYY-MM-DD\b(?![T ]*['\"]?[T ]?['\"]?HH)")
+_WRITTEN_DATE = re.compile(r"\bYYYY-MM-DD\b|\bISO[- ]?8601\b", re.IGNORECASE)
+_LENGTH = re.compile(r"^\s*(?:characters?|chars?|letters?)\b", re.IGNORECASE)
+_COUNT = re.compile(r"^\s*(?:items?|elements?|entries)\b", re.IGNORECASE)
+
+
+def broken_promises(subject: Subject) -> Iterator[Remark]:
+    """What the words about a parameter say, against what its schema says."""
+    strict = subject.described.kind == "openai-agents"  # its schemas have everything given
+    for part in subject.parts:
+        text = part.description[:20_000]
+        for rule in _RULES:
+            yield from rule(part, text)
+        if not strict:
+            yield from _wanted(part, text)
+
+
+def _list_as_text(part: Part, text: str) -> Iterator[Remark]:
+    if part.types == {"array"} and (found := _SEPARATED.search(text)):
+        yield _on_promise(part, "is an array, but the description asks for a text", found[0])
+
+
+def _json_as_value(part: Part, text: str) -> Iterator[Remark]:
+    if part.types and part.types <= {"array", "object"} and (found := _JSON_TEXT.search(text)):
+        yield _on_promise(
+            part, "is JSON itself, but the description asks for a text that holds some", found[0]
+        )
+
+
+def _dates(part: Part, text: str) -> Iterator[Remark]:
+    if part.types and part.types <= {"integer", "number"} and (found := _WRITTEN_DATE.search(text)):
+        yield _on_promise(part, "is a number, but the description asks for a written date", found[0])
+    if part.schema.get("format") == "date-time" and (found := _DAY_ALONE.search(text)):
+        yield _on_promise(part, "is a point in time, but the description asks for a day alone", found[0])
+
+
+def _bounds(part: Part, text: str) -> Iterator[Remark]:
+    """Limits in words, against those of the schema for the same thing."""
+    for found in _BETWEEN.finditer(text):
+        low, high = _keywords(part, text[found.end() :])
+        yield from _against(part, low, float(found[1]), found[0])
+        yield from _against(part, high, float(found[2]), found[0])
+    for pattern, place in ((_AT_LEAST, 0), (_AT_MOST, 1)):
+        for found in pattern.finditer(text):
+            yield from _against(part, _keywords(part, text[found.end() :])[place], float(found[1]), found[0])
+
+
+def _keywords(part: Part, after: str) -> tuple[str, str]:
+    if part.types <= {"integer", "number", "null"}:
+        return "minimum", "maximum"
+    if "string" in part.types and _LENGTH.match(after):
+        return "minLength", "maxLength"
+    return ("minItems", "maxItems") if "array" in part.types and _COUNT.match(after) else ("", "")
+
+
+def _against(part: Part, keyword: str, said: float, words: str) -> Iterator[Remark]:
+    bounds = [each[keyword] for each in part.variants if is_number(each.get(keyword))]
+    if len(bounds) == 1 and bounds[0] != said:
+        yield _on_promise(
+            part, f"the schema has {keyword} {bounds[0]}, but the description says otherwise", words
+        )
+
+
+def _wanted(part: Part, text: str) -> Iterator[Remark]:
+    if part.required and not part.may_be_null:
+        stated = stated_default(text, part)
+        if found := _OPTIONAL.search(text):
+            yield _on_promise(
+                part, "has to be given, but the description says that it may be left out", found[0]
+            )
+        elif stated and "default" not in part.schema:
+            yield _on_promise(
+                part, "has to be given, but the description says what it is by default", stated[1]
+            )
+    elif not part.required and part.schema.get("default") is None and (found := _REQUIRED.search(text)):
+        yield _on_promise(part, "may be left out, but the description says that it is required", found[0])
+
+
+def _on_promise(part: Part, message: str, words: str) -> Remark:
+    advice = "change the one or the other: an agent can't follow both"
+    return Remark("promise", "ill", part.where, message, f"“{' '.join(words.split()).strip()}”", advice)
+
+
+_Rule = Callable[[Part, Any], Iterator[Remark]]
+_RULES: tuple[_Rule, ...] = (_list_as_text, _json_as_value, _dates, _bounds)

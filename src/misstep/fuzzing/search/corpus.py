@@ -1,0 +1,225 @@
+"""Keeps the calls that reached something, the smallest for each thing reached.
+
+What is new about a call: places of the code where they can be seen, else the shape of its result.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from misstep.core.results.trial import REFUSALS, Judged
+from misstep.core.rng import Dice
+from misstep.core.tool import Reaction
+
+# An edge of the code, or a result in outline.
+Feature: TypeAlias = int | str
+
+_READ = 400  # characters of a text that its outline is made of
+_SHOWN = 120  # characters of an outline
+_WORDS = 8  # of a text that tells of no error; what follows is its content
+_MOST_OUTLINES = 96  # of one tool; more mean that it says something else each time
+_MOST_KEYS = 24
+_EDGE = 56  # bits, more than an edge has
+_DEEPEST = 3
+_BAD = frozenset({"crash", "hang", "blow-up", "schema", "protocol", "acceptance", "suspicious-refusal"})
+_LASTING = frozenset({"hung", "died", "exhausted"})
+
+_PARTS = re.compile(
+    r"""(?P<quoted>"[^"]{0,200}"|'[^']{0,200}'|`[^`]{0,200}`)|(?P<path>(?:\w:)?[\\/][^\s:,;'"]{2,})"""
+    r"""|(?P<number>0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[-0-9a-fA-F]{9,}|[-+]?\d[\d.,:eE+-]*)"""
+)
+_ERROR = re.compile(r"error|exception|invalid|fail|cannot|can't|not |denied|unknown|missing|traceback", re.I)
+
+
+def is_bad(judged: Judged) -> bool:
+    """Whether the ruling is a defect."""
+    return judged.ruling in _BAD
+
+
+def is_costly(reaction: Reaction) -> bool:
+    """Whether a call like this one had better not be made again."""
+    return reaction.ended in _LASTING
+
+
+class Feedback:
+    """Tells what is new about the calls of one tool, or about what follows upon what."""
+
+    def __init__(self, tool: int) -> None:
+        self._tool = tool  # among those of the toolkit, which may share code
+        self._seen = set[Feature]()
+        self._outlines = 0
+        self._has_edges = False
+
+    def features(
+        self, reaction: Reaction, judged: Judged, arguments: Mapping[str, Any]
+    ) -> tuple[Feature, ...]:
+        """All that is known to set the call apart; of the edges only new ones, unless it was marked."""
+        self._has_edges = self._has_edges or bool(reaction.edges)
+        shape = outline(reaction, judged, arguments, brief=self._has_edges)
+        if not self._tool:
+            return (*reaction.edges, shape)
+        apart = self._tool << _EDGE
+        return (*(edge | apart for edge in reaction.edges), f"{self._tool} {shape}")
+
+    def fresh(self, features: Sequence[Feature]) -> list[Feature]:
+        """Those that were never seen before; outlines only as long as they are not new each time."""
+        return [feature for feature in features if self._is_new(feature)]
+
+    def _is_new(self, feature: Feature) -> bool:
+        if feature in self._seen:
+            return False
+        if type(feature) is str:
+            if self._outlines >= _MOST_OUTLINES:
+                return False
+            self._outlines += 1
+        self._seen.add(feature)
+        return True
+
+
+def outline(reaction: Reaction, judged: Judged, arguments: Mapping[str, Any], brief: bool = False) -> str:
+    """A text that calls have in common whose results differ in their content only.
+
+    A brief one is for tools whose code can be seen, so that the result has less to tell.
+    """
+    if judged.signature:
+        return f"!{judged.ruling} {judged.signature}"
+    if reaction.raised is not None:
+        return f"!{reaction.raised.kind} {normalised(reaction.raised.message, arguments)}"
+    if reaction.ended != "returned":
+        return f"!{reaction.ended}"
+    head = "?" if reaction.flagged or judged.ruling in (*REFUSALS, "environment") else ""
+    size = reaction.size.bit_length() // 2
+    if reaction.structured is not None:
+        return f"{head}{size} {_form_of(reaction.structured)}"
+    text = reaction.text
+    if not head and brief:
+        return f"{size}"
+    if text[:1] in ("{", "["):
+        return f"{head}{size} {_form_of(text)}"
+    if head or _ERROR.search(text[:_READ]):
+        return f"?{normalised(text, arguments)}"
+    return f"{size} {' '.join(normalised(text, arguments).split()[:_WORDS])}"
+
+
+def normalised(text: str, arguments: Mapping[str, Any]) -> str:
+    """The text without what changes from call to call: numbers, what is quoted, what was given."""
+    text = text[:_READ]
+    for value in arguments.values():
+        if type(value) is str and len(value) > 2:
+            text = text.replace(value[:_READ], "*")
+    return _PARTS.sub("*", text)[:_SHOWN]
+
+
+def _form_of(text: str) -> str:
+    try:
+        return form(msgspec.json.decode(text))
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return text[:1]
+
+
+def form(value: Any, deep: int = 0) -> str:
+    """The keys and types of a JSON value."""
+    if isinstance(value, dict):
+        if deep >= _DEEPEST:
+            return "{}"
+        keys = sorted(value)[:_MOST_KEYS]
+        return "{" + ",".join(f"{key[:24]}:{form(value[key], deep + 1)}" for key in keys) + "}"
+    if isinstance(value, list):
+        many = min(len(value).bit_length(), 4)
+        return f"[{many}{form(value[0], deep + 1) if value and deep < _DEEPEST else ''}]"
+    return type(value).__name__[:1]
+
+
+Calls: TypeAlias = tuple[tuple[str, dict[str, Any]], ...]  # the tool of each and its arguments
+
+_CONTENDERS = 3
+_MOST = 600
+
+
+class Entry:
+    """Calls that reached something new; `size` is the length of their JSON texts."""
+
+    __slots__ = ("calls", "features", "kept", "leads", "rank", "size", "spoilt", "used")
+
+    def __init__(self, calls: Calls, size: int, spoilt: bool = False) -> None:
+        self.calls = calls
+        self.size = size
+        self.spoilt = spoilt  # it ended in a defect: what is like it mostly ends there too
+        self.features = dict[Feature, None]()
+        self.leads = 0  # features that no smaller entry has
+        self.used = 0
+        self.kept = True
+        self.rank = 0
+
+
+class Corpus:
+    """Every feature has the smallest entry that is known to reach it; an entry that is none of those goes."""
+
+    def __init__(self) -> None:
+        self._entries = list[Entry]()
+        self._best = dict[Feature, Entry]()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries)
+
+    def add(self, entry: Entry, features: Sequence[Feature]) -> None:
+        entry.rank = len(self._entries)
+        self._entries.append(entry)
+        self.credit(entry, features)
+        if len(self._entries) > _MOST:
+            self._drop(max(self._entries, key=lambda each: (each.used, each.size)))
+
+    def credit(self, entry: Entry, features: Sequence[Feature]) -> None:
+        """Note what an entry reaches, unless it has gone by now."""
+        if not entry.kept:
+            return
+        for feature in features:
+            entry.features[feature] = None
+            best = self._best.get(feature)
+            if best is entry or (best is not None and best.size <= entry.size):
+                continue
+            self._best[feature] = entry
+            entry.leads += 1
+            if best is not None:
+                best.leads -= 1
+                if not best.leads:
+                    self._drop(best)
+        if not entry.leads and len(self._entries) > 1:
+            self._drop(entry)
+
+    def improved_by(self, size: int, features: Sequence[Feature]) -> bool:
+        """Whether calls of this size reach something that took far more so far."""
+        best = self._best
+        return any(feature in best and best[feature].size > 2 * size for feature in features)
+
+    def pick(self, dice: Dice) -> Entry | None:
+        """One that is small, seldom used, and alone in what it reaches: the best of a few."""
+        if not self._entries:
+            return None
+        best = min((dice.pick(self._entries) for _ in range(_CONTENDERS)), key=_effort)
+        best.used += 1
+        return best
+
+    def any(self, dice: Dice) -> Entry | None:
+        return dice.pick(self._entries) if self._entries else None
+
+    def _drop(self, entry: Entry) -> None:
+        """Take out an entry; the last one takes its place."""
+        entry.kept = False
+        last = self._entries.pop()
+        if last is not entry:
+            self._entries[entry.rank] = last
+            last.rank = entry.rank
+        for feature in entry.features:
+            if self._best.get(feature) is entry:
+                del self._best[feature]
+
+
+def _effort(entry: Entry) -> float:
+    """Less is better."""
+    return (entry.used + 1) * entry.size.bit_length() * (4 if entry.spoilt else 1) / (1 + entry.leads)

@@ -1,0 +1,160 @@
+"""Decides which calls to make next, by what came of those before."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+
+from misstep.core.results.trial import Judged
+from misstep.core.rng import Dice, Hashes, derive_seed
+from misstep.core.tool import Described, Invocation, Reaction
+from misstep.fuzzing.search.attempt import Attempt, Idea
+from misstep.fuzzing.search.inspiration import Inspiration, written_calls
+from misstep.fuzzing.search.lessons import Lessons
+from misstep.fuzzing.search.subject import Opener, Subject, Supply, encode, open_gates, pools
+
+_INVALID = 0.1  # share of calls that the schema forbids
+_TRIES = 300  # ideas in a row that are no use, after which there are none left
+_LARGEST = 1 << 18  # characters of one call's arguments
+_URGENT, _OTHER = 4, 2  # one idea in so many is no follow-up, while there are follow-ups
+_WAITING = 2000  # ideas
+_PATIENCE = 4  # calls that have been told about for each that is asked for at once
+_ONE_IN = 64  # other calls of which one is marked
+_LINGERING = 0.002  # chance of a call that may not come back
+
+
+class Fuzzer:
+    """The fuzzer of one tool, or of a toolkit whose tools share a state.
+
+    `supplies` gives arguments for a tool, from pools of values unless told otherwise; `opener` reads the
+    observations of marked calls; `corpus` is what an earlier fuzzer kept; `files` are names of files that the
+    tools can find. The same seed and the same reactions give the same attempts.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Described],
+        seed: int,
+        supplies: Callable[[Described], Supply] | None = None,
+        opener: Opener = open_gates,
+        corpus: Iterable[str] = (),
+        files: Sequence[str] = (),
+    ) -> None:
+        self._dice = Dice(derive_seed(seed, "fuzzing"))
+        supply = supplies or pools(seed)
+        subjects = [Subject(tool, index, supply(tool), self._dice, files) for index, tool in enumerate(tools)]
+        self._subjects = {subject.name: subject for subject in subjects}
+        self._ideas = Inspiration(subjects, list(corpus), self._dice)
+        self._lessons = Lessons(self._subjects, opener, self._ideas, self._dice)
+        self._front = deque[Idea](maxlen=_WAITING)
+        self._tried = Hashes()
+        self._flying = dict[int, Idea]()
+        self._asked = self._invalid = self._told = self._under_way = self._turn = 0
+        self._over = False
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether there is nothing left to try."""
+        return self._over
+
+    @property
+    def corpus(self) -> list[str]:
+        """The calls worth keeping, as JSON texts, each a list of calls."""
+        return [written_calls(entry.calls) for entry in self._ideas.corpus]
+
+    def ask(self, most: int) -> list[Attempt]:
+        """The next attempts, with no more than so many calls in all, or one attempt that has more.
+
+        There are fewer while little is known, so that each can learn from the one before; none while those
+        under way should be told about first, and when there is nothing left to try.
+        """
+        room = min(most, 1 + self._told // _PATIENCE - self._under_way)
+        attempts = list[Attempt]()
+        while room > 0 and not self._over:
+            attempt = self._next()
+            if attempt is None:
+                self._over = not attempts
+                break
+            attempts.append(attempt)
+            room -= len(attempt.calls)
+        return attempts
+
+    def tell(self, attempt: Attempt, reactions: Sequence[Reaction], judged: Sequence[Judged]) -> None:
+        """Hear what came of an attempt; fewer reactions than calls if it was broken off."""
+        idea = self._flying.pop(attempt.number, None)
+        if idea is None:
+            return
+        self._told += len(reactions)
+        self._under_way -= len(attempt.calls)
+        # What has just got further goes on before anything else does.
+        self._front.extendleft(reversed(self._lessons.learn(idea, reactions, judged)))
+
+    def _next(self) -> Attempt | None:
+        if self._ideas.is_spent(self._asked):
+            return None
+        idea = None
+        for _ in range(_TRIES):
+            idea = self._idea()
+            if idea is None:
+                continue
+            attempt = self._accepted(idea)
+            if attempt is not None:
+                return attempt
+            self._ideas.waste(idea)
+        if idea is None or self._ideas.finite:
+            return None
+        idea.again = True  # rather once more than not at all, while not all has been tried
+        return self._accepted(idea)
+
+    def _idea(self) -> Idea | None:
+        """What the latest calls lead to, with an interruption now and then, or every other time."""
+        if self._front:
+            self._turn += 1
+            if self._turn % (_URGENT if self._front[0].urgent else _OTHER):
+                return self._front.popleft()
+        return self._ideas.next()
+
+    def _accepted(self, idea: Idea) -> Attempt | None:
+        """The attempt that an idea comes to; None if it isn't worth a call."""
+        try:
+            texts = [encode(arguments) for _, arguments in idea.calls]
+        except (ValueError, RecursionError):
+            return None
+        if not all(
+            self._subjects[tool].can_get(text) for (tool, _), text in zip(idea.calls, texts, strict=True)
+        ):
+            return None
+        idea.size = sum(map(len, texts))
+        if idea.size > _LARGEST or not (self._is_new(idea, texts) or idea.again):
+            return None
+        fits, broken = self._fit(idea)
+        idea.broken = broken
+        if broken and not idea.again and self._invalid > _INVALID * (self._asked + 10):
+            return None
+        if self._ideas.threatens(idea) and not self._dice.chance(_LINGERING):
+            return None
+        self._asked += len(texts)
+        self._under_way += len(texts)
+        self._invalid += bool(broken)
+        names = [tool for tool, _ in idea.calls]
+        idea.mark = self._marks(idea, names)
+        invocations = tuple([Invocation(name, text) for name, text in zip(names, texts, strict=True)])
+        attempt = Attempt(self._asked, invocations, idea.mark, idea.origin, fits, broken)
+        self._flying[attempt.number] = idea
+        return attempt
+
+    def _is_new(self, idea: Idea, texts: list[str]) -> bool:
+        if len(texts) == 1:
+            return self._tried.add(f"{idea.calls[0][0]} {texts[0]}")
+        return self._tried.add(
+            "\n".join(f"{call[0]} {text}" for call, text in zip(idea.calls, texts, strict=True))
+        )
+
+    def _fit(self, idea: Idea) -> tuple[tuple[bool, ...], str]:
+        if idea.broken is not None and len(idea.calls) == 1:
+            return (not idea.broken,), idea.broken
+        misfits = [self._subjects[tool].misfit(arguments) for tool, arguments in idea.calls]
+        return tuple([misfit is None for misfit in misfits]), next(filter(None, misfits), "")
+
+    def _marks(self, idea: Idea, names: list[str]) -> bool:
+        if not self._subjects[names[-1]].marking:
+            return False
+        return idea.mark or (len(names) == 1 and self._dice.chance(1 / _ONE_IN))

@@ -1,0 +1,138 @@
+"""Values that results bring to light and later calls may want: identifiers, names, paths."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from misstep.core.tool import Reaction
+from misstep.fuzzing.search.subject import Parameter
+from misstep.schemas.samples import words_of
+
+_READ = 2000  # characters of a result
+_MOST = 16  # values of one result
+_KEPT = 24  # values of one name
+_LONGEST = 200
+
+_NAMED = re.compile(r"""["']?\b([A-Za-z_]\w{0,40})["']?\s*[:=#]\s*["']?([^\s"',;{}\[\]]{1,120})""")
+_LOOSE = re.compile(
+    r"""[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|"([^"\n]{1,120})"|'([^'\n]{1,120})'"""
+    r"""|(?<![\w.-])[\w.-]{0,60}[\\/][\w./\\-]{1,120}|\b\d{1,18}\b"""
+)
+_NAME = re.compile(r"[\w.@+-]{1,120}")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+class Harvest:
+    """What the results of a toolkit have named, the latest of each name last."""
+
+    def __init__(self) -> None:
+        self._named = dict[str, dict[Any, None]]()
+        self._loose = dict[Any, None]()
+        self._made = dict[str, dict[Any, None]]()
+
+    def gather(self, reaction: Reaction, maker: str = "") -> None:
+        """Keep what a result names; what a tool that makes something gives goes by the tool's words too."""
+        if reaction.ended != "returned" or reaction.flagged:
+            return
+        for name, value in values_in(reaction):
+            _keep(value, self._named.setdefault(_plain(name), {}) if name else self._loose)
+        if maker and _NAME.fullmatch(reaction.text):
+            for word in words_of(maker):
+                _keep(reaction.text, self._made.setdefault(word, {}))
+
+    def wanted(self, parameter: Parameter) -> list[Any]:
+        """Values for a parameter: those that are named like it, else any that fit."""
+        return self.named(parameter) or _typed(self._loose, parameter)
+
+    def named(self, parameter: Parameter) -> list[Any]:
+        """Values of a parameter's name, else of one that is like it, else of what made them."""
+        name = _plain(parameter.name)
+        found = list(self._named.get(name, ()))
+        if not found:
+            found = [
+                value
+                for other, values in self._named.items()
+                if name.endswith(other) or other.endswith(name)
+                for value in values
+            ]
+        if not found:
+            found = [value for word in words_of(parameter.name) for value in self._made.get(word, ())]
+        return _typed(found, parameter)
+
+
+def _typed(values: Iterable[Any], parameter: Parameter) -> list[Any]:
+    """Each of the values as the types that a parameter takes, once."""
+    typed = [each for value in values for each in _as_kinds(value, parameter.kinds)]
+    return list(dict.fromkeys(typed))
+
+
+def _keep(value: Any, kept: dict[Any, None]) -> None:
+    kept.pop(value, None)
+    kept[value] = None
+    if len(kept) > _KEPT:
+        del kept[next(iter(kept))]
+
+
+def values_in(reaction: Reaction) -> Iterator[tuple[str, Any]]:
+    """Values of a result with their names; those that have none are named by an empty text."""
+    return islice(_all_values(reaction), _MOST)
+
+
+def _all_values(reaction: Reaction) -> Iterator[tuple[str, Any]]:
+    if reaction.structured is not None:
+        yield from _within("", _decoded(reaction.structured))
+    text = reaction.text[:_READ]
+    if text[:1] in ("{", "["):
+        yield from _within("", _decoded(reaction.text))
+        return
+    for named in _NAMED.finditer(text):
+        yield named[1], named[2].rstrip(".")
+    for loose in _LOOSE.finditer(text):
+        yield "", loose[1] or loose[2] or loose[0]
+    lines = text.splitlines()
+    if len(lines) > 1 and all(map(_NAME.fullmatch, lines[:_MOST])):
+        yield from (("", line) for line in lines)
+    if 0 < len(text) <= 80:
+        yield "", text.strip()
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
+
+
+def _within(name: str, value: Any, deep: int = 0) -> Iterator[tuple[str, Any]]:
+    """The plain values in a JSON value; those in a list have the name of the list."""
+    if isinstance(value, dict) and deep < 6:
+        for key, each in value.items():
+            yield from _within(key, each, deep + 1)
+    elif isinstance(value, list) and deep < 6:
+        for each in value[:8]:
+            yield from _within(name, each, deep + 1)
+    elif isinstance(value, str):
+        if 0 < len(value) <= _LONGEST:
+            yield name, value
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield name, value
+
+
+def _as_kinds(value: Any, kinds: tuple[str, ...]) -> Iterator[Any]:
+    """The value as the types that a parameter takes."""
+    if "string" in kinds:
+        yield str(value)
+    elif "integer" in kinds or "number" in kinds:
+        if isinstance(value, int):
+            yield value
+        elif value.isdecimal() and value.isascii() and len(value) < 19:
+            yield int(value)
+
+
+def _plain(name: str) -> str:
+    """A name in lower case, without what separates its words, in the singular."""
+    plain = "".join(_WORD.findall(name)).lower()
+    return plain[:-1] if plain.endswith("s") and len(plain) > 3 else plain

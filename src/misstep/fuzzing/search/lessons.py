@@ -1,0 +1,178 @@
+"""Learns from what came of calls: what to keep, what to look at more closely, what to try next."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from misstep.core.results.trial import Judged
+from misstep.core.rng import Dice
+from misstep.core.tool import Observation, Reaction
+from misstep.fuzzing.search.attempt import Idea
+from misstep.fuzzing.search.corpus import Entry, Feature, Feedback, is_bad, is_costly
+from misstep.fuzzing.search.inspiration import Inspiration
+from misstep.fuzzing.search.mutation import renumbered
+from misstep.fuzzing.search.sequences import stage_of
+from misstep.fuzzing.search.subject import Opener, Subject
+
+_OPENINGS = 24  # that one call may give rise to
+_DEFECT = 3.0  # what a new defect is worth, in new ways through the code
+_CHOICES = 4  # of listed values that are tried with a call that reached something
+_NUMBERS = 24  # of texts with another number in them, that are tried with it
+_LEARNT = 1 << 12  # characters of arguments whose values are worth learning
+_URGENT = 8  # ideas that come of one call
+_TOLD = 64  # observations of one call that tokens are taken from
+
+
+class Lessons:
+    """What the fuzzer makes of reactions."""
+
+    def __init__(
+        self,
+        subjects: Mapping[str, Subject],
+        opener: Opener,
+        inspiration: Inspiration,
+        dice: Dice,
+    ) -> None:
+        self._subjects = subjects
+        self._opener = opener
+        self._dice = dice
+        self._ideas = inspiration
+        self._signatures = set[str]()
+        self._turns = Feedback(0)  # what followed upon what in sequences
+
+    def learn(self, idea: Idea, reactions: Sequence[Reaction], judged: Sequence[Judged]) -> list[Idea]:
+        """Take in what came of an idea, and give those that it leads to."""
+        gain = 0.0
+        before: Feature | None = None
+        follow_ups = list[Idea]()
+        for index, (reaction, ruling) in enumerate(zip(reactions, judged, strict=False)):
+            tool, arguments = idea.calls[index]
+            subject = self._subjects[tool]
+            features = subject.feedback.features(reaction, ruling, arguments)
+            fresh = subject.feedback.fresh(features)
+            shape = features[-1]
+            if before is not None:
+                turn = (f"{before} > {shape}",)
+                features = (*features, *turn)
+                fresh += self._turns.fresh(turn)
+            before = shape if self._ideas.stateful else None
+            gain = max(gain, self._gain(fresh, ruling))
+            self._ideas.hazards.note(tool, arguments, is_costly(reaction))
+            if fresh or self._ideas.stateful:
+                self._ideas.harvest.gather(reaction, tool if stage_of(tool) == 0 else "")
+            follow_ups += self._keep(idea, index, features, fresh, is_bad(ruling), is_costly(reaction))
+            if idea.mark:
+                follow_ups += self._read(subject, idea, index, reaction.observations)
+        if idea.origin == "again" and len(reactions) > 1 and _differ(reactions[0], reactions[-1]):
+            self._ideas.suspect_state()
+        self._ideas.reward(idea, gain)
+        for follow_up in follow_ups[:_URGENT] if gain else ():
+            follow_up.urgent = True
+        return follow_ups
+
+    def _gain(self, fresh: Sequence[Feature], ruling: Judged) -> float:
+        if is_bad(ruling) and ruling.signature not in self._signatures:
+            self._signatures.add(ruling.signature)
+            return _DEFECT
+        return 1.0 if fresh else 0.0
+
+    def _keep(
+        self,
+        idea: Idea,
+        index: int,
+        features: Sequence[Feature],
+        fresh: Sequence[Feature],
+        bad: bool,
+        costly: bool,
+    ) -> list[Idea]:
+        """Put the calls so far into the corpus if they reached something, or something with less."""
+        corpus = self._ideas.corpus
+        if idea.entry is not None:
+            corpus.credit(idea.entry, features)
+            return []
+        is_last = index == len(idea.calls) - 1
+        if costly or idea.broken or not (fresh or (is_last and corpus.improved_by(idea.size, features))):
+            return []
+        calls = idea.calls[: index + 1]
+        entry = Entry(calls, idea.size * (index + 1) // len(idea.calls), bad)
+        corpus.add(entry, features)
+        tool, arguments = calls[-1]
+        subject = self._subjects[tool]
+        subject.remember(arguments)
+        if bad or len(calls) > 1 or not _has_edge(fresh):
+            return []
+        for name, value in arguments.items():
+            if value != subject.simple.get(name) and idea.size < _LEARNT:
+                subject.supply.learn((name,), value)
+        return [
+            *self._closer(idea, entry, subject),
+            *self._beside(arguments, subject),
+            *self._renumbered(arguments, subject),
+        ]
+
+    def _closer(self, idea: Idea, entry: Entry, subject: Subject) -> Iterator[Idea]:
+        """The same once more, marked."""
+        if not idea.mark and subject.marking:
+            closer = Idea(entry.calls, idea.origin, mark=True, again=True)
+            closer.entry = entry
+            closer.source = ""
+            yield closer
+
+    def _beside(self, arguments: dict[str, Any], subject: Subject) -> Iterator[Idea]:
+        """The same with another choice for one parameter: marks can't tell that the code looks at it."""
+        others = (
+            {**arguments, name: choice}
+            for name, choices in subject.choices.items()
+            for choice in choices
+            if choice != arguments.get(name)
+        )
+        for each in islice(others, _CHOICES):
+            yield Idea(((subject.name, each),), "mutation")
+
+    def _renumbered(self, arguments: dict[str, Any], subject: Subject) -> Iterator[Idea]:
+        """The same with a number of the code's in a text: marks are lost once a number is made of it."""
+        others = (
+            {**arguments, name: other}
+            for number in dict.fromkeys((0, *subject.constants.numbers))
+            for name, value in arguments.items()
+            if type(value) is str and len(value) < _LEARNT
+            for other in renumbered(value, number)
+        )
+        for each in islice(others, _NUMBERS):
+            yield Idea(((subject.name, each),), "mutation")
+
+    def _read(
+        self, subject: Subject, idea: Idea, index: int, observations: Sequence[Observation]
+    ) -> Iterator[Idea]:
+        """What the observations of a marked call suggest."""
+        subject.heard(bool(observations))
+        if not subject.sights.are_new(observations):
+            return
+        for observation in observations[:_TOLD]:
+            token = _text_in(observation.operand)
+            if token:
+                subject.learn_token(token)
+        before = idea.calls[:index]
+        for arguments in islice(self._opener(idea.calls[index][1], observations, self._dice), _OPENINGS):
+            yield Idea((*before, (subject.name, arguments)), "gate", mark=True)
+
+
+def _has_edge(features: Sequence[Feature]) -> bool:
+    return any([type(feature) is int for feature in features])
+
+
+def _text_in(operand: str) -> str:
+    try:
+        value = msgspec.json.decode(operand)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return ""
+    return value if isinstance(value, str) else ""
+
+
+def _differ(one: Reaction, other: Reaction) -> bool:
+    kinds = [each.raised.kind if each.raised else "" for each in (one, other)]
+    return (one.ended, one.text, one.structured) != (other.ended, other.text, other.structured) or len(
+        {*kinds}
+    ) > 1

@@ -1,0 +1,317 @@
+"""Changes arguments that reached something into others that may reach more.
+
+Changes one number into another.
+
+Changes one text into another.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from misstep.core.rng import Dice
+from misstep.fuzzing.search.subject import Subject
+
+_WIDEST = 10**40  # numbers far beyond whatever a tool counts in; longer ones can't all be read back
+INTERESTING = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    10,
+    16,
+    64,
+    100,
+    127,
+    128,
+    255,
+    256,
+    1000,
+    4096,
+    65535,
+    2**31,
+    2**32,
+    2**63,
+    -(2**31),
+)
+
+
+def changed_number(number: int | float, dice: Dice) -> int | float:
+    """Another number, near by or among those that programs trip over."""
+    changed: int | float = dice.pick(_NUMBER_CHANGES)(number, dice)
+    if isinstance(number, int) and isinstance(changed, float) and changed.is_integer():
+        changed = int(changed)
+    if isinstance(changed, float) and not math.isfinite(changed):
+        return 1e308
+    return max(-_WIDEST, min(_WIDEST, changed))
+
+
+_NUMBER_CHANGES: tuple[Callable[[Any, Dice], Any], ...] = (
+    lambda n, _: n + 1,
+    lambda n, _: n - 1,
+    lambda n, _: -n,
+    lambda n, _: n * 2,
+    lambda n, _: n // 2 if isinstance(n, int) else n / 2,
+    lambda n, _: n * 10,
+    lambda n, dice: n + dice.below(33) - 16,
+    lambda _, dice: dice.pick(INTERESTING),
+    lambda _, dice: dice.pick(INTERESTING) + dice.below(3) - 1,
+    lambda n, dice: (-1) ** dice.below(2) * dice.below(1 << 4 * (1 + dice.below(12))) + n * 0,
+    lambda n, dice: dice.below(100) if isinstance(n, int) else dice.below(1000) / 10,
+)
+
+
+LONGEST = 1 << 16  # characters of a text, items of a list
+TIMES = (2, 3, 8, 64, 600)  # that something is repeated
+_READ = 4000  # characters of a text in which numbers are looked for
+_DIGITS = re.compile("[0-9]{1,40}")
+SPECIAL = (
+    "\0", "\ud800", "\n", "\r\n", "\t", " ", "'", '"', "`", "\\", "/", "//", "..", "../", "%", "%00", "%s",
+    "{0}", "{", "}", "[", "]", "(", ")", "<", ">", "&", "|", ";", ":", ",", "=", "#", "?", "*", "$", "@", "~",
+    "-", "+", "0", "1", "-1", "e", ".", "\u00e9", "\u0130", "\u202e", "\U0001f600", "\ufeff",
+    "null", "true", "NaN",
+)  # fmt: skip
+
+
+def changed_text(text: str, subject: Subject, dice: Dice) -> str:
+    """Another text, one change away."""
+    changed = dice.pick(_TEXT_CHANGES)(text, subject, dice)
+    return changed[:LONGEST]
+
+
+def _inserted(text: str, subject: Subject, dice: Dice) -> str:
+    place = dice.below(len(text) + 1)
+    return text[:place] + any_token(subject, dice) + text[place:]
+
+
+def _appended(text: str, subject: Subject, dice: Dice) -> str:
+    token = any_token(subject, dice)
+    return text + token if dice.chance(0.5) else token + text
+
+
+def _replaced(text: str, subject: Subject, dice: Dice) -> str:
+    start, end = _span(text, dice)
+    return text[:start] + any_token(subject, dice) + text[end:]
+
+
+def any_token(subject: Subject, dice: Dice) -> str:
+    """Something that the tool knows, or that means something to somebody."""
+    if subject.tokens and dice.chance(0.5):
+        return dice.pick(list(subject.tokens))
+    return dice.pick(SPECIAL)
+
+
+def _cut_out(text: str, _subject: Subject, dice: Dice) -> str:
+    start, end = _span(text, dice)
+    return text[:start] + text[end:]
+
+
+def _truncated(text: str, _subject: Subject, dice: Dice) -> str:
+    return text[: dice.below(len(text) + 1)]
+
+
+def _repeated(text: str, _subject: Subject, dice: Dice) -> str:
+    times = dice.pick(TIMES)
+    if dice.chance(0.4) or not text:
+        return (text or "a") * min(times, LONGEST // (len(text) or 1) + 1)
+    start, end = _span(text, dice)
+    return text[:start] + text[start:end] * min(times, LONGEST // (end - start or 1)) + text[end:]
+
+
+def _other_character(text: str, _subject: Subject, dice: Dice) -> str:
+    if not text:
+        return dice.pick(SPECIAL)
+    place = dice.below(len(text))
+    other = chr((ord(text[place]) + dice.pick((-1, 1, 32, -32, 128))) % 0x110000)
+    return text[:place] + other + text[place + 1 :]
+
+
+def _as_number(text: str, _subject: Subject, dice: Dice) -> str:
+    digits = text.strip()
+    if digits.isdecimal() and len(digits) < 40:
+        return str(changed_number(int(digits), dice))
+    return str(dice.pick(INTERESTING))
+
+
+def renumbered(text: str, number: int) -> Iterator[str]:
+    """The text with this number in the place of each of the numbers in it."""
+    for found in _DIGITS.finditer(text[:_READ]):
+        if int(found[0]) != abs(number):
+            yield f"{text[: found.start()]}{abs(number)}{text[found.end() :]}"
+
+
+def _other_number(text: str, subject: Subject, dice: Dice) -> str:
+    """Another number in the place of one in the text, of as many digits every other time."""
+    places = [found.span() for found in _DIGITS.finditer(text[:_READ])]
+    if not places:
+        return _inserted(text, subject, dice)
+    start, end = dice.pick(places)
+    known = dice.pick(subject.numbers) if subject.numbers and dice.chance(0.4) else None
+    number = str(abs(changed_number(int(text[start:end]), dice)) if known is None else known)
+    if dice.chance(0.5):
+        number = number[-(end - start) :].zfill(end - start)
+    return text[:start] + number + text[end:]
+
+
+def _other_case(text: str, _subject: Subject, dice: Dice) -> str:
+    return dice.pick((text.upper, text.lower, text.swapcase, text.strip))()
+
+
+def _wrapped(text: str, _subject: Subject, dice: Dice) -> str:
+    pair = dice.pick(('""', "''", "()", "[]", "{}", "<>", "  ", "//"))
+    return pair[0] + text + pair[1]
+
+
+def _turned(text: str, _subject: Subject, _dice: Dice) -> str:
+    return text[::-1]
+
+
+_TEXT_CHANGES: tuple[Callable[[str, Subject, Dice], str], ...] = (
+    _inserted, _inserted, _appended, _appended, _replaced, _cut_out, _cut_out, _truncated, _repeated,
+    _other_character, _as_number, _other_number, _other_number, _other_case, _wrapped, _turned,
+)  # fmt: skip
+
+
+def _span(items: Sequence[Any], dice: Dice) -> tuple[int, int]:
+    """A stretch, mostly a short one."""
+    start = dice.below(len(items) + 1)
+    length = 1 + dice.below(3) if dice.chance(0.6) else dice.below(len(items) - start + 1)
+    return start, min(start + length, len(items))
+
+
+_UNLISTED = 0.05  # chance that a parameter with listed values gets another one
+
+_Change: TypeAlias = Callable[[dict[str, Any], Subject, Dice], dict[str, Any]]
+
+
+def mutated(arguments: dict[str, Any], subject: Subject, dice: Dice, more: int = 0) -> dict[str, Any]:
+    """Other arguments, one to four changes away, and so many more. What was given stays as it is."""
+    changed = arguments
+    for _ in range(1 + dice.below(2) + dice.below(2) * dice.below(3)):
+        changed = dice.pick(_CHANGES)(changed, subject, dice)
+    for _ in range(more):
+        changed = _one_value(changed, subject, dice)
+    return changed
+
+
+def spliced(one: dict[str, Any], other: dict[str, Any], dice: Dice) -> dict[str, Any]:
+    """Each parameter from either of two; those that only one has, mostly."""
+    joined = dict[str, Any]()
+    for name in {**one, **other}:
+        source = other if (name in other and dice.chance(0.5)) or name not in one else one
+        if name in one and name in other:
+            joined[name] = _joined(one[name], other[name], dice) if dice.chance(0.1) else source[name]
+        elif name in one or dice.chance(0.7):
+            joined[name] = source[name]
+    return joined
+
+
+def changed_value(value: Any, subject: Subject, dice: Dice) -> Any:
+    """Another value, of the same type as a rule."""
+    if isinstance(value, str):
+        return changed_text(value, subject, dice)
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return (
+            dice.pick(subject.numbers)
+            if subject.numbers and dice.chance(0.2)
+            else changed_number(value, dice)
+        )
+    if isinstance(value, list):
+        return _list(value, subject, dice)
+    if isinstance(value, dict):
+        return _object(value, subject, dice)
+    return dice.pick(("", 0, False, [], {}))
+
+
+def _one_value(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+    if not arguments:
+        return arguments
+    name = dice.pick(list(arguments))
+    choices = subject.choices.get(name)
+    if choices and not dice.chance(_UNLISTED):
+        return {**arguments, name: dice.pick(choices)}
+    return {**arguments, name: changed_value(arguments[name], subject, dice)}
+
+
+def _known_value(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+    """A parameter has a value that was seen before; one that was left out may come in."""
+    if not subject.parameters:
+        return arguments
+    name = dice.pick(subject.parameters).name
+    values = subject.values(name)
+    return {**arguments, name: dice.pick(values)} if values else arguments
+
+
+def _without(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+    optional = [name for name in arguments if name not in subject.required]
+    if not optional:
+        return _one_value(arguments, subject, dice)
+    left_out = dice.pick(optional)
+    return {name: value for name, value in arguments.items() if name != left_out}
+
+
+def _two_equal(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+    if len(arguments) < 2:
+        return _one_value(arguments, subject, dice)
+    one, other = dice.sample(list(arguments), 2)
+    if type(arguments[one]) is not type(arguments[other]):
+        return _one_value(arguments, subject, dice)
+    return {**arguments, one: arguments[other]}
+
+
+def _two_swapped(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+    if len(arguments) < 2:
+        return _one_value(arguments, subject, dice)
+    one, other = dice.sample(list(arguments), 2)
+    if type(arguments[one]) is not type(arguments[other]):
+        return _known_value(arguments, subject, dice)
+    return {**arguments, one: arguments[other], other: arguments[one]}
+
+
+_CHANGES: tuple[_Change, ...] = (
+    *(_one_value,) * 8, *(_known_value,) * 3, _without, _two_equal, _two_swapped
+)  # fmt: skip
+
+
+def _joined(one: Any, other: Any, dice: Dice) -> Any:
+    """The beginning of one with the end of the other."""
+    if isinstance(one, str) and isinstance(other, str):
+        return one[: dice.below(len(one) + 1)] + other[dice.below(len(other) + 1) :]
+    if isinstance(one, list) and isinstance(other, list):
+        return one[: dice.below(len(one) + 1)] + other[dice.below(len(other) + 1) :]
+    return other
+
+
+def _list(items: list[Any], subject: Subject, dice: Dice) -> list[Any]:
+    if not items:
+        return [dice.pick(("", 0, "a", None))]
+    place = dice.below(len(items))
+    way = dice.below(8)
+    if way <= 2:
+        return [*items[:place], changed_value(items[place], subject, dice), *items[place + 1 :]]
+    if way == 3:
+        return items[:place] + items[place + 1 :]
+    if way == 4:
+        return [*items, items[place]]
+    if way == 5:
+        return [*items, changed_value(items[place], subject, dice)]
+    if way == 6:
+        return items[::-1] if dice.chance(0.5) else items[:place]
+    times = dice.pick(TIMES)
+    return items * min(times, LONGEST // (8 * len(items)) + 1)
+
+
+def _object(value: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+    way = dice.below(6)
+    if not value or way == 0:
+        return {**value, any_token(subject, dice): dice.pick(("", 0, None, [], {}))}
+    key = dice.pick(list(value))
+    if way == 1:
+        return {name: each for name, each in value.items() if name != key}
+    if way == 2 and len(value) > 1:
+        return {**value, key: value[dice.pick(list(value))]}
+    return {**value, key: changed_value(value[key], subject, dice)}

@@ -1,0 +1,233 @@
+"""Puts calls into sequences that lead tools through their states.
+
+Calls several tools about one and the same thing, in one order after the other.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from misstep.core.rng import Dice
+from misstep.fuzzing.search.corpus import Calls, Corpus, Entry
+from misstep.fuzzing.search.harvest import Harvest
+from misstep.fuzzing.search.mutation import changed_value, mutated
+from misstep.fuzzing.search.subject import Parameter, Subject
+
+LONGEST = 8
+
+# Words in the names of tools that say in which part of something's life they have their place.
+_STAGES = (
+    "create add new insert write put set open start register make save upload push store init login append",
+    "read get list find search show fetch view describe query load count status download head exists peek",
+    "update edit move rename copy modify change patch replace transfer assign merge apply lock",
+    "delete remove drop clear close stop end pop cancel reset destroy logout unregister discard purge",
+)
+_STAGE_OF = {word: stage for stage, words in enumerate(_STAGES) for word in words.split()}
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+@cache
+def stage_of(name: str) -> int:
+    """0 for tools that bring something about, 1 that look, 2 that change, 3 that take away."""
+    found = (_STAGE_OF.get(word.lower()) for word in _WORD.findall(name))
+    return next((stage for stage in found if stage is not None), 1)
+
+
+class Sequences:
+    """Makes sequences out of calls that are known to reach something, and of values that results brought."""
+
+    def __init__(self, subjects: dict[str, Subject], corpus: Corpus, harvest: Harvest) -> None:
+        self._subjects = subjects
+        self._corpus = corpus
+        self._harvest = harvest
+        self._stages: list[list[Subject]] = [[], [], [], []]
+        for subject in subjects.values():
+            self._stages[stage_of(subject.name)].append(subject)
+
+    def lives(self) -> list[Calls]:
+        """For each thing that can be made: make, look, change, look, take away twice, look again."""
+        makers, lookers, changers, takers = self._stages
+        found = list[Calls]()
+        for maker in makers[:6]:
+            steps = [maker, *lookers[:2], *changers[:2], *takers[:1] * 2, *lookers[:1]]
+            if len(steps) > 1:
+                found.append(self._alike(steps[:LONGEST], maker.simple))
+                found.append(
+                    self._alike([maker, maker, *takers[:1], *lookers[:1], maker][:LONGEST], maker.complete)
+                )
+        for taker in takers[:4]:
+            found.append(((taker.name, taker.simple),) * 2)
+        return [calls for calls in found if len(calls) > 1]
+
+    def make(self, dice: Dice) -> Calls:
+        entry = self._corpus.pick(dice)
+        if entry is None:
+            return self._fresh(dice)
+        way = dice.below(8)
+        if way == 0:
+            return self._fresh(dice)
+        if way == 1:
+            return self._again(entry, dice)
+        if way == 2:
+            return self._afterwards(dice)
+        if way <= 4:
+            return self._longer(entry, dice)
+        if way == 5:
+            return self._joined(entry, dice)
+        return self._changed(entry, dice)
+
+    def related(self, subject: Subject, before: Calls, dice: Dice) -> dict[str, Any]:
+        """Arguments for a tool that take up what was given to earlier calls or came out of results."""
+        arguments = dict(subject.simple)
+        for parameter in subject.parameters:
+            told = [given[parameter.name] for _, given in before if parameter.name in given]
+            results = self._harvest.wanted(parameter)
+            if results and (not told or dice.chance(0.5)):
+                arguments[parameter.name] = results[-1] if dice.chance(0.5) else dice.pick(results)
+            elif told and dice.chance(0.9):
+                arguments[parameter.name] = told[-1]
+            elif parameter.name in arguments and dice.chance(0.15):
+                arguments[parameter.name] = changed_value(arguments[parameter.name], subject, dice)
+        return arguments
+
+    def _alike(self, steps: list[Subject], first: dict[str, Any]) -> Calls:
+        """Calls that share the values of parameters with the same name."""
+        given = dict(first)
+        calls = list[tuple[str, dict[str, Any]]]()
+        for subject in steps:
+            arguments = {name: given.get(name, value) for name, value in subject.simple.items()}
+            for name, value in arguments.items():
+                given.setdefault(name, value)
+            calls.append((subject.name, dict(first) if subject is steps[0] and not calls else arguments))
+        return tuple(calls)
+
+    def _fresh(self, dice: Dice) -> Calls:
+        """A short life of something: a call that makes it, then others by their stages, more or less."""
+        calls: Calls = ()
+        subjects = list(self._subjects.values())
+        for stage in range(2 + dice.below(LONGEST - 1)):
+            fitting = self._stages[min(stage, 3)] if dice.chance(0.6) else subjects
+            subject = dice.pick(fitting or subjects)
+            calls = (*calls, (subject.name, self.related(subject, calls, dice)))
+        return calls
+
+    def _again(self, entry: Entry, dice: Dice) -> Calls:
+        """The same several times over."""
+        return (entry.calls * (2 + dice.below(3)))[:LONGEST]
+
+    def _afterwards(self, dice: Dice) -> Calls:
+        """Something is taken away, and then others are asked about the same thing."""
+        subjects = list(self._subjects.values())
+        taker = dice.pick(self._stages[3] or subjects)
+        given = self.related(taker, (), dice)
+        calls: Calls = ((taker.name, given),)
+        concerned = [each for each in subjects if any(other.name in given for other in each.parameters)]
+        for _ in range(1 + dice.below(2)):
+            subject = dice.pick(concerned or subjects)
+            same = {each.name: given[each.name] for each in subject.parameters if each.name in given}
+            calls = (*calls, (subject.name, {**subject.simple, **same}))
+        return calls
+
+    def _longer(self, entry: Entry, dice: Dice) -> Calls:
+        """Something more at the end, about the same things."""
+        calls = entry.calls[-LONGEST + 2 :]
+        for _ in range(1 + dice.below(2)):
+            subject = dice.pick(list(self._subjects.values()))
+            calls = (*calls, (subject.name, self.related(subject, calls, dice)))
+        return calls
+
+    def _joined(self, entry: Entry, dice: Dice) -> Calls:
+        other = self._corpus.any(dice) or entry
+        return (entry.calls + other.calls)[:LONGEST]
+
+    def _changed(self, entry: Entry, dice: Dice) -> Calls:
+        """One call left out, moved, or given other arguments."""
+        calls = list(entry.calls)
+        place = dice.below(len(calls))
+        way = dice.below(4)
+        if len(calls) > 2 and way == 0:
+            del calls[place]
+        elif len(calls) > 1 and way == 1:
+            calls.insert(dice.below(len(calls)), calls.pop(place))
+        else:
+            tool, arguments = calls[place]
+            calls[place] = (tool, mutated(arguments, self._subjects[tool], dice))
+        return tuple(calls) if len(calls) > 1 else (*calls, calls[0])
+
+
+WINDOW = 4  # calls in a row whose every order is to be tried
+MOST_TOOLS = 6  # of one walk: the orders of more are too many
+
+
+class Walks:
+    """Sequences in which a parameter has one value throughout, and in which no order comes twice if it can.
+
+    What a tool does may depend on what was done before to the same thing, without any new code being run on
+    the way there.
+    """
+
+    def __init__(self, subjects: Sequence[Subject], harvest: Harvest) -> None:
+        self._subjects = [each for each in subjects if each.parameters]
+        if len(self._subjects) < 2:
+            self._subjects = list(subjects)
+        self._harvest = harvest
+        names = Counter(each.name for subject in subjects for each in subject.parameters)
+        self._shared = {name for name, times in names.items() if times > 1}
+        self._seen: dict[bool, set[tuple[str, ...]]] = {False: set(), True: set()}
+        self._made = 0
+
+    def make(self, dice: Dice) -> Calls:
+        few = len(self._subjects) <= MOST_TOOLS
+        subjects = self._subjects if few else dice.sample(self._subjects, MOST_TOOLS)
+        given = self._told(subjects, dice) if dice.chance(0.5) else {}
+        steps = self._steps(subjects, bool(given), dice)
+        self._made += 1
+        for subject in steps:
+            for parameter in subject.parameters:
+                if parameter.name in self._shared and parameter.name not in given:
+                    given[parameter.name] = self._own(parameter, subject, dice)
+        return tuple((each.name, self._arguments(each, given)) for each in steps)
+
+    def _told(self, subjects: Sequence[Subject], dice: Dice) -> dict[str, Any]:
+        """Values that results have named for parameters that tools share, the latest as a rule."""
+        told = dict[str, Any]()
+        for parameter in (each for subject in subjects for each in subject.parameters):
+            values = self._harvest.named(parameter) if parameter.name in self._shared else []
+            if values and parameter.name not in told:
+                told[parameter.name] = values[-1] if dice.chance(0.7) else dice.pick(values)
+        return told
+
+    def _steps(self, subjects: Sequence[Subject], told: bool, dice: Dice) -> list[Subject]:
+        """Tools in an order with as many new windows as can be, mostly from one on that makes something."""
+        makers = [each for each in subjects if stage_of(each.name) == 0]
+        steps = [dice.pick(makers if makers and dice.chance(0.7) else list(subjects))]
+        width, seen = min(WINDOW, len(subjects)), self._seen[told]
+        while len(steps) < LONGEST:
+            latest = steps[1 - width :] if width > 1 else []
+            others = [each for each in subjects if each not in latest] or list(subjects)
+            windows = {each: tuple(step.name for step in (*latest, each)) for each in others}
+            fresh = [each for each in others if windows[each] not in seen]
+            chosen = dice.pick(fresh or others)
+            if len(windows[chosen]) == width:
+                seen.add(windows[chosen])
+            steps.append(chosen)
+        return steps
+
+    def _own(self, parameter: Parameter, subject: Subject, dice: Dice) -> Any:
+        """A simple value, or one that no walk has had: what was done to it is what this one does."""
+        simple = subject.complete.get(parameter.name)
+        if parameter.choices or dice.chance(0.3):
+            return simple
+        fresh: Any = simple
+        if isinstance(simple, str):
+            fresh = f"{simple}{self._made}"
+        elif isinstance(simple, int) and not isinstance(simple, bool):
+            fresh = simple + self._made
+        fits = subject.misfit({**subject.complete, parameter.name: fresh}) is None
+        return fresh if fits else simple
+
+    def _arguments(self, subject: Subject, given: dict[str, Any]) -> dict[str, Any]:
+        names = [each.name for each in subject.parameters if each.required or each.name in subject.simple]
+        return {**subject.simple, **{name: given[name] for name in names if name in given}}

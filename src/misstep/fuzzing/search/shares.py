@@ -1,0 +1,175 @@
+"""Divides the calls among ways to make them, by what each has found lately.
+
+Remembers what made calls hang or die, which cost the time of thousands of others.
+
+Remembers what marked calls have shown, since only what is new leads to new ideas.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from misstep.core.rng import Dice
+from misstep.core.tool import Observation, Path
+
+_ENOUGH = 2
+
+_Kind: TypeAlias = tuple[str, str, str, bool]  # tool, parameter, type, whether it is less than nothing
+
+
+class Hazards:
+    """Sizes of values that calls did not come back from, while none came back with one so large."""
+
+    def __init__(self) -> None:
+        self._costly = dict[_Kind, dict[float, int]]()  # sizes, with how often
+        self._harmless = dict[_Kind, float]()  # the largest one
+
+    def note(self, tool: str, arguments: Mapping[str, Any], costly: bool) -> None:
+        if costly:
+            for kind, size in _sizes(tool, arguments):
+                sizes = self._costly.setdefault(kind, {})
+                sizes[size] = sizes.get(size, 0) + 1
+        elif self._costly:
+            for kind, size in _sizes(tool, arguments):
+                self._harmless[kind] = max(size, self._harmless.get(kind, -1))
+
+    def threaten(self, tool: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether there is a value as large as those of several calls that were never heard of again."""
+        return bool(self._costly) and any(self._threatens(*each) for each in _sizes(tool, arguments))
+
+    def _threatens(self, kind: _Kind, size: float) -> bool:
+        harmless = self._harmless.get(kind, -1)
+        if size <= harmless:
+            return False
+        sizes = self._costly.get(kind, {})
+        return sum(times for each, times in sizes.items() if harmless < each <= size) >= _ENOUGH
+
+
+def _sizes(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[_Kind, float]]:
+    for name, value in arguments.items():
+        negative = isinstance(value, int | float) and value < 0
+        yield (tool, name, type(value).__name__, negative), _size(value)
+
+
+def _size(value: Any) -> float:
+    if isinstance(value, str | list | dict):
+        return len(value)
+    return abs(value) if isinstance(value, int | float) else 0
+
+
+_FORGET = 0.98  # how much of what a source has done still counts after one more of its calls
+_PRIOR = 10.0  # calls that the first guess is worth
+_RENEWED = 16  # after so many results the shares are worked out anew
+
+
+class Shares:
+    """A bandit with a floor: nothing is ever given up, since any source may find something later."""
+
+    def __init__(self, first: Mapping[str, float], floor: float = 0.05) -> None:
+        self._first = dict(first)
+        self._floor = floor
+        self._tried = dict.fromkeys(first, 0.0)
+        self._gained = dict.fromkeys(first, 0.0)
+        self._useful = dict.fromkeys(first, 1.0)  # how many of its ideas are made into calls
+        self._told = 0
+        self._bounds = list[tuple[float, str]]()
+        self._renew()
+
+    def pick(self, dice: Dice) -> str:
+        place = dice.below(1 << 30) / (1 << 30)
+        for bound, name in self._bounds:
+            if place < bound:
+                return name
+        return self._bounds[-1][1]
+
+    def reward(self, name: str, gain: float) -> None:
+        """Count a call by this source, and what it was good for; other names are not its business."""
+        if name not in self._tried:
+            return
+        self._useful[name] += (1 - self._useful[name]) * (1 - _FORGET)
+        self._tried[name] = self._tried[name] * _FORGET + 1
+        self._gained[name] = self._gained[name] * _FORGET + gain
+        self._count()
+
+    def waste(self, name: str) -> None:
+        """Count an idea of this source that came to no call."""
+        if name in self._useful:
+            self._useful[name] *= _FORGET
+            self._count()
+
+    def _count(self) -> None:
+        self._told += 1
+        if self._told % _RENEWED == 0:
+            self._renew()
+
+    def settle(self, name: str, share: float) -> None:
+        """Guess anew how much a source is worth."""
+        self._first[name] = share
+        self._renew()
+
+    def retire(self, name: str) -> None:
+        """Give a source no more calls."""
+        for each in (self._first, self._tried, self._gained, self._useful):
+            each.pop(name, None)
+        self._renew()
+
+    def _renew(self) -> None:
+        rates = {
+            name: self._useful[name]
+            * (self._gained[name] + _PRIOR * first * self._pace())
+            / (self._tried[name] + _PRIOR)
+            for name, first in self._first.items()
+        }
+        total = sum(rates.values()) or 1.0
+        floored = {name: max(rates[name] / total, self._floor) for name in rates}
+        whole = sum(floored.values())
+        bound = 0.0
+        self._bounds = []
+        for name, share in floored.items():
+            bound += share / whole
+            self._bounds.append((bound, name))
+
+    def _pace(self) -> float:
+        """What a call gains on average, lest first guesses weigh more the less there is left to find."""
+        return (sum(self._gained.values()) + 1.0) / (sum(self._tried.values()) + 1.0)
+
+
+_VARIANTS = 16  # operands of one test; what has more is compared with other arguments
+_MOST = 4000
+_OPERAND = 100  # characters that tell one from another
+_PLACES = {str(place) for place in range(8)}  # that are told apart; more are taken for those of a loop
+_PARTS = frozenset({"at", "slice", "partition", "rpartition", "url", "group"})
+
+_Test: TypeAlias = tuple[Path, str, bool | None, tuple[str, ...]]
+
+
+class Sights:
+    """What the code of one tool was seen to do with its arguments."""
+
+    def __init__(self) -> None:
+        self._operands = dict[_Test, set[str]]()
+        self._count = 0
+
+    def are_new(self, observations: Sequence[Observation]) -> bool:
+        """Whether there is one among them like none before."""
+        return any([self._is_new(each) for each in observations])
+
+    def _is_new(self, observation: Observation) -> bool:
+        steps = tuple([_told(*step) for step in observation.via])
+        test = (observation.path, observation.operation, observation.outcome, steps)
+        operands = self._operands.setdefault(test, set())
+        operand = observation.operand[:_OPERAND]
+        if operand in operands or len(operands) >= _VARIANTS or self._count >= _MOST:
+            return False
+        operands.add(operand)
+        self._count += 1
+        return True
+
+
+def _told(name: str, operands: str) -> str:
+    """A step, and which part it took: the second of three may be tested as the first was."""
+    if name not in _PARTS:
+        return name
+    first, *_, last = operands.strip("[]").split(", ") * 2
+    part = first if name == "slice" else last
+    is_place = part.isdigit() and part not in _PLACES
+    return name if is_place else f"{name} {part}"

@@ -1,0 +1,236 @@
+"""What is known about one tool under test: its parameters, values for them, simple arguments.
+
+What a tool's source compares with and looks for: the constants in it.
+
+Where a fuzzer gets arguments from that it doesn't make itself.
+"""
+
+import ast
+import json
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from misstep.core.rng import Dice
+from misstep.core.tool import Described, Observation, Path
+from misstep.errors import UsageError
+from misstep.fuzzing.branch_solver import opened, openings
+from misstep.fuzzing.inputs.edges import file_places
+from misstep.fuzzing.inputs.pool import Pool
+from misstep.fuzzing.inputs.slots import Drawn
+from misstep.fuzzing.search.corpus import Feedback
+from misstep.fuzzing.search.shares import Sights
+from misstep.schemas.examples import make_up
+from misstep.schemas.schema import fits
+from misstep.schemas.shape import as_list, flatten, kinds_of, mapping
+from misstep.schemas.source import parse_module
+
+_MOST = 64
+_LONGEST_CONSTANT = 40
+
+
+class Constants(msgspec.Struct, frozen=True):
+    """Short texts and whole numbers, each once, in the order in which they come."""
+
+    texts: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
+
+
+def constants_in(source: str) -> Constants:
+    """The constants of a function, without its documentation; none where the source can't be read."""
+    tree = parse_module(textwrap.dedent(source))
+    if tree is None:
+        return Constants()
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in documentation
+    ]
+    texts = (value for value in found if isinstance(value, str) and 0 < len(value) <= _LONGEST_CONSTANT)
+    numbers = (value for value in found if type(value) is int and abs(value) < 1 << 63)
+    return Constants(tuple(dict.fromkeys(texts))[:_MOST], tuple(dict.fromkeys(numbers))[:_MOST])
+
+
+class Supply(Protocol):
+    """Arguments for one tool. What is drawn is not changed by whoever draws it."""
+
+    def draw(self, dice: Dice) -> Drawn: ...
+
+    def learn(self, path: Path, value: Any) -> None:
+        """Hear of a value that has worked, or was seen, for a place in the arguments."""
+        ...
+
+
+class Opener(Protocol):
+    """Reads what the code did with marked arguments."""
+
+    def __call__(
+        self, arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice
+    ) -> Iterable[dict[str, Any]]:
+        """Arguments that should get past tests that these failed, or break behind those they passed."""
+        ...
+
+
+def pools(seed: int) -> Callable[[Described], Supply]:
+    """A pool of arguments for each tool."""
+    return lambda described: Pool(described, seed)
+
+
+def open_gates(
+    arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice
+) -> Iterator[dict[str, Any]]:
+    """The opener that knows the gates of Python."""
+    return (opened(arguments, each) for each in openings(arguments, observations, dice))
+
+
+_KEPT = 48  # values of a parameter that are remembered
+_LONGEST = 1 << 12  # characters of one
+_NO_MARKS = 12  # marked calls that told nothing, after which marking is given up
+_TOKENS = 96
+_TOKEN = 40
+
+encode = json.JSONEncoder(allow_nan=False).encode
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """One of a tool's parameters. `schema` has no reference at its top, `kinds` are the types it may have."""
+
+    name: str
+    schema: dict[str, Any]
+    kinds: tuple[str, ...]
+    required: bool
+    choices: tuple[Any, ...] = ()  # all its values, where the schema lists them
+
+
+class Subject:
+    """One tool and what has been learnt about it."""
+
+    def __init__(
+        self, described: Described, number: int, supply: Supply, dice: Dice, files: Sequence[str] = ()
+    ) -> None:
+        self.described = described
+        self.name = described.name
+        self.supply = supply
+        self.feedback = Feedback(number)
+        self.sights = Sights()
+        self.parameters = parameters_of(described.tool.parameters)
+        self.required = frozenset(each.name for each in self.parameters if each.required)
+        self.constants = constants_in(described.source.text if described.source else "")
+        self.tokens = dict.fromkeys(self.constants.texts)
+        self.numbers = tuple({each + by: None for each in self.constants.numbers for by in (0, 1, -1)})
+        self.choices = {each.name: each.choices for each in self.parameters if each.choices}
+        self._schema: Mapping[str, Any] = described.tool.parameters
+        self._values: dict[str, dict[str, Any]] = {each.name: {} for each in self.parameters}
+        self._unheard = 0 if described.kind != "mcp" else _NO_MARKS
+        self.simple = self._simple(dice)
+        self.complete = {**self.simple, **self._optional(dice)}
+        self.remember(self.complete)
+        for name, choices in self.choices.items():
+            for value in choices[:_KEPT]:
+                self.remember_value(name, value)
+        self.files = self._learn_files(files)
+
+    @property
+    def marking(self) -> bool:
+        """Whether it is worth while to mark arguments: somebody has to see what becomes of them."""
+        return self._unheard < _NO_MARKS
+
+    def heard(self, observed: bool) -> None:
+        """Count a marked call; one that told something makes up for all that did not."""
+        self._unheard = -1_000_000 if observed else self._unheard + 1
+
+    def can_get(self, text: str) -> bool:
+        """Whether arguments, as JSON, can reach the tool: no server is sent half of a surrogate pair."""
+        if self.described.kind != "mcp" or "\\ud" not in text:
+            return True
+        try:
+            json.dumps(json.loads(text), ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            return False
+        return True
+
+    def misfit(self, arguments: dict[str, Any]) -> str | None:
+        return fits(self._schema, arguments)
+
+    def remember(self, arguments: Mapping[str, Any]) -> None:
+        """Keep the values for later mixtures."""
+        for name, value in arguments.items():
+            self.remember_value(name, value)
+
+    def remember_value(self, name: str, value: Any) -> None:
+        kept = self._values.get(name)
+        if kept is None or (type(value) is str and len(value) > _LONGEST):
+            return
+        text = value if type(value) is str else repr(value)
+        if text not in kept:
+            if len(kept) >= _KEPT:
+                del kept[next(iter(kept))]
+            kept[text] = value
+
+    def values(self, name: str) -> list[Any]:
+        return list(self._values.get(name, {}).values())
+
+    def learn_token(self, token: str) -> None:
+        if 0 < len(token) <= _TOKEN and len(self.tokens) < _TOKENS:
+            self.tokens[token] = None
+
+    def _learn_files(self, files: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Have the files used wherever a name of one is asked for; those of each parameter that is one."""
+        places = file_places(self._schema) if files else []
+        for path in places:
+            for file in files:
+                self.supply.learn(path, file)
+        return {str(path[0]): tuple(files) for path in places if len(path) == 1}
+
+    def _simple(self, dice: Dice) -> dict[str, Any]:
+        """Arguments that nobody could object to; the supply's where none can be made up."""
+        try:
+            return make_up(self._schema, dice)
+        except UsageError:
+            return self.supply.draw(dice).arguments
+
+    def _optional(self, dice: Dice) -> dict[str, Any]:
+        """Values for the parameters that may be left out."""
+        made = dict[str, Any]()
+        for each in self.parameters:
+            if each.name in self.simple:
+                continue
+            if "default" in each.schema:
+                made[each.name] = each.schema["default"]
+                continue
+            wanted = {**self._schema, "required": [each.name]}
+            try:
+                made[each.name] = make_up(wanted, dice)[each.name]
+            except (UsageError, KeyError):
+                continue
+        return made
+
+
+def parameters_of(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    whole = flatten(schema, schema) or {}
+    required = as_list(whole.get("required"))
+    found = []
+    for name, part in mapping(whole.get("properties")).items():
+        flat = flatten(part, schema)
+        if flat is not None:
+            found.append(Parameter(name, flat, _kinds(flat, schema), name in required, _choices(flat)))
+    return tuple(found)
+
+
+def _choices(flat: dict[str, Any]) -> tuple[Any, ...]:
+    if "const" in flat:
+        return (flat["const"],)
+    return tuple(as_list(flat.get("enum"))) or ((True, False) if flat.get("type") == "boolean" else ())
+
+
+def _kinds(flat: dict[str, Any], root: Mapping[str, Any]) -> tuple[str, ...]:
+    """The types of a parameter; of all alternatives, where it has some."""
+    found = dict[str, None]()
+    for option in [*as_list(flat.get("anyOf")), *as_list(flat.get("oneOf"))]:
+        inner = flatten(option, root)
+        if inner is not None:
+            found.update(dict.fromkeys(kinds_of(inner)))
+    return tuple(found) or kinds_of(flat)

@@ -1,0 +1,240 @@
+"""Values that tell much about a tool in few calls, tried one parameter at a time.
+
+Lists all arguments that a tool can be given, where there are only a few.
+
+Arguments that a schema just doesn't allow, next to those that it does.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations, product, zip_longest
+from typing import Any
+
+from misstep.fuzzing.search.attempt import Idea
+from misstep.fuzzing.search.subject import Parameter, Subject
+
+MOST = 64
+_ABSENT = object()
+
+
+def every_input(subject: Subject) -> list[dict[str, Any]] | None:
+    """All arguments that fit the schema; None where they are many."""
+    choices = list[list[Any]]()
+    count = 1
+    for parameter in subject.parameters:
+        values = _values(parameter)
+        if values is None:
+            return None
+        choices.append(values if parameter.required else [*values, _ABSENT])
+        count *= len(choices[-1])
+        if count > MOST:
+            return None
+    names = [parameter.name for parameter in subject.parameters]
+    found = (
+        {name: value for name, value in zip(names, values, strict=True) if value is not _ABSENT}
+        for values in product(*choices)
+    )
+    return [arguments for arguments in found if subject.misfit(arguments) is None]
+
+
+def _values(parameter: Parameter) -> list[Any] | None:
+    schema = parameter.schema
+    if parameter.choices:
+        return list(parameter.choices)
+    if set(parameter.kinds) <= {"boolean", "null"} and not {"anyOf", "oneOf"} & schema.keys():
+        return [
+            value for kind in parameter.kinds for value in ((True, False) if kind == "boolean" else (None,))
+        ]
+    if parameter.kinds == ("integer",):
+        low, high = schema.get("minimum"), schema.get("maximum")
+        if isinstance(low, int) and isinstance(high, int) and 0 <= high - low < MOST:
+            return list(range(low, high + 1))
+    return None
+
+
+_NEIGHBOURS = 2  # listed values that others are made of
+_STEPS = {"minimum": -1, "maximum": 1, "exclusiveMinimum": 0, "exclusiveMaximum": 0}
+_STRANGERS: tuple[Any, ...] = (None, "", 0, -1, [], {}, True)
+
+
+def neighbours(subject: Subject) -> Iterator[Idea]:
+    """Simple arguments with one parameter that is missing, or wrong in one of the ways that come to mind."""
+    for parameter in subject.parameters:
+        rest = {name: value for name, value in subject.simple.items() if name != parameter.name}
+        wrong = [rest, *({**rest, parameter.name: value} for value in _beside(parameter))]
+        for arguments in wrong:
+            if misfit := subject.misfit(arguments):
+                # None of them may be left out because few calls have been made that fit.
+                yield Idea(((subject.name, arguments),), "neighbour", broken=misfit, again=True)
+
+
+def _beside(parameter: Parameter) -> Iterator[Any]:
+    """Values close to those of a parameter; some of them may be among them."""
+    for choice in parameter.choices[:_NEIGHBOURS]:
+        if isinstance(choice, str):
+            yield from (choice.swapcase(), f"{choice}x")
+        elif isinstance(choice, int):
+            yield from (choice + 1, choice - 1)
+    for keyword, step in _STEPS.items():
+        bound = parameter.schema.get(keyword)
+        if isinstance(bound, int | float):
+            yield bound + step
+    yield from _STRANGERS
+
+
+LONG = 5000  # longer than names and paths of files may be
+
+# What is most telling comes first. `{}` stands for the simple value of the parameter.
+TEXTS = (
+    "",
+    "{}\0",
+    "{}\ud800",
+    "x" * LONG,
+    " ",
+    "../../{}",
+    "0",
+    "-1",
+    "'\"",
+    "{{",
+    "\u00e9\u4e2d\U0001f600",
+    "[]",
+    "\n",
+    "%s%d{{0}}",
+    "/",
+    "1e999",
+    "null",
+    "(",
+    "*",
+    "{} {}",
+    ",",
+    ":",
+    "=",
+    "\\",
+    "<a>",
+    "\u202e{}\u0130",
+    "--{}",
+    "\u0663",
+    "1_0",
+    "0x10",
+)
+INTEGERS = (0, -1, 1, 2**31, -(2**31) - 1, 2, 2**63, 10**30, 255, 1000, -(10**30), 3, 7, 100)
+NUMBERS = (0, -1, 0.5, 1e308, -1e308, 5e-324, -0.0, 2**53 + 1, 1, 1e-9, 10**30)
+LISTS = (0, 1, 2, 100)  # lengths
+_ITEMS: dict[str, Any] = {
+    "integer": 1,
+    "number": 1.5,
+    "boolean": True,
+    "object": {},
+    "array": [1],
+    "null": None,
+}
+_NONE: Any = object()
+_LATER, _CONSTANTS = 5, 24  # constants of the code come after so many values, and so many of them
+_CHOICES = 24
+_ROUND = 10  # values of each parameter before relations between parameters have their turn
+
+
+def telling_arguments(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Arguments in which one parameter is telling and the others are simple, round by round."""
+    simple = subject.simple
+    columns = [_column(each, subject) for each in subject.parameters]
+    deepest = max((len(column) for column in columns), default=0)
+    for row in range(deepest):
+        if row == _ROUND:
+            yield from relations(subject)
+        for parameter, column in zip(subject.parameters, columns, strict=True):
+            if row < len(column):
+                yield {**simple, parameter.name: column[row]}
+    if deepest <= _ROUND:
+        yield from relations(subject)
+
+
+def relations(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Arguments in which two parameters of one type are equal, ordered the other way, or far apart."""
+    complete = subject.complete
+    for one, other in combinations(subject.parameters, 2):
+        for kind in ("string", "integer", "number", "array"):
+            if kind in one.kinds and kind in other.kinds:
+                for pair in _pairs(kind, complete.get(one.name), complete.get(other.name)):
+                    yield {**complete, one.name: pair[0], other.name: pair[1]}
+                break
+
+
+def _pairs(kind: str, one: Any, other: Any) -> tuple[tuple[Any, Any], ...]:
+    if kind in ("integer", "number"):
+        return ((1, 1), (5, 2), (2, 5), (0, 0), (-1, 1), (1, 0))
+    if kind == "array":
+        return ((one, one), (one, []), ([], other))
+    text = one if isinstance(one, str) else "a"
+    return ((text, text), (other, one), (text, text + "x"), ("", ""), (text + "x", text))
+
+
+def _column(parameter: Parameter, subject: Subject) -> list[Any]:
+    """Telling values of a parameter, those of its several types in turn."""
+    schema = parameter.schema
+    if parameter.choices:
+        return list(parameter.choices[:_CHOICES])
+    simple = subject.complete.get(parameter.name)
+    columns = [_limits(schema), *(list(_of_kind(kind, schema, simple)) for kind in parameter.kinds)]
+    if "string" in parameter.kinds:
+        columns.append([_NONE] * _LATER + list(subject.constants.texts[:_CONSTANTS]))
+        columns.append([_NONE] * _LATER + list(subject.files.get(parameter.name, ())[:_CONSTANTS]))
+    if "integer" in parameter.kinds or "number" in parameter.kinds:
+        columns.append([_NONE] * _LATER + list(subject.numbers[:_CONSTANTS]))
+    rows = [value for row in zip_longest(*columns, fillvalue=_NONE) for value in row]
+    return [value for value in rows if value is not _NONE]
+
+
+def _limits(schema: dict[str, Any]) -> list[Any]:
+    """Values just at the limits that a schema sets."""
+    found = [schema[key] for key in ("minimum", "maximum") if _is_count(schema.get(key))]
+    sizes = [schema[key] for key in ("minLength", "maxLength") if _is_count(schema.get(key))]
+    return found + ["a" * size for size in sizes if 0 <= size <= LONG]
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _of_kind(kind: str, schema: dict[str, Any], simple: Any) -> Iterator[Any]:
+    if kind == "string":
+        stem = simple if isinstance(simple, str) and len(simple) < LONG else "a"
+        yield from (text.replace("{{", "\1").replace("{}", stem).replace("\1", "{") for text in TEXTS)
+    elif kind == "integer":
+        yield from INTEGERS
+    elif kind == "number":
+        yield from NUMBERS
+    elif kind == "boolean":
+        yield from (True, False)
+    elif kind == "null":
+        yield None
+    elif kind == "array":
+        yield from _lists(schema, simple)
+    elif kind == "object":
+        yield from _objects(simple)
+
+
+def _lists(schema: dict[str, Any], simple: Any) -> Iterator[Any]:
+    items = simple if isinstance(simple, list) and simple else _guess(schema)
+    yield from ((items * length)[:length] for length in LISTS)
+    if isinstance(items[0], str):
+        yield from ([items[0], text] for text in ("", "\0", "\ud800", "x" * LONG))
+    elif _is_count(items[0]):
+        yield from ([items[0], number] for number in (0, -1, 10**30))
+    else:
+        yield [items[0], None]
+
+
+def _guess(schema: dict[str, Any]) -> list[Any]:
+    inner = schema.get("items")
+    kind = str(inner.get("type")) if isinstance(inner, dict) else "string"
+    return [_ITEMS.get(kind, "a")]
+
+
+def _objects(simple: Any) -> Iterator[Any]:
+    yield {}
+    if isinstance(simple, dict):
+        for key, value in simple.items():
+            yield {name: each for name, each in simple.items() if name != key}
+            yield {**simple, key: [] if isinstance(value, list) else "" if isinstance(value, str) else 0}
+    yield {"": ""}
+    yield {"a": {"a": {"a": None}}}

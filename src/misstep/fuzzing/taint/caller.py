@@ -1,0 +1,197 @@
+"""What the code that uses a marked value is about to do with it, read from its source.
+
+Containers ask for nothing but a value's hash, and `len` gives a plain number. The line of code that asks
+tells the rest. Nothing is evaluated that could run code: only names, attributes found without calling
+anything, and constants.
+"""
+
+import ast
+import builtins
+import dis
+import inspect
+import linecache
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType, FrameType, MemberDescriptorType
+from typing import Any, NamedTuple
+
+from misstep.fuzzing.taint.record import as_json, calling
+from misstep.schemas.source import parse_module
+
+UNKNOWN: Any = object()
+LARGEST_FILE = 30_000  # lines
+
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_LOOKING_UP = {"get", "pop", "setdefault", "__getitem__", "__contains__"}
+
+Span = tuple[int | None, int | None, int | None, int | None]
+
+
+class Source(NamedTuple):
+    """The syntax tree of a file: its expressions by their place, and what each is a part of."""
+
+    nodes: dict[Span, ast.AST]
+    parents: dict[ast.AST, ast.AST]
+
+
+class Use(NamedTuple):
+    """An expression, or a statement's target, that is being evaluated."""
+
+    node: ast.AST
+    parent: ast.AST | None
+    frame: FrameType
+
+
+def current_use() -> Use | None:
+    """What the calling code evaluates at this moment, if its source can be had."""
+    frame = calling()
+    source = _source(frame.f_code.co_filename) if frame else None
+    if frame is None or source is None or frame.f_lasti < 0:
+        return None
+    node = source.nodes.get(_positions(frame.f_code)[frame.f_lasti // 2])
+    return Use(node, source.parents.get(node), frame) if node else None
+
+
+def current_instruction() -> tuple[str, int]:
+    """The name and the argument of the instruction that the calling code is at."""
+    frame = calling()
+    if frame is None or frame.f_lasti < 0:
+        return "", 0
+    code = frame.f_code.co_code
+    return dis.opname[code[frame.f_lasti]], code[frame.f_lasti + 1]
+
+
+def keys_in_question(use: Use) -> list[Any] | None:
+    """The keys, or members, of the container in which something is being looked up by its hash."""
+    match use.node:
+        case ast.Subscript(value=container):
+            return _keys(container, use.frame)
+        case ast.Call(func=ast.Attribute(value=container, attr=name)) if name in _LOOKING_UP:
+            return _keys(container, use.frame)
+        case ast.Compare(ops=ops, comparators=comparators):
+            for op, container in zip(ops, comparators, strict=True):
+                if isinstance(op, ast.In | ast.NotIn):
+                    return _keys(container, use.frame)
+    return None
+
+
+def lengths_in_question(use: Use) -> Iterator[tuple[str, int]]:
+    """What the length that is being asked for is about to be compared with, and how."""
+    if not (isinstance(use.node, ast.Call) and isinstance(use.parent, ast.Compare)):
+        return
+    sides = [use.parent.left, *use.parent.comparators]
+    for left, op, right in zip(sides, use.parent.ops, sides[1:], strict=False):
+        sign = _COMPARISONS.get(type(op))
+        other = right if left is use.node else left if right is use.node else None
+        bound = value_of(other, use.frame) if other else UNKNOWN
+        if sign and isinstance(bound, int):
+            yield (sign if left is use.node else _MIRRORED[sign]), bound
+
+
+def shape_in_question(use: Use) -> tuple[list[str], int | None]:
+    """The keys that a `case` wants, and how many items, where its length is being asked for."""
+    match use.node:
+        case ast.MatchMapping(keys=keys):
+            names = [value_of(key, use.frame) for key in keys]
+            return [name for name in names if isinstance(name, str)], None
+        case ast.MatchSequence(patterns=patterns):
+            return [], len([part for part in patterns if not isinstance(part, ast.MatchStar)])
+    return [], None
+
+
+def names_called(use: Use) -> set[str]:
+    """The names of functions that stand in the expression, or in the value that is being unpacked."""
+    node = use.node
+    if isinstance(use.parent, ast.Assign) and node in use.parent.targets:
+        node = use.parent.value
+    if isinstance(node, ast.Call) and not isinstance(node.func, ast.Name | ast.Attribute):
+        return set()
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return names | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+
+
+def name_called(use: Use) -> str:
+    """The name of the function that is being called, without what stands in front of its last dot."""
+    match use.node:
+        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+            return name
+    return ""
+
+
+def values_mentioned(use: Use) -> list[Any]:
+    """What the names in the expression stand for."""
+    names = [part for part in ast.walk(use.node) if isinstance(part, ast.Name)]
+    return [value_of(name, use.frame) for name in names]
+
+
+def value_of(node: ast.AST, frame: FrameType) -> Any:
+    """What an expression stands for, or UNKNOWN where only running it would tell."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            for names in (frame.f_locals, frame.f_globals, vars(builtins)):
+                if name in names:
+                    return names[name]
+        case ast.Attribute(value=owner, attr=name):
+            return _attribute(value_of(owner, frame), name)
+        case ast.Set(elts=items) | ast.Tuple(elts=items) | ast.List(elts=items):
+            values = [value_of(item, frame) for item in items]
+            return UNKNOWN if any(value is UNKNOWN for value in values) else values
+    return UNKNOWN
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    if owner is UNKNOWN:
+        return UNKNOWN
+    try:
+        found = inspect.getattr_static(owner, name, UNKNOWN)
+        return found.__get__(owner) if isinstance(found, MemberDescriptorType) else found
+    except Exception:  # an empty slot, or an owner that refuses to be looked at
+        return UNKNOWN
+
+
+def _keys(container: ast.AST, frame: FrameType) -> list[Any] | None:
+    match container:
+        case ast.Dict(keys=keys):
+            values = [value_of(key, frame) for key in keys if key is not None]
+            return [value for value in values if value is not UNKNOWN]
+        case ast.Call(func=ast.Attribute(value=owner, attr="keys")):
+            return _keys(owner, frame)
+    found = value_of(container, frame)
+    kinds: tuple[Any, ...] = (dict, set, frozenset, list, tuple)
+    for kind in kinds:
+        if isinstance(found, kind):
+            keys = list(kind.__iter__(found))
+            return sorted(keys, key=as_json) if kind in (set, frozenset) else keys
+    return None
+
+
+@lru_cache(maxsize=128)
+def _source(file: str) -> Source | None:
+    lines = linecache.getlines(file)
+    if not 0 < len(lines) < LARGEST_FILE:
+        return None
+    tree = parse_module("".join(lines))
+    if tree is None:
+        return None
+    nodes: dict[Span, ast.AST] = {}
+    parents: dict[ast.AST, ast.AST] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr | ast.pattern):
+            nodes[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = node
+        parents.update((child, node) for child in ast.iter_child_nodes(node))
+    return Source(nodes, parents)
+
+
+@lru_cache(maxsize=512)
+def _positions(code: CodeType) -> list[Span]:
+    return list(code.co_positions())

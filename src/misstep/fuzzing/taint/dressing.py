@@ -1,0 +1,69 @@
+"""Puts marks on JSON values and takes them off."""
+
+from collections.abc import Callable
+from typing import Any
+
+from misstep.fuzzing.taint.containers import Row, Table, row, table
+from misstep.fuzzing.taint.numbers import Real, Whole, number
+from misstep.fuzzing.taint.record import Origin
+from misstep.fuzzing.taint.text import Octets, Text, octets, text
+
+DEEPEST = 100
+
+# By identity what has been met, which is kept so that nothing else gets its identity, and what became of it.
+_Done = dict[int, tuple[Any, Any]]
+
+
+def dress(value: Any, origin: Origin | None, depth: int = DEEPEST) -> Any:
+    """The value marked throughout, as far down as makes sense. Other things than JSON stay what they are."""
+    kind = type(value)
+    if origin is None or depth == 0:
+        return value
+    if kind is list:
+        items = [dress(item, origin.below(place), depth - 1) for place, item in enumerate(value)]
+        return row(items, origin)
+    if kind is dict:
+        pairs = value.items()
+        return table({key: _dress_property(key, item, origin, depth) for key, item in pairs}, origin)
+    if kind is bytes:
+        return octets(value, origin)
+    return text(value, origin) if kind is str else number(value, origin)
+
+
+def _dress_property(key: Any, item: Any, origin: Origin, depth: int) -> Any:
+    return dress(item, origin.below(key), depth - 1) if isinstance(key, str) else item
+
+
+def plain(value: Any) -> Any:
+    """The same without marks; what has none is the same object as before."""
+    return _plain(value, {}, DEEPEST)
+
+
+def _plain(value: Any, done: _Done, depth: int) -> Any:
+    kind = type(value)
+    if kind in _SCALARS:
+        return _SCALARS[kind](value)
+    if depth == 0 or kind not in _CONTAINERS:
+        return value
+    if id(value) not in done:
+        done[id(value)] = value, value  # what contains itself is met again before it is done
+        done[id(value)] = value, _plain_container(value, kind, done, depth - 1)
+    return done[id(value)][1]
+
+
+_SCALARS: dict[type, Callable[[Any], Any]] = {
+    Text: str.__str__,
+    Whole: int.__int__,
+    Real: float.__float__,
+    Octets: bytes.__bytes__,
+}
+_CONTAINERS = (list, dict, tuple, set, frozenset, Row, Table)
+
+
+def _plain_container(value: Any, kind: type, done: _Done, depth: int) -> Any:
+    base: Any = list if kind is Row else dict if kind is Table else kind
+    old = list(dict.items(value)) if base is dict else list(base.__iter__(value))
+    new = [_plain(item, done, depth) for item in old]
+    if base is kind and all(one is other for one, other in zip(old, new, strict=True)):
+        return value
+    return base(new)

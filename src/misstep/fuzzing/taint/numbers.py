@@ -1,0 +1,156 @@
+"""Numbers that tell what they are compared with, divided into or looked up by."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from misstep.fuzzing.taint import marked
+from misstep.fuzzing.taint.record import Origin
+
+_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "truediv": operator.truediv,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+}
+_DIVISIONS = {"truediv", "floordiv", "mod", "divmod"}
+
+
+def no_dictionary(self: Any) -> Any:
+    raise AttributeError(f"{marked.KINDS[type(self)].__name__!r} object has no attribute '__dict__'")
+
+
+@marked.passes_for(int)
+class Whole(int):
+    """A marked whole number."""
+
+    __class__ = property(marked.class_asked_for)
+    __dict__ = property(no_dictionary)
+    _misstep_origin: Origin
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return int(*args, **kwargs)  # asked for by somebody who has found out about the type
+
+    from_bytes = staticmethod(int.from_bytes)  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        marked.note_lookup(self)
+        return int.__hash__(self)
+
+    def __bool__(self) -> bool:
+        self._misstep_origin.note("truth", None, int.__bool__(self))
+        return int.__bool__(self)
+
+    def __copy__(self) -> "Whole":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Whole":
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return int, (int.__int__(self),)
+
+
+@marked.passes_for(float)
+class Real(float):
+    """A marked number with a fraction."""
+
+    __slots__ = ("_misstep_origin",)
+    _misstep_origin: Origin
+    __class__ = property(marked.class_asked_for)
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return float(*args, **kwargs)
+
+    fromhex = staticmethod(float.fromhex)  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        marked.note_lookup(self)
+        return float.__hash__(self)
+
+    def __bool__(self) -> bool:
+        self._misstep_origin.note("truth", None, float.__bool__(self))
+        return float.__bool__(self)
+
+    def is_integer(self, *args: Any) -> bool:
+        answer = float.is_integer(self, *args)
+        self._misstep_origin.note("is_integer", None, answer)
+        return answer
+
+    def __copy__(self) -> "Real":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Real":
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return float, (float.__float__(self),)
+
+
+_NUMBERS: dict[type, Callable[[Any], Any]] = {
+    int: int,
+    float: float,
+    bool: bool,
+    Whole: int.__int__,
+    Real: float.__float__,
+}
+
+
+def number(value: Any, origin: Origin | None) -> Any:
+    """A plain number marked; anything else as it is."""
+    if origin is None or type(value) not in (int, float):
+        return value
+    made: Any = int.__new__(Whole, value) if type(value) is int else float.__new__(Real, value)
+    made._misstep_origin = origin
+    return made
+
+
+def _calculation(base: Any, name: str, reflected: bool) -> Callable[[Any, Any], Any]:
+    """A method that calculates as the base does and marks the result."""
+    calculate = _OPERATIONS[name]
+    fallback = getattr(base, f"__r{name}__" if reflected else f"__{name}__")
+
+    def method(self: Any, other: Any) -> Any:
+        if reflected and name in _DIVISIONS:
+            self._misstep_origin.note("divisor", other, base.__bool__(self))
+        if type(other) not in _NUMBERS:
+            return fallback(self, other)
+        theirs = marked.origin_of(other)
+        if theirs and name in _DIVISIONS and not reflected:
+            theirs.note("divisor", self, bool(_NUMBERS[type(other)](other)))
+        mine, others = _NUMBERS[type(self)](self), _NUMBERS[type(other)](other)
+        result = calculate(others, mine) if reflected else calculate(mine, others)
+        return number(result, self._misstep_origin.step(f"r{name}" if reflected else name, others))
+
+    return method
+
+
+def _reflected_division(base: Any, name: str) -> Callable[[Any, Any], Any]:
+    """A method that divides something by the marked number."""
+    divide = getattr(base, name)
+
+    def method(self: Any, other: Any) -> Any:
+        self._misstep_origin.note("divisor", other, base.__bool__(self))
+        return divide(self, other)
+
+    return method
+
+
+def _sign_change(base: Any, name: str) -> Callable[[Any], Any]:
+    change = getattr(base, f"__{name}__")
+
+    def method(self: Any) -> Any:
+        return number(change(self), self._misstep_origin.step(name))
+
+    return method
+
+
+for _kind, _base in ((Whole, int), (Real, float)):
+    for _name in _OPERATIONS:
+        setattr(_kind, f"__{_name}__", _calculation(_base, _name, reflected=False))
+        setattr(_kind, f"__r{_name}__", _calculation(_base, _name, reflected=True))
+    for _name in ("neg", "pos", "abs"):
+        setattr(_kind, f"__{_name}__", _sign_change(_base, _name))
+    setattr(_kind, "__rdivmod__", _reflected_division(_base, "__rdivmod__"))  # noqa: B010

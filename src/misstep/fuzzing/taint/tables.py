@@ -1,0 +1,156 @@
+"""Readers of CSV whose rows are marked, although they are read out of a plain copy of a marked text."""
+
+import csv
+import functools
+import io
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+from misstep.fuzzing.taint import caller
+from misstep.fuzzing.taint.containers import Row, table
+from misstep.fuzzing.taint.dressing import dress, plain
+from misstep.fuzzing.taint.marked import origin_of
+from misstep.fuzzing.taint.record import Origin, calling
+from misstep.fuzzing.taint.text import Text, plain_text, text
+
+FARTHEST = 12  # frames away from where a text is read
+MOST_ROWS = 6  # that are marked: code does with the others what it has done with these
+
+Function = Callable[..., Any]
+
+
+class Lines:
+    """A reader that tells where its rows come from. `first` is the very first of them.
+
+    The rows are plain for somebody who only makes others of them.
+    """
+
+    def __init__(self, reader: Any, origin: Origin | None, bare: bool) -> None:
+        self._reader = reader
+        self._bare = bare
+        self._count = 0
+        self.objects = 0
+        self.first: Any = None
+        self.origin = origin
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        found = next(self._reader)
+        self.first = found if not self._count else self.first
+        place, self._count = self._count, self._count + 1
+        return found if self._bare or place >= MOST_ROWS else self.marked(found, place)
+
+    def marked(self, found: list[str], place: int) -> Any:
+        rows = self._step("csv rows")
+        return dress(found, rows.below(place)) if rows else found
+
+    def marked_object(self, members: dict[Any, Any]) -> Any:
+        """What was made of the latest row with the first one's names."""
+        place, self.objects = self.objects, self.objects + 1
+        rows = self._step("csv table") if place < MOST_ROWS else None
+        origin = rows.below(place) if rows else None
+        named = {plain(name): value for name, value in members.items()}
+        if origin is None:
+            return named
+        marked = {
+            name: text(value, origin.below(name)) if isinstance(name, str) else value
+            for name, value in named.items()
+        }
+        return table(marked, origin)
+
+    def _step(self, name: str) -> Origin | None:
+        return self.origin.step(name, self.dialect.delimiter) if self.origin else None
+
+    @property
+    def line_num(self) -> int:
+        number: int = self._reader.line_num
+        return number
+
+    @property
+    def dialect(self) -> Any:
+        return self._reader.dialect
+
+
+def watch_reading(original: Function) -> Function:
+    """`csv.reader`, which is given lines, or a file in memory."""
+
+    @functools.wraps(original)
+    def stand_in(*args: Any, **kwargs: Any) -> Any:
+        reader = original(*args, **kwargs)
+        lines = args[0] if args else None
+        origin = origin_of(lines) if type(lines) is Row else _origin_of_file(lines)
+        noted = origin or _origin_mentioned()
+        if noted:
+            _before_lines(noted).note("csv", reader.dialect.delimiter)
+        return Lines(reader, origin, _is_in_library(calling())) if origin else reader
+
+    return stand_in
+
+
+def watch_objects(original: Function) -> Function:
+    """`DictReader.__next__`, which makes an object of each row."""
+
+    def __next__(self: Any) -> Any:
+        members = original(self)
+        lines = self.reader
+        is_told = type(lines) is Lines and lines.first is self._fieldnames
+        return lines.marked_object(members) if is_told else members
+
+    return __next__
+
+
+def watch_names(original: Any) -> Any:
+    """`DictReader.fieldnames`, which are the first row unless somebody has said what they are."""
+
+    def fieldnames(self: Any) -> Any:
+        names = original.fget(self)
+        lines = self.reader
+        is_told = type(lines) is Lines and lines.first is names and names is not None
+        return lines.marked(names, 0) if is_told else names
+
+    return property(fieldnames, original.fset)
+
+
+def _origin_of_file(file: Any) -> Origin | None:
+    """Of a file in memory: that of the text with the same content which whoever reads it has at hand."""
+    if type(file) is not io.StringIO or file.closed:
+        return None
+    content = file.getvalue()
+    for each in _texts_at_hand():
+        known, origin = plain_text(each), each._misstep_origin
+        if known == content:
+            return origin
+        if content.strip() and known.strip() == content.strip():
+            return origin.step("strip")
+    return None
+
+
+def _before_lines(origin: Origin) -> Origin:
+    """The origin of the text that was divided into lines, if it was."""
+    is_divided = bool(origin.via) and origin.via[-1][0] in ("splitlines", "split")
+    return origin._replace(via=origin.via[:-1]) if is_divided else origin
+
+
+def _origin_mentioned() -> Origin | None:
+    """Of a text that stands somewhere in the expression which makes a reader."""
+    use = caller.current_use()
+    found = (origin_of(value) for value in (caller.values_mentioned(use) if use else ()))
+    return next(filter(None, found), None)
+
+
+def _texts_at_hand() -> Iterator[Text]:
+    frame = calling()
+    for _ in range(FARTHEST):
+        if frame is None:
+            return
+        for value in list(frame.f_locals.values()):
+            inner = list(dict.values(value)) if isinstance(value, dict) else [value]
+            yield from (each for each in inner if type(each) is Text)
+        frame = frame.f_back
+
+
+def _is_in_library(frame: FrameType | None) -> bool:
+    return frame is not None and frame.f_globals.get("__name__") == csv.__name__

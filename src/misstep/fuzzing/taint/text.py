@@ -1,0 +1,315 @@
+"""Texts that tell what is looked for in them, and whose parts are marked as well.
+
+Bytes that were made out of a marked text, and become one again.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from misstep.fuzzing.taint import marked
+from misstep.fuzzing.taint.containers import note_place, row
+from misstep.fuzzing.taint.numbers import no_dictionary
+from misstep.fuzzing.taint.record import Origin
+
+# Methods that answer with yes or no about the whole of a text.
+_QUESTIONS = (
+    "isalnum",
+    "isalpha",
+    "isascii",
+    "isdecimal",
+    "isdigit",
+    "isidentifier",
+    "islower",
+    "isnumeric",
+    "isprintable",
+    "isspace",
+    "istitle",
+    "isupper",
+)
+# Methods that make one text of another.
+_CHANGES = (
+    "capitalize",
+    "casefold",
+    "center",
+    "expandtabs",
+    "ljust",
+    "lower",
+    "lstrip",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "rjust",
+    "rstrip",
+    "strip",
+    "swapcase",
+    "title",
+    "translate",
+    "upper",
+    "zfill",
+)
+_SEARCHES = ("find", "rfind", "index", "rindex", "count")
+_DIVISIONS = ("split", "rsplit", "splitlines")
+
+
+@marked.passes_for(str)
+class Text(str):
+    """A marked text."""
+
+    __slots__ = ("_misstep_origin",)
+    __class__ = property(marked.class_asked_for)
+    _misstep_origin: Origin
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return str(*args, **kwargs)  # asked for by somebody who has found out about the type
+
+    def __hash__(self) -> int:
+        marked.note_lookup(self)
+        return str.__hash__(self)
+
+    def __str__(self) -> str:
+        return self
+
+    def __repr__(self) -> str:
+        marked.note_conversion(self)
+        return str.__repr__(self)
+
+    def __len__(self) -> int:
+        length = str.__len__(self)
+        marked.note_length(self, length)
+        return length
+
+    def __iter__(self) -> Iterator[str]:
+        marked.note_unpacking(self, str.__len__(self))
+        origin = self._misstep_origin
+        return (
+            text(character, origin.step("slice", place, place + 1, 1))
+            for place, character in enumerate(plain_text(self))
+        )
+
+    def __contains__(self, part: Any) -> bool:
+        found = str.__contains__(self, part)
+        _note_part(self, "contains", part, found)
+        return found
+
+    def __getitem__(self, place: Any) -> Any:
+        length = str.__len__(self)
+        if isinstance(place, int):
+            note_place(self, place, length)
+        elif isinstance(place, str):
+            self._misstep_origin.note("has key", place, False)
+        found = str.__getitem__(self, place)
+        if isinstance(place, slice):
+            return text(found, self._misstep_origin.step("slice", *place.indices(length)))
+        if not isinstance(place, int):
+            return found
+        start = int.__int__(place) % length
+        return text(found, self._misstep_origin.step("slice", start, start + 1, 1))
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, str):
+            return _added_to_something_else(self, other)
+        return text(str.__add__(self, other), self._misstep_origin.step("append", other))
+
+    def __radd__(self, other: Any) -> Any:
+        if not isinstance(other, str):
+            return NotImplemented
+        return text(str.__add__(other, self), self._misstep_origin.step("prepend", other))
+
+    def partition(self, *args: Any) -> tuple[str, str, str]:
+        return _partition(self, "partition", args)
+
+    def rpartition(self, *args: Any) -> tuple[str, str, str]:
+        return _partition(self, "rpartition", args)
+
+    def encode(self, *args: Any, **kwargs: Any) -> bytes:
+        try:
+            return str.encode(self, *args, **kwargs)
+        except UnicodeEncodeError:
+            self._misstep_origin.note("encode", args[0] if args else kwargs.get("encoding", "utf-8"), False)
+            raise
+
+    def __copy__(self) -> "Text":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Text":
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return str, (plain_text(self),)
+
+
+def text(value: Any, origin: Origin | None) -> Any:
+    """A plain text marked; anything else as it is."""
+    if origin is None or type(value) is not str:
+        return value
+    made = str.__new__(Text, value)
+    made._misstep_origin = origin
+    return made
+
+
+def plain_text(value: str) -> str:
+    return str.__str__(value)
+
+
+def _note_part(self: Text, operation: str, part: Any, outcome: bool) -> None:
+    self._misstep_origin.note(operation, part, outcome)
+    theirs = marked.origin_of(part)
+    if theirs:
+        theirs.note(f"{operation} in", self, outcome)
+
+
+def _added_to_something_else(self: Text, other: Any) -> Any:
+    """What `+` comes to for a plain text: the other side is asked, and then it is an error.
+
+    A class with an `__add__` of its own is not asked in this order by Python, so that it is done here.
+    """
+    add = getattr(type(other), "__radd__", None)
+    result = add(other, plain_text(self)) if add else NotImplemented
+    return str.__add__(self, other) if result is NotImplemented else result
+
+
+def _partition(self: Text, name: str, args: tuple[Any, ...]) -> tuple[str, str, str]:
+    parts: tuple[str, str, str] = getattr(str, name)(self, *args)
+    separator = args[0]
+    _note_part(self, name, separator, bool(parts[1]))
+    before, between, after = (
+        text(part, self._misstep_origin.step(name, separator, place)) for place, part in enumerate(parts)
+    )
+    return before, between, after
+
+
+def _question(name: str) -> Callable[..., Any]:
+    ask = getattr(str, name)
+
+    def method(self: Text, *args: Any) -> Any:
+        answer = ask(self, *args)
+        self._misstep_origin.note(name, None, answer)
+        return answer
+
+    return method
+
+
+def _end(name: str) -> Callable[..., Any]:
+    ask = getattr(str, name)
+
+    def method(self: Text, *args: Any) -> Any:
+        answer = ask(self, *args)
+        _note_part(self, name, args[0], answer)
+        return answer
+
+    return method
+
+
+def _search(name: str) -> Callable[..., Any]:
+    search = getattr(str, name)
+
+    def method(self: Text, *args: Any) -> Any:
+        if args and isinstance(args[0], str):
+            _note_part(self, name, args[0], str.__contains__(self, args[0]))
+        return search(self, *args)
+
+    return method
+
+
+def _change(name: str) -> Callable[..., Any]:
+    change = getattr(str, name)
+
+    def method(self: Text, *args: Any, **kwargs: Any) -> Any:
+        changed = change(self, *args, **kwargs)
+        if name in ("removeprefix", "removesuffix", "replace"):
+            _note_part(self, name, args[0], str.__contains__(self, args[0]))
+        return text(changed, self._misstep_origin.step(name, *args, *kwargs.values()))
+
+    return method
+
+
+def _division(name: str) -> Callable[..., Any]:
+    divide = getattr(str, name)
+
+    def method(self: Text, *args: Any, **kwargs: Any) -> Any:
+        parts = divide(self, *args, **kwargs)
+        separator, most = _how_to_divide(name, args, kwargs)
+        origin = self._misstep_origin.step(name, separator, most)
+        self._misstep_origin.note(name, separator, len(parts) > 1)
+        if origin is None:
+            return parts
+        return row([text(part, origin.below(place)) for place, part in enumerate(parts)], origin)
+
+    return method
+
+
+def _how_to_divide(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    if name == "splitlines":
+        return "\n", -1
+    given = dict(zip(("sep", "maxsplit"), args, strict=False)) | kwargs
+    return given.get("sep"), given.get("maxsplit", -1)
+
+
+for _name in _QUESTIONS:
+    setattr(Text, _name, _question(_name))
+for _name in ("startswith", "endswith"):
+    setattr(Text, _name, _end(_name))
+for _name in _SEARCHES:
+    setattr(Text, _name, _search(_name))
+for _name in _CHANGES:
+    setattr(Text, _name, _change(_name))
+for _name in _DIVISIONS:
+    setattr(Text, _name, _division(_name))
+
+
+@marked.passes_for(bytes)
+class Octets(bytes):
+    """Marked bytes."""
+
+    __class__ = property(marked.class_asked_for)
+    __dict__ = property(no_dictionary)
+    _misstep_origin: Origin
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return bytes(*args, **kwargs)  # asked for by somebody who has found out about the type
+
+    fromhex = staticmethod(bytes.fromhex)  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        marked.note_lookup(self)
+        return bytes.__hash__(self)
+
+    def __len__(self) -> int:
+        length = bytes.__len__(self)
+        marked.note_length(self, length)
+        return length
+
+    def __contains__(self, part: Any) -> bool:
+        found = bytes.__contains__(self, part)
+        self._misstep_origin.note("contains", part, found)
+        return found
+
+    def startswith(self, *args: Any) -> bool:
+        answer = bytes.startswith(self, *args)
+        self._misstep_origin.note("startswith", args[0], answer)
+        return answer
+
+    def decode(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            decoded = bytes.decode(self, *args, **kwargs)
+        except UnicodeDecodeError:
+            self._misstep_origin.note("decode", args[0] if args else kwargs.get("encoding", "utf-8"), False)
+            raise
+        return text(decoded, self._misstep_origin.step("decode"))
+
+    def __copy__(self) -> "Octets":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Octets":
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return bytes, (bytes.__bytes__(self),)
+
+
+def octets(value: bytes, origin: Origin | None) -> bytes:
+    if origin is None:
+        return value
+    made = bytes.__new__(Octets, value)
+    made._misstep_origin = origin
+    return made

@@ -1,0 +1,230 @@
+"""Which library functions are watched, and what each of them says about a marked text."""
+
+import ast
+import base64
+import builtins
+import csv
+import fractions
+import functools
+import importlib
+import json
+import os.path
+import pathlib
+import re
+import shlex
+import sys
+import urllib.parse
+import uuid
+import xml.etree.ElementTree
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from misstep.fuzzing.taint.containers import row
+from misstep.fuzzing.taint.dressing import dress, plain
+from misstep.fuzzing.taint.marked import origin_of
+from misstep.fuzzing.taint.patterns import watched_pattern
+from misstep.fuzzing.taint.record import Origin
+from misstep.fuzzing.taint.tables import watch_names, watch_objects, watch_reading
+from misstep.fuzzing.taint.text import Text, text
+
+_strptime = importlib.import_module("_strptime")  # where `strptime` of dates and times is done
+
+Function = Callable[..., Any]
+Watch = Callable[[Function], Function]
+Dress = Callable[[Any, Origin], Any]
+
+_MATCHING = ("match", "search", "fullmatch", "findall", "finditer", "split", "sub")
+_PATHS = ("abspath", "exists", "isabs", "isdir", "isfile", "normpath", "realpath", "getsize")
+_PARTICULAR = (
+    ("sys", "intern"),
+    ("collections", "namedtuple"),
+    ("marshal", "dump"),
+    ("marshal", "dumps"),
+    ("msgspec.json", "encode"),
+    ("msgspec.msgpack", "encode"),
+    ("yaml", "dump"),
+    ("yaml", "dump_all"),
+    ("yaml", "safe_dump"),
+    ("yaml", "safe_dump_all"),
+)
+_PATH_PARTS = ("basename", "dirname")
+
+
+def _as_it_is(result: Any, _: Origin) -> Any:
+    return result
+
+
+def _parsed(step: str, *operands: Any) -> Dress:
+    return lambda result, origin: dress(result, origin.step(step, *operands))
+
+
+def watch(operation: str, operand: Any = None, dressed: Dress = _as_it_is, at: int = 0) -> Watch:
+    """Have a function told about whose argument number `at` may be marked; it is given the plain one."""
+
+    def around(original: Function) -> Function:
+        @_like(original)
+        def stand_in(*args: Any, **kwargs: Any) -> Any:
+            origin = origin_of(args[at]) if len(args) > at else None
+            if origin is None:
+                return original(*args, **kwargs)
+            wanted = operand(args) if callable(operand) else operand
+            args = (*args[:at], plain(args[at]), *args[at + 1 :])
+            try:
+                result = original(*args, **kwargs)
+            except Exception:
+                origin.note(operation, wanted, False)
+                raise
+            origin.note(operation, wanted, True)
+            return dressed(result, origin)
+
+        return stand_in
+
+    return around
+
+
+def _like(original: Function) -> Watch:
+    def around(stand_in: Any) -> Function:
+        for name in ("cache_clear", "cache_info", "cache_parameters"):
+            if hasattr(original, name):
+                setattr(stand_in, name, getattr(original, name))
+        return functools.wraps(original)(stand_in)
+
+    return around
+
+
+def _url_parts(result: Any, origin: Origin) -> Any:
+    parts = [text(part, origin.step("url", name)) for name, part in zip(result._fields, result, strict=True)]
+    return type(result)(*parts)
+
+
+def _query_values(result: dict[str, list[str]], origin: Origin) -> Any:
+    step = origin.step("query")
+    return dress(result, step)
+
+
+def _split_path(result: tuple[str, str], origin: Origin, name: str) -> Any:
+    return tuple(text(part, origin.step(name, place)) for place, part in enumerate(result))
+
+
+def _words(result: list[str], origin: Origin) -> Any:
+    step = origin.step("words")
+    return row([text(word, step.below(place)) for place, word in enumerate(result)], step) if step else result
+
+
+def _watch_matching(name: str) -> Watch:
+    """`re.match` and its like, by way of the pattern, which tells on its own."""
+
+    def around(original: Function) -> Function:
+        at = 2 if name == "sub" else 1
+
+        @_like(original)
+        def stand_in(*args: Any, **kwargs: Any) -> Any:
+            if len(args) <= at or type(args[at]) is not Text:
+                return original(*args, **kwargs)
+            flags = kwargs.pop(
+                "flags", args[at + 1] if name not in ("split", "sub") and args[at + 1 :] else 0
+            )
+            rest = () if name not in ("split", "sub") else args[at + 1 :]
+            if len(rest) > 1:  # flags by position as well
+                return original(*args, **kwargs)
+            pattern = watched_pattern(re.compile(plain(args[0]), flags))
+            return getattr(pattern, name)(*args[1 : at + 1], *rest, **kwargs)
+
+        return stand_in
+
+    return around
+
+
+def _watch_compiling(original: Function) -> Function:
+    @_like(original)
+    def stand_in(pattern: Any, *args: Any, **kwargs: Any) -> Any:
+        origin = origin_of(pattern)
+        if origin is None:
+            compiled = original(pattern, *args, **kwargs)
+            is_text = type(compiled) is re.Pattern and isinstance(compiled.pattern, str)
+            return watched_pattern(compiled) if is_text else compiled
+        return watch("pattern")(original)(pattern, *args, **kwargs)
+
+    return stand_in
+
+
+def _given_plain(original: Function) -> Function:
+    """For a function that wants values of the very type: it gets them."""
+
+    @_like(original)
+    def stand_in(*args: Any, **kwargs: Any) -> Any:
+        return original(*plain(args), **plain(kwargs))
+
+    return stand_in
+
+
+def particular() -> dict[tuple[ModuleType, str], Function]:
+    """What stands in for functions, of modules that have been loaded, which refuse all but plain values."""
+    loaded = [(sys.modules[module], name) for module, name in _PARTICULAR if module in sys.modules]
+    return {
+        (owner, name): _given_plain(getattr(owner, name)) for owner, name in loaded if hasattr(owner, name)
+    }
+
+
+def _watch_paths(name: str) -> Watch:
+    """Functions that make a path of several parts, any of which may be marked and stays so."""
+
+    def around(original: Function) -> Function:
+        @_like(original)
+        def stand_in(*args: Any, **kwargs: Any) -> Any:
+            for value in args:
+                origin = origin_of(value)
+                if origin:
+                    origin.note("path", name, True)
+            return original(*args, **kwargs)
+
+        return stand_in
+
+    return around
+
+
+def _making(around: Watch) -> Callable[[Any], Any]:
+    """For `__new__`, which a class keeps as a static method."""
+    return lambda original: staticmethod(around(original.__func__))
+
+
+@functools.cache
+def functions() -> dict[tuple[ModuleType, str], Function]:
+    """What stands in for each watched function."""
+    watches: dict[tuple[Any, str], Watch] = {
+        (json, "loads"): watch("json", dressed=_parsed("json")),
+        (ast, "literal_eval"): watch("literal", dressed=_parsed("literal")),
+        (base64, "b64decode"): watch("base64", dressed=_parsed("base64")),
+        (base64, "urlsafe_b64decode"): watch("base64", dressed=_parsed("base64")),
+        (urllib.parse, "urlsplit"): watch("url", dressed=_url_parts),
+        (urllib.parse, "urlparse"): watch("url", dressed=_url_parts),
+        (urllib.parse, "parse_qs"): watch("query", dressed=_query_values),
+        (urllib.parse, "unquote"): watch("unquote", dressed=_parsed("unquote")),
+        (xml.etree.ElementTree, "fromstring"): watch("xml"),
+        (_strptime, "_strptime_datetime"): watch("strptime", lambda args: args[2], at=1),
+        (_strptime, "_strptime_time"): watch("strptime", lambda args: args[1] if args[1:] else None),
+        (shlex, "split"): watch("words", dressed=_words),
+        (builtins, "open"): watch("path", "open"),
+        (csv, "reader"): watch_reading,
+        (re, "compile"): _watch_compiling,
+    }
+    watches |= {(re, name): _watch_matching(name) for name in _MATCHING}
+    watches |= {(os.path, name): watch("path", name) for name in _PATHS}
+    watches |= {(os.path, name): watch("path", name, _parsed(name)) for name in _PATH_PARTS}
+    watches[os.path, "join"] = _watch_paths("join")
+    for name in ("split", "splitext"):
+        watches[os.path, name] = watch("path", name, functools.partial(_split_path, name=f"path {name}"))
+    return {(owner, name): around(getattr(owner, name)) for (owner, name), around in watches.items()}
+
+
+# Methods of classes that are written in Python, which are found wherever the class is.
+METHODS: list[tuple[Any, str, Callable[[Any], Any]]] = [
+    (json.JSONDecoder, "decode", watch("json", dressed=_parsed("json"), at=1)),
+    (csv.DictReader, "__next__", watch_objects),
+    (csv.DictReader, "fieldnames", watch_names),
+    (uuid.UUID, "__init__", watch("uuid", at=1)),
+    (fractions.Fraction, "__new__", _making(watch("Fraction", at=1))),
+    (pathlib.PurePath, "__new__", _making(_watch_paths("Path"))),
+    (pathlib.Path, "__new__", _making(_watch_paths("Path"))),
+]

@@ -1,0 +1,104 @@
+"""Keeps what tools refused though it fits their schemas: each sort once, with the smallest arguments.
+
+How many defects there are in all, by how often those that were seen were seen.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import exp, log, sqrt
+
+from msgspec import structs
+
+from misstep.core.results.finding import Refusal, Richness
+from misstep.core.stats import Z_95
+from misstep.core.text import cut
+from misstep.core.tool import Invocation, Reaction
+from misstep.fuzzing.judging.echoes import Given, normalise_for
+from misstep.fuzzing.judging.signatures import place_of
+
+MOST = 50  # of one tool
+LONGEST = 1_000  # characters of a message
+LONGEST_ARGUMENTS = 10_000  # characters; longer ones say nothing to anybody
+
+_Key = tuple[str, str, str, str]
+
+
+class Refusals:
+    """Told apart by tool, type of error, place in the tool's own code, and message without what was given.
+
+    `before` are those of an earlier sitting.
+    """
+
+    def __init__(self, before: Iterable[Refusal] = ()) -> None:
+        self._kept = {_key(refusal): refusal for refusal in before}
+        self._room = dict[str, int]()
+        for refusal in self._kept.values():
+            self._take_room(refusal.tool)
+
+    def add(self, call: Invocation, reaction: Reaction) -> None:
+        """Note a call with arguments that fit the schema, and how it was refused."""
+        if len(call.arguments) > LONGEST_ARGUMENTS:
+            return
+        new = _refusal(call, reaction)
+        known = self._kept.get(key := _key(new))
+        if known is not None:
+            smaller = min(known, new, key=_size)
+            self._kept[key] = structs.replace(smaller, seen=known.seen + 1)
+        elif self._room.get(call.tool, MOST):
+            self._take_room(call.tool)
+            self._kept[key] = new
+
+    def __iter__(self) -> Iterator[Refusal]:
+        return iter(self._kept.values())
+
+    def _take_room(self, tool: str) -> None:
+        self._room[tool] = max(0, self._room.get(tool, MOST) - 1)
+
+
+def _refusal(call: Invocation, reaction: Reaction) -> Refusal:
+    raised = reaction.raised
+    if raised is None:
+        return Refusal(call.tool, "", _short(reaction.text), "", call.arguments)
+    return Refusal(call.tool, raised.kind, _short(raised.message), place_of(raised), call.arguments)
+
+
+def _key(refusal: Refusal) -> _Key:
+    given = Given.of(Invocation(refusal.tool, refusal.arguments))
+    return refusal.tool, refusal.error, refusal.where, normalise_for(refusal.message, given)
+
+
+def _size(refusal: Refusal) -> tuple[int, str]:
+    return len(refusal.arguments), refusal.arguments
+
+
+def _short(text: str) -> str:
+    return cut(" ".join(text[: 2 * LONGEST].split()), LONGEST)
+
+
+def chao1(abundances: Iterable[int]) -> Richness:
+    """Chao's estimate with the bias correction, and its log-normal 95 % interval, as EstimateS has them.
+
+    `abundances` are how often each defect was seen. The interval never starts below the number seen.
+    """
+    counts = [count for count in abundances if count > 0]
+    seen, once, twice = len(counts), counts.count(1), counts.count(2)
+    unseen = once * (once - 1) / (2 * (twice + 1))
+    if not unseen:
+        return Richness(float(seen), *_around_seen(counts)) if seen else Richness(0.0, 0.0, 0.0)
+    estimate = seen + unseen
+    spread = exp(Z_95 * sqrt(log(1 + _variance(once, twice, estimate) / unseen**2)))
+    return Richness(estimate, seen + unseen / spread, seen + unseen * spread)
+
+
+def _variance(once: int, twice: int, estimate: float) -> float:
+    first = once * (once - 1) / (2 * (twice + 1)) + once * (2 * once - 1) ** 2 / (4 * (twice + 1) ** 2)
+    if not twice:
+        return first - once**4 / (4 * estimate)
+    return first + once**2 * twice * (once - 1) ** 2 / (4 * (twice + 1) ** 4)
+
+
+def _around_seen(counts: Sequence[int]) -> tuple[float, float]:
+    """The interval where nothing speaks for more defects than were seen."""
+    seen = len(counts)
+    missed = exp(-sum(counts) / seen)
+    width = Z_95 * sqrt(seen * missed * (1 - missed))
+    return max(float(seen), (seen - width) / (1 - missed)), (seen + width) / (1 - missed)

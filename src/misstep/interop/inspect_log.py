@@ -1,0 +1,298 @@
+"""Episodes as samples of Inspect.
+
+A case that passed or failed is scored right or wrong; one that could not be judged has no score, and so
+Inspect's accuracy is our success.
+
+What a run came to, counted while its samples go by, in the terms of Inspect's results.
+
+An `.eval` log, written sample by sample.
+
+Inspect's own writer keeps all samples in memory until the end. So it writes the log without any, and they
+are put beside that one by one, where it would have put them.
+"""
+
+import tempfile
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+from math import sqrt
+from typing import IO, Any
+
+import msgspec
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalError,
+    EvalLog,
+    EvalMetric,
+    EvalPlan,
+    EvalPlanStep,
+    EvalResults,
+    EvalSample,
+    EvalSampleLimit,
+    EvalScore,
+    EvalSpec,
+    EvalStats,
+    write_eval_log,
+)
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageTool,
+    ChatMessageUser,
+    ModelOutput,
+    ModelUsage,
+)
+from inspect_ai.scorer import CORRECT, INCORRECT, Score
+from inspect_ai.tool import ToolCall
+
+from misstep.core.outcome import Call, Usage, storable
+from misstep.interop.episodes import Agent, Episode
+
+SCORER = "misstep"
+TARGET = "every constraint kept"
+MALFORMED = "arguments that are no JSON object"
+_LIMITS = {"timeout": "time", "iterations": "message"}
+
+
+def sample_of(agent: Agent, episode: Episode) -> EvalSample:
+    messages = [ChatMessageUser(content=storable(episode.request), source="input"), *_conversation(episode)]
+    answer = storable(episode.answer)
+    if episode.ended == "answered":
+        messages.append(ChatMessageAssistant(content=answer, source="generate", model=agent.model or None))
+    usage = {agent.model: usage_of(episode.usage)} if agent.model else {}
+    return EvalSample(
+        id=episode.subject,
+        epoch=1,
+        input=storable(episode.request),
+        target=TARGET,
+        messages=messages,
+        output=ModelOutput.from_content(agent.model or agent.name, answer),
+        scores={SCORER: _score(episode)} if episode.verdict in ("passed", "failed") else None,
+        metadata=metadata_of(episode),
+        model_usage=usage,
+        total_time=episode.seconds,
+        working_time=episode.seconds,
+        error=_error(episode),
+        limit=_limit(episode),
+        uuid=f"{agent.run}-{episode.subject}",
+    )
+
+
+def usage_of(usage: Usage) -> ModelUsage:
+    """Inspect counts what came out of a cache beside the rest of the input."""
+    return ModelUsage(
+        input_tokens=usage.input - usage.cached,
+        output_tokens=usage.output,
+        total_tokens=usage.input + usage.output,
+        input_tokens_cache_read=usage.cached or None,
+    )
+
+
+def metadata_of(episode: Episode) -> dict[str, Any]:
+    return {
+        "case": episode.subject,
+        "verdict": episode.verdict,
+        "error": episode.kind,
+        "step": episode.step,
+        "chance": episode.chance,
+        "ended": episode.ended,
+        **episode.about,
+    }
+
+
+def _score(episode: Episode) -> Score:
+    return Score(
+        value=CORRECT if episode.verdict == "passed" else INCORRECT,
+        answer=", ".join(call.tool for call in episode.calls),
+        explanation=storable(episode.explanation) or None,
+        metadata={"error": episode.kind, "step": episode.step, "chance": episode.chance},
+    )
+
+
+def _error(episode: Episode) -> EvalError | None:
+    if episode.verdict != "errored":
+        return None
+    said = storable(episode.error) or "the agent broke"
+    return EvalError(message=said, traceback=said, traceback_ansi=said)
+
+
+def _limit(episode: Episode) -> EvalSampleLimit | None:
+    kind = _LIMITS.get(episode.ended)
+    return EvalSampleLimit(type=kind, limit=0, reason=f"ended by {episode.ended}") if kind else None
+
+
+def _conversation(episode: Episode) -> Iterator[ChatMessage]:
+    """The calls of a turn in one message, in the order in which the agent emitted them, then the results."""
+    numbered = list(enumerate(episode.calls, 1))
+    for _, turn in groupby(numbered, key=lambda each: each[1].turn or -each[0]):
+        calls = list(turn)
+        asked = [_asked(number, call) for number, call in calls]
+        yield ChatMessageAssistant(content="", tool_calls=asked, source="generate")
+        for number, call in calls:
+            if call.ran >= 0:
+                result = storable(call.result)
+                yield ChatMessageTool(
+                    content=result, tool_call_id=f"call_{number}", function=storable(call.tool)
+                )
+
+
+def _asked(number: int, call: Call) -> ToolCall:
+    given = call.arguments
+    if isinstance(given, dict):
+        return ToolCall(id=f"call_{number}", function=storable(call.tool), arguments=given)
+    return ToolCall(
+        id=f"call_{number}",
+        function=storable(call.tool),
+        arguments={},
+        parse_error=str(given) or MALFORMED,
+    )
+
+
+GROUPS = ("actions", "families", "kind", "domain")  # of what is known about an episode
+MOST_GROUPS = 100
+
+
+class Counted:
+    """Right ones and all, in total and by group."""
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self._judged = 0
+        self._passed = 0
+        self._chance = 0.0
+        self._has_chance = False
+        self._groups = defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
+
+    def add(self, episode: Episode) -> None:
+        self.samples += 1
+        if episode.verdict not in ("passed", "failed"):
+            return
+        passed = int(episode.verdict == "passed")
+        self._judged += 1
+        self._passed += passed
+        self._chance += episode.chance or 0.0
+        self._has_chance = self._has_chance or episode.chance is not None
+        for group in GROUPS:
+            if value := episode.about.get(group):
+                name = " and ".join(value) if isinstance(value, list) else str(value)
+                counts = self._groups[group, name]
+                counts[0] += passed
+                counts[1] += 1
+
+    def results(self) -> EvalResults:
+        return EvalResults(
+            total_samples=self.samples,
+            completed_samples=self._judged,
+            scores=[self._score()] if self._judged else [],
+        )
+
+    def _score(self) -> EvalScore:
+        rate = self._passed / self._judged
+        # Inspect's own way: the sample's deviation over the root of its size.
+        deviation = sqrt(rate * (1 - rate) / (self._judged - 1)) if self._judged > 1 else 0.0
+        metrics = {
+            "accuracy": EvalMetric(name="accuracy", value=rate),
+            "stderr": EvalMetric(name="stderr", value=deviation),
+        }
+        if self._has_chance:
+            metrics["chance"] = EvalMetric(name="chance", value=round(self._chance / self._judged, 9))
+        for (group, value), (passed, judged) in sorted(self._groups.items())[:MOST_GROUPS]:
+            name = f"{group} {value}"
+            metrics[name] = EvalMetric(
+                name=name, group=group, value=passed / judged, metadata={"samples": judged}
+            )
+        return EvalScore(
+            name=SCORER,
+            scorer=SCORER,
+            scored_samples=self._judged,
+            unscored_samples=self.samples - self._judged,
+            metrics=metrics,
+        )
+
+
+SUMMARIES = "summaries.json"
+
+
+class Campaign(msgspec.Struct, frozen=True):
+    """The run that a log is of: `task` is its command, `started` and `ended` are seconds since 1970."""
+
+    agent: Agent
+    task: str
+    started: float
+    ended: float
+    is_complete: bool
+    settings: dict[str, Any]
+    about: dict[str, Any]
+
+
+def write_log(file: IO[bytes], campaign: Campaign, episodes: Iterable[Episode]) -> int:
+    """Write a log into a file that can be sought in; how many samples it has."""
+    counted, usage = Counted(), Usage()
+    with (
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as summaries,
+    ):
+        for episode in episodes:
+            sample = sample_of(campaign.agent, episode)
+            packed.writestr(f"samples/{sample.id}_epoch_1.json", sample.model_dump_json(exclude_none=True))
+            summaries.write("," if counted.samples else "[")
+            summaries.write(sample.summary().model_dump_json(exclude_none=True))
+            counted.add(episode)
+            usage += episode.usage
+        summaries.write("]" if counted.samples else "[]")
+        _copy_text(summaries, packed)
+        _write_frame(packed, _log(campaign, counted, usage))
+    return counted.samples
+
+
+def _copy_text(text: IO[str], packed: zipfile.ZipFile) -> None:
+    text.seek(0)
+    with packed.open(SUMMARIES, "w", force_zip64=True) as entry:
+        while part := text.read(1 << 20):
+            entry.write(part.encode())
+
+
+def _write_frame(packed: zipfile.ZipFile, log: EvalLog) -> None:
+    """Everything but the samples and their summaries, as Inspect writes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/frame.eval"
+        write_eval_log(log, path)
+        with zipfile.ZipFile(path) as frame:
+            for entry in frame.infolist():
+                if entry.filename != SUMMARIES and not entry.filename.startswith("samples/"):
+                    packed.writestr(entry.filename, frame.read(entry))
+
+
+def _log(campaign: Campaign, counted: Counted, usage: Usage) -> EvalLog:
+    agent = campaign.agent
+    return EvalLog(
+        status="success" if campaign.is_complete else "cancelled",
+        eval=EvalSpec(
+            eval_id=agent.run,
+            run_id=agent.run,
+            task_id=agent.run,
+            created=_when(campaign.started),
+            task=campaign.task,
+            task_args=campaign.settings,
+            solver=agent.name,
+            dataset=EvalDataset(name=campaign.task, samples=counted.samples),
+            model=f"{agent.provider}/{agent.model}" if agent.model else f"none/{agent.name}",
+            config=EvalConfig(),
+            packages={"misstep": agent.version},
+            metadata={"misstep": {"run": agent.run, **campaign.about}},
+        ),
+        plan=EvalPlan(steps=[EvalPlanStep(solver=agent.name)]),
+        results=counted.results(),
+        stats=EvalStats(
+            started_at=_when(campaign.started),
+            completed_at=_when(campaign.ended),
+            model_usage={agent.model: usage_of(usage)} if agent.model else {},
+        ),
+    )
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -1,1 +1,0 @@
-"""Inspect: its logs written, our cases judged inside it."""

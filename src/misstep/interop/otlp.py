@@ -1,0 +1,453 @@
+"""An episode as the spans that OpenTelemetry's conventions for generative AI ask for.
+
+`invoke_agent` holds all of it, `chat` is a reply of the model, `execute_tool` a call. What goes beyond the
+conventions is under `misstep.`; what was said is left out unless somebody asks for it. Names of spans follow
+from run and case, so that one that is sent twice is one trace still.
+
+Spans as OTLP/JSON, a line for each trace, as the collector's file exporter writes them.
+
+Spans as the exporters of OpenTelemetry's SDK take them.
+
+Sends the traces of a run to an OTLP endpoint while it goes, in a thread of its own.
+
+Nothing that the endpoint does reaches the run: what can't be sent is left out, and told of once.
+"""
+
+import json
+import logging
+import os
+import queue
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+import msgspec
+
+from misstep.core.outcome import Call, Outcome, storable
+from misstep.core.results.benchmark import TaskReport
+from misstep.errors import MissingExtra, UsageError
+from misstep.interop.episodes import Agent, Episode, episode_of
+
+Value: TypeAlias = str | int | float | bool | list[str]
+SECOND = 1_000_000_000  # nanoseconds
+SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
+# Where the conventions have names of their own for providers.
+PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai"}
+
+
+class Span(msgspec.Struct, frozen=True):
+    """Ids are hexadecimal, times nanoseconds. `error` is empty where all went well."""
+
+    trace: str
+    id: str
+    parent: str
+    name: str
+    kind: Literal["internal", "client"]
+    start: int
+    end: int
+    attributes: dict[str, Value]
+    events: tuple[tuple[str, int, dict[str, Value]], ...] = ()
+    error: str = ""
+
+
+def spans_of(agent: Agent, episode: Episode, began: float, content: bool) -> list[Span]:
+    """The whole trace of an episode that began at a time, in seconds since 1970."""
+    return list(_Trace(agent, episode, began, content).spans())
+
+
+class _Trace:
+    def __init__(self, agent: Agent, episode: Episode, began: float, content: bool) -> None:
+        self._agent = agent
+        self._episode = episode
+        self._began = round(began * SECOND)
+        self._content = content
+        self._trace = _digest(16, agent.run, episode.subject)
+        self._root = _digest(8, self._trace, "invoke_agent")
+
+    def spans(self) -> Iterator[Span]:
+        yield self._invocation()
+        yield from self._chats()
+        for number, call in enumerate(self._episode.calls, 1):
+            yield self._execution(number, call)
+
+    def _invocation(self) -> Span:
+        episode, agent = self._episode, self._agent
+        error = _error_of(episode)
+        attributes: dict[str, Value] = {
+            **self._common("invoke_agent"),
+            "gen_ai.agent.name": agent.name,
+            **self._tokens(episode.usage.input, episode.usage.output, episode.usage.cached),
+            "misstep.run": agent.run,
+            "misstep.case": episode.subject,
+            "misstep.verdict": episode.verdict,
+            "misstep.ended": episode.ended,
+            **({"misstep.error": episode.kind} if episode.kind else {}),
+            **({"misstep.step": episode.step} if episode.step is not None else {}),
+            **({"misstep.chance": episode.chance} if episode.chance is not None else {}),
+            **{f"misstep.{name}": value for name, value in episode.about.items() if name in _ABOUT},
+            **({"error.type": error} if error else {}),
+        }
+        if self._content:
+            attributes["gen_ai.input.messages"] = _said("user", episode.request)
+            if episode.ended == "answered":
+                attributes["gen_ai.output.messages"] = _said("assistant", episode.answer, "stop")
+        end = self._at(episode.seconds)
+        evaluation = ("gen_ai.evaluation.result", end, self._evaluation())
+        return Span(
+            trace=self._trace,
+            id=self._root,
+            parent="",
+            name=f"invoke_agent {agent.name}",
+            kind="internal",
+            start=self._began,
+            end=end,
+            attributes=attributes,
+            events=(evaluation,) if episode.verdict in ("passed", "failed") else (),
+            error=error and (episode.error or f"ended by {episode.ended}" if self._content else error),
+        )
+
+    def _evaluation(self) -> dict[str, Value]:
+        episode = self._episode
+        return {
+            "gen_ai.evaluation.name": "misstep",
+            "gen_ai.evaluation.score.value": float(episode.verdict == "passed"),
+            "gen_ai.evaluation.score.label": episode.verdict,
+            **({"gen_ai.evaluation.explanation": episode.explanation} if self._content else {}),
+        }
+
+    def _chats(self) -> Iterator[Span]:
+        """From whatever happened last to when the reply's tokens were told."""
+        moments = sorted(call.at for call in self._episode.calls if call.at is not None)
+        before = 0.0
+        for number, metered in enumerate(self._episode.metered, 1):
+            began = max([before, *[at for at in moments if before <= at <= metered.at]])
+            before, usage = metered.at, metered.usage
+            name = f"chat {self._agent.model}".strip()
+            tokens = self._tokens(usage.input, usage.output, usage.cached)
+            yield self._part(
+                f"chat {number}", name, "client", began, metered.at, self._common("chat") | tokens
+            )
+
+    def _execution(self, number: int, call: Call) -> Span:
+        attributes: dict[str, Value] = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": call.tool,
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.call.id": f"call_{number}",
+            "misstep.call": number,
+            **({"misstep.turn": call.turn} if call.turn is not None else {}),
+            **({"misstep.ran": call.ran} if call.ran else {}),
+        }
+        if self._content:
+            attributes["gen_ai.tool.call.arguments"] = _json(call.arguments)
+            attributes["gen_ai.tool.call.result"] = call.result
+        # Where nobody has looked at the clock, order is all there is to tell.
+        at = number * 1e-6 if call.at is None else call.at
+        return self._part(
+            f"call {number}", f"execute_tool {call.tool}", "internal", at, at, attributes, call.ran < 0
+        )
+
+    def _part(
+        self,
+        label: str,
+        name: str,
+        kind: Literal["internal", "client"],
+        start: float,
+        end: float,
+        attributes: dict[str, Value],
+        unrun: bool = False,
+    ) -> Span:
+        error = "not_executed" if unrun else ""
+        return Span(
+            trace=self._trace,
+            id=_digest(8, self._trace, label),
+            parent=self._root,
+            name=name,
+            kind=kind,
+            start=self._at(start),
+            end=self._at(end),
+            attributes=attributes | ({"error.type": error} if error else {}),
+            error=error,
+        )
+
+    def _common(self, operation: str) -> dict[str, Value]:
+        agent = self._agent
+        return {
+            "gen_ai.operation.name": operation,
+            "gen_ai.provider.name": PROVIDERS.get(agent.provider, agent.provider) or "misstep",
+            "gen_ai.conversation.id": f"{agent.run}/{self._episode.subject}",
+            **({"gen_ai.request.model": agent.model} if agent.model else {}),
+        }
+
+    def _tokens(self, given: int, said: int, cached: int) -> dict[str, Value]:
+        if not (given or said):
+            return {}
+        return {
+            "gen_ai.usage.input_tokens": given,
+            "gen_ai.usage.output_tokens": said,
+            **({"gen_ai.usage.cache_read.input_tokens": cached} if cached else {}),
+        }
+
+    def _at(self, seconds: float) -> int:
+        return self._began + round(seconds * SECOND)
+
+
+_ABOUT = ("topic", "seed", "families", "actions", "kind", "domain", "split")  # no words of the request
+
+
+def _error_of(episode: Episode) -> str:
+    """What kind of error an episode ended in; to plan badly is none."""
+    if episode.ended in ("timeout", "iterations"):
+        return episode.ended
+    return "agent_error" if episode.verdict == "errored" or episode.ended == "error" else ""
+
+
+def _said(role: str, text: str, finish: str = "") -> str:
+    message = {"role": role, "parts": [{"type": "text", "content": text}]}
+    return _json([message | ({"finish_reason": finish} if finish else {})])
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _digest(size: int, *parts: str) -> str:
+    return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=size).hexdigest()
+
+
+_KINDS = {"internal": 1, "client": 3}
+_ERROR = 2
+
+
+def otlp_json(agent: Agent, spans: Sequence[Span]) -> dict[str, Any]:
+    """One request as OTLP/HTTP takes it, with the ids in hexadecimal and whole numbers as texts."""
+    resource = {"service.name": "misstep", "service.version": agent.version}
+    scope = {"name": "misstep", "version": agent.version}
+    scoped = {"scope": scope, "spans": [_span(span) for span in spans], "schemaUrl": SCHEMA}
+    return {"resourceSpans": [{"resource": {"attributes": _attributes(resource)}, "scopeSpans": [scoped]}]}
+
+
+def _span(span: Span) -> dict[str, Any]:
+    return {
+        "traceId": span.trace,
+        "spanId": span.id,
+        **({"parentSpanId": span.parent} if span.parent else {}),
+        "name": storable(span.name),
+        "kind": _KINDS[span.kind],
+        "startTimeUnixNano": str(span.start),
+        "endTimeUnixNano": str(span.end),
+        "attributes": _attributes(span.attributes),
+        "events": [
+            {"name": name, "timeUnixNano": str(at), "attributes": _attributes(attributes)}
+            for name, at, attributes in span.events
+        ],
+        "status": {"code": _ERROR, "message": storable(span.error)} if span.error else {},
+    }
+
+
+def _attributes(attributes: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _value(value)} for key, value in attributes.items()]
+
+
+def _value(value: Value) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    if isinstance(value, float):
+        return {"doubleValue": value}
+    if isinstance(value, str):
+        return {"stringValue": storable(value)}
+    return {"arrayValue": {"values": [_value(each) for each in value]}}
+
+
+def readable(agent: Agent, span: Span, resource: Any) -> Any:
+    sdk, trace = import_module("opentelemetry.sdk.trace"), import_module("opentelemetry.trace")
+    scope = import_module("opentelemetry.sdk.util.instrumentation").InstrumentationScope
+    flags = trace.TraceFlags(trace.TraceFlags.SAMPLED)
+
+    def context(name: str) -> Any:
+        return trace.SpanContext(int(span.trace, 16), int(name, 16), is_remote=False, trace_flags=flags)
+
+    error = trace.Status(trace.StatusCode.ERROR, storable(span.error))
+    return sdk.ReadableSpan(
+        name=storable(span.name),
+        context=context(span.id),
+        parent=context(span.parent) if span.parent else None,
+        resource=resource,
+        attributes=_storable(span.attributes),
+        events=[sdk.Event(name, _storable(given), at) for name, at, given in span.events],
+        kind={"internal": trace.SpanKind.INTERNAL, "client": trace.SpanKind.CLIENT}[span.kind],
+        status=error if span.error else trace.Status(trace.StatusCode.UNSET),
+        start_time=span.start,
+        end_time=span.end,
+        instrumentation_scope=scope("misstep", agent.version, SCHEMA),
+    )
+
+
+def resource_of(version: str) -> Any:
+    """Ours, and what OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say over it."""
+    resources = import_module("opentelemetry.sdk.resources")
+    ours = resources.Resource({"service.name": "misstep", "service.version": version})
+    return ours.merge(resources.OTELResourceDetector().detect())
+
+
+def _storable(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {key: storable(value) if isinstance(value, str) else value for key, value in attributes.items()}
+
+
+WAITING = 10_000  # episodes at most; those that come when so many wait are left out
+TOGETHER = 64  # episodes in one request
+PAUSE = 0.5  # seconds in which more may come
+GRACE = 15.0  # seconds for what is left at the end
+TIMEOUT = 5.0  # seconds for one request with its repetitions, unless the environment says otherwise
+TRACES = "/v1/traces"
+TIMEOUTS = ("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT")
+REASON = re.compile(r"\[Errno -?\d+\] [^\"')]+|code: \d+, reason: .*|timed out", re.DOTALL)
+LOGGER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """What there is to tell of, with the time when it began."""
+
+    agent: Agent
+    report: Outcome | TaskReport
+    began: float
+
+
+def check_endpoint(url: str) -> str:
+    """The address for traces; a `UsageError` for what is none, or holds a secret."""
+    try:
+        parts = urlsplit(url)
+        odd = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+    except ValueError:
+        odd, parts = True, urlsplit("")
+    if odd:
+        raise UsageError(f"{url!r} won't do", "expected something like http://127.0.0.1:4318", where="--otlp")
+    if parts.username or parts.password or parts.query:
+        hint = "URLs are stored: put keys into OTEL_EXPORTER_OTLP_HEADERS, as name=value"
+        raise UsageError("the URL holds more than an address", hint, where="--otlp")
+    return url if url.endswith(TRACES) else url.rstrip("/") + TRACES
+
+
+class Sender:
+    """Takes what there is to tell and never waits; `tell` hears once what went wrong, in the same thread."""
+
+    def __init__(self, url: str, content: bool, tell: Callable[[str], None]) -> None:
+        endpoint = check_endpoint(url)
+        if find_spec("opentelemetry") is None or find_spec("opentelemetry.exporter.otlp.proto.http") is None:
+            raise MissingExtra("the OTLP exporter of OpenTelemetry", "otel")
+        self._endpoint = endpoint
+        self._content = content
+        self._tell = tell
+        self._waiting = queue.Queue[Sent | None](WAITING)
+        self._problem = ""
+        self._told = False
+        self._lost = 0
+        self._exporter: Any = None
+        self._thread = threading.Thread(target=self._work, name="otlp", daemon=True)
+        self._thread.start()
+
+    def send(self, agent: Agent, report: Outcome | TaskReport, began: float) -> None:
+        try:
+            self._waiting.put_nowait(Sent(agent, report, began))
+        except queue.Full:
+            self._lost += 1
+        self._speak()
+
+    def close(self) -> None:
+        """Wait for what is left, though not for ever, nor for an endpoint that has failed before."""
+        self._leave()
+        self._thread.join(0 if self._problem else GRACE)
+        if self._exporter is not None:
+            self._exporter.shutdown()  # ends a pause between two attempts
+        self._thread.join(1.0)
+        self._lost += self._waiting.qsize()
+        if self._lost and not self._problem:
+            self._problem = "it is too slow"
+        self._speak()
+
+    def _leave(self) -> None:
+        while True:
+            try:
+                return self._waiting.put_nowait(None)
+            except queue.Full:
+                self._waiting.get_nowait()
+                self._lost += 1
+
+    def _speak(self) -> None:
+        if self._problem and not self._told:
+            self._told = True
+            self._tell(f"traces can't be sent to {self._endpoint}: {self._problem}; the run goes on without")
+
+    def _work(self) -> None:
+        try:
+            self._exporter = self._open()
+            while (batch := self._next()) is not None:
+                self._deliver(batch)
+        except Exception as error:
+            self._problem = self._problem or f"{type(error).__name__}: {error}"
+
+    def _open(self) -> Any:
+        exporter = import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+        said = any(name in os.environ for name in TIMEOUTS)
+        return exporter.OTLPSpanExporter(endpoint=self._endpoint, timeout=None if said else TIMEOUT)
+
+    def _next(self) -> list[Sent] | None:
+        """Some episodes; None at the end."""
+        first = self._waiting.get()
+        if first is None:
+            return None
+        batch = [first]
+        while len(batch) < TOGETHER:
+            try:
+                more = self._waiting.get(timeout=PAUSE)
+            except queue.Empty:
+                break
+            if more is None:
+                self._waiting.put(None)
+                break
+            batch.append(more)
+        return batch
+
+    def _deliver(self, batch: Sequence[Sent]) -> None:
+        resource = resource_of(batch[0].agent.version)
+        spans = [
+            readable(each.agent, span, resource)
+            for each in batch
+            for span in spans_of(each.agent, episode_of(each.report), each.began, self._content)
+        ]
+        with _Overheard() as overheard:
+            sent = self._exporter.export(spans)
+        if sent.name != "SUCCESS":
+            self._lost += len(batch)
+            self._problem = self._problem or overheard.text or "it can't be reached"
+
+
+class _Overheard(logging.Handler):
+    """What the exporter logs about a failure, which it tells nobody else."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.text = ""
+        self._logger = logging.getLogger(LOGGER)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said = record.getMessage()
+        brief = REASON.search(said)
+        self.text = self.text or (brief[0] if brief else said)[:300]
+
+    def __enter__(self) -> "_Overheard":
+        self._heard_by_others = self._logger.propagate
+        self._logger.propagate = False
+        self._logger.addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._logger.removeHandler(self)
+        self._logger.propagate = self._heard_by_others

@@ -1,1 +1,0 @@
-"""Episodes as OpenTelemetry traces."""

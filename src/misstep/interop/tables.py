@@ -1,0 +1,384 @@
+"""The rows of a run: its outcomes and reports with their parts side by side, each under one name.
+
+A field is a column. What has no single value, such as the families of a case, is a list.
+
+Rows as CSV that spreadsheets open without running any of it.
+
+A text that a spreadsheet would take for a formula gets an apostrophe in front, which shows the text as such.
+Numbers are never touched: a negative one is a number still.
+
+Rows as Parquet, with proper types, a group of rows in memory at a time.
+"""
+
+import csv
+import io
+import json
+import re
+import types
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from itertools import islice
+from typing import IO, Any, TypeAlias, get_args, get_origin
+
+import msgspec
+
+from misstep.core.case import families_of
+from misstep.core.outcome import Outcome, Usage, storable
+from misstep.core.results.benchmark import TaskReport
+from misstep.core.results.consistency import ConsistencyReport
+from misstep.core.results.crosstalk import GroupReport
+from misstep.core.results.finding import ToolReport, ranked
+from misstep.core.results.fixing import FixReport
+from misstep.errors import MissingExtra
+
+# What tokens of a role cost; None where nobody has said so.
+Price: TypeAlias = Callable[[str, Usage], float | None]
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """What every row begins with."""
+
+    run: str
+
+
+class SpendingRow(Row, frozen=True, kw_only=True):
+    """One about something that used up tokens and time."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    usd: float | None
+    seconds: float
+
+
+class CaseRow(SpendingRow, frozen=True, kw_only=True):
+    case: str
+    agent: str
+    model: str | None
+    topic: str
+    seed: int
+    families: tuple[str, ...]
+    actions: int
+    constraints: int
+    distractors: int
+    chance: float | None
+    text_order: bool | None
+    ignores_family: bool | None
+    verdict: str
+    error: str | None
+    step: int | None
+    violated: tuple[int, ...]
+    missing: tuple[str, ...]
+    explanation: str
+    ended: str
+    calls: int
+    turns: int | None
+    misread: int
+    request: str
+    answer: str
+
+
+class TaskRow(SpendingRow, frozen=True, kw_only=True):
+    task: str
+    agent: str
+    model: str | None
+    kind: str
+    domain: str
+    split: str
+    verdict: str
+    why: tuple[str, ...]
+    ended: str | None
+    calls: int
+    request: str
+    answer: str
+
+
+class FindingRow(Row, frozen=True, kw_only=True):
+    """`calls` is the JSON text of the smallest calls that show it, `arguments` what the last one is given."""
+
+    finding: str
+    tool: str
+    kind: str
+    error: str
+    where: str
+    message: str
+    why: str
+    arguments: str
+    calls: str
+    found_after: int
+    seen: int
+    replayed: int
+    reproduced: int
+    origin: str
+    request: str
+    cause: str
+    confirmed: bool
+
+
+class SetRow(Row, frozen=True, kw_only=True):
+    set: str
+    tool: str
+    verdict: str
+    why: str
+    requests: tuple[str, ...]
+    calls: int
+
+
+class GroupRow(SpendingRow, frozen=True, kw_only=True):
+    group: str
+    tools: tuple[str, ...]
+    offered: tuple[str, ...]
+    verdict: str
+    requests: int
+    judged: int
+    activating: int
+    calls: int
+
+
+class FixRow(SpendingRow, frozen=True, kw_only=True):
+    tool: str
+    verdict: str
+    better: bool
+    candidates: int
+    attempts: int
+    calls: int
+
+
+def columns(kind: type[Row]) -> dict[str, Any]:
+    """The names and types of a table's columns; what was spent comes last."""
+    fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    spent = [
+        name for name in SpendingRow.__struct_fields__ if issubclass(kind, SpendingRow) and name != "run"
+    ]
+    return {name: fields[name] for name in (*[each for each in fields if each not in spent], *spent)}
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """The run that rows are about."""
+
+    run: str
+    agent: str
+    model: str | None
+    price: Price
+
+
+def case_row(subject: Subject, outcome: Outcome) -> CaseRow:
+    case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
+    turns = {call.turn for call in transcript.calls if call.turn is not None}
+    return CaseRow(
+        run=subject.run,
+        agent=subject.agent,
+        model=subject.model,
+        case=case.id,
+        topic=case.topic,
+        seed=case.seed,
+        families=tuple(families_of(case)),
+        actions=len(case.actions),
+        constraints=len(case.constraints),
+        distractors=len(case.distractors),
+        chance=case.chance,
+        text_order=bool(outcome.baselines.text_order) if outcome.baselines else None,
+        ignores_family=bool(outcome.baselines.ignores_family) if outcome.baselines else None,
+        verdict=verdict.verdict,
+        error=verdict.error,
+        step=verdict.step,
+        violated=verdict.violated,
+        missing=verdict.missing,
+        explanation=verdict.explanation,
+        ended=transcript.ended,
+        calls=len(transcript.calls),
+        turns=len(turns) or None,
+        misread=transcript.misread,
+        request=case.query,
+        answer=transcript.answer,
+        **_spent(subject, {"agent": transcript.usage}, outcome.seconds),
+    )
+
+
+def task_row(subject: Subject, report: TaskReport) -> TaskRow:
+    trial = report.trial
+    return TaskRow(
+        run=subject.run,
+        agent=subject.agent,
+        model=subject.model,
+        task=report.name,
+        kind=report.kind,
+        domain=report.domain,
+        split=report.split,
+        verdict=report.verdict,
+        why=report.why,
+        ended=trial.ended if trial else None,
+        calls=report.calls,
+        request=report.request,
+        answer=trial.answer if trial else "",
+        **_spent(subject, report.usage, report.seconds),
+    )
+
+
+def finding_rows(subject: Subject, report: ToolReport) -> Iterator[FindingRow]:
+    for finding in (*ranked(report.findings), *ranked(report.unconfirmed)):
+        yield FindingRow(
+            run=subject.run,
+            finding=finding.id,
+            tool=finding.tool,
+            kind=finding.kind,
+            error=finding.error,
+            where=finding.where,
+            message=finding.message,
+            why=finding.why,
+            arguments=finding.calls[-1].arguments if finding.calls else "",
+            calls=msgspec.json.encode(finding.calls).decode(),
+            found_after=finding.found_after,
+            seen=finding.seen,
+            replayed=finding.replayed,
+            reproduced=finding.reproduced,
+            origin=finding.origin,
+            request=finding.request,
+            cause=finding.cause,
+            confirmed=finding.reproduced > 0,
+        )
+
+
+def set_rows(subject: Subject, report: ConsistencyReport) -> Iterator[SetRow]:
+    for each in report.sets:
+        yield SetRow(
+            run=subject.run,
+            set=each.id,
+            tool=report.name,
+            verdict=each.verdict,
+            why=each.why,
+            requests=each.requests,
+            calls=each.calls,
+        )
+
+
+def group_row(subject: Subject, report: GroupReport) -> GroupRow:
+    return GroupRow(
+        run=subject.run,
+        group=report.name,
+        tools=report.tools,
+        offered=report.offered,
+        verdict=report.verdict,
+        requests=len(report.requests),
+        judged=len(report.judged),
+        activating=len(report.activating),
+        calls=report.calls,
+        **_spent(subject, report.usage, report.seconds),
+    )
+
+
+def fix_row(subject: Subject, report: FixReport) -> FixRow:
+    return FixRow(
+        run=subject.run,
+        tool=report.tool,
+        verdict=report.verdict,
+        better=report.is_better,
+        candidates=len(report.candidates),
+        attempts=len(report.attempts),
+        calls=report.calls,
+        **_spent(subject, report.usage, report.seconds),
+    )
+
+
+def _spent(subject: Subject, usage: dict[str, Usage], seconds: float) -> dict[str, Any]:
+    total = sum(usage.values(), Usage())
+    costs = [subject.price(role, each) for role, each in usage.items()]
+    usd = None if None in costs else round(sum(cost for cost in costs if cost is not None), 9)
+    return {
+        "input_tokens": total.input,
+        "output_tokens": total.output,
+        "cached_tokens": total.cached,
+        "usd": usd,
+        "seconds": seconds,
+    }
+
+
+# Blanks in front don't keep a spreadsheet from reading a formula. One may stand after any line break too,
+# where a program takes the break for the end of a row.
+_FORMULA = re.compile(r"\A\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|\A[\t\r\n]")
+_UNSEEN = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f]")
+
+
+def csv_lines(kind: type[Row], rows: Iterable[Row]) -> Iterator[bytes]:
+    """The head with the names of the columns, then a line for each row, in UTF-8 and with CRLF."""
+    names = list(columns(kind))
+    yield _line(names)
+    for row in rows:
+        yield _line([_cell(getattr(row, name)) for name in names])
+
+
+def _line(cells: list[Any]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return text.getvalue().encode()
+
+
+def _cell(value: Any) -> Any:
+    """Lists are JSON, as no separator is safe in names; nothing is an empty cell."""
+    if isinstance(value, tuple):
+        return harmless(json.dumps(value, ensure_ascii=False)) if value else ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return harmless(value) if isinstance(value, str) else value
+
+
+def harmless(text: str) -> str:
+    text = _UNSEEN.sub("\ufffd", storable(text))
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+GROUP = 1_000  # rows
+
+
+def check_parquet() -> None:
+    if find_spec("pyarrow") is None:
+        raise MissingExtra("pyarrow", "parquet")
+
+
+def write_parquet(file: IO[bytes], kind: type[Row], rows: Iterable[Row]) -> None:
+    check_parquet()
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    schema = pyarrow.schema([_column(pyarrow, *each) for each in columns(kind).items()])
+    with ParquetWriter(file, schema, compression="zstd") as writer:
+        for some in _in_groups(rows):
+            table = {name: [_stored(getattr(row, name)) for row in some] for name in schema.names}
+            writer.write_table(pyarrow.table(table, schema=schema))
+
+
+def _in_groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    left = iter(rows)
+    while some := list(islice(left, GROUP)):
+        yield some
+
+
+def _column(pyarrow: Any, name: str, kind: Any) -> Any:
+    kind, optional = _without_none(kind)
+    if get_origin(kind) is tuple:
+        made = pyarrow.list_(_plain(pyarrow, get_args(kind)[0]))
+    else:
+        made = _plain(pyarrow, kind)
+    return pyarrow.field(name, made, nullable=optional)
+
+
+def _plain(pyarrow: Any, kind: type) -> Any:
+    return {
+        str: pyarrow.string(),
+        int: pyarrow.int64(),
+        float: pyarrow.float64(),
+        bool: pyarrow.bool_(),
+    }[kind]
+
+
+def _without_none(kind: Any) -> tuple[Any, bool]:
+    if isinstance(kind, types.UnionType):
+        (other,) = [each for each in get_args(kind) if each is not type(None)]
+        return other, True
+    return kind, False
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    return [_stored(each) for each in value] if isinstance(value, tuple) else value

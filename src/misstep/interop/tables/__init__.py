@@ -1,1 +1,0 @@
-"""Runs as tables, a row for each case, task or finding."""

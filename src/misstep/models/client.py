@@ -1,0 +1,246 @@
+"""The client of one model on one server: limits, retries, cache and usage, for any SDK.
+
+Replies kept on disk, so that the same request need not be paid twice.
+"""
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from misstep.core.agent import Meter
+from misstep.core.model import ModelError, Reply, Unavailable
+from misstep.core.outcome import Usage, storable
+from misstep.core.secrets import Redactor
+from misstep.core.spending import RateLimiters
+from misstep.errors import MissingExtra, UsageError
+from misstep.models.providers import Endpoint, ModelName
+from misstep.models.throttle import Patience, Throttles, Trouble, retry_after
+
+
+class ReplyCache:
+    """One file per request in a folder; any number of processes may share it."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError("the cache can't be made", error.strerror or str(error), where=folder) from error
+
+    def get(self, request: Any) -> Any:
+        """The reply to the very same request, or None."""
+        try:
+            return msgspec.json.decode(self._path(request).read_bytes())
+        except (OSError, ValueError):  # no such file, or not what was written
+            return None
+
+    def put(self, request: Any, reply: Any) -> None:
+        """Keep a reply; a full disk costs the reply its place and nothing else."""
+        try:
+            path, content = self._path(request), msgspec.json.encode(reply)
+            path.parent.mkdir(exist_ok=True)
+            _write(path, content)
+        except (OSError, ValueError):
+            return
+
+    def _path(self, request: Any) -> Path:
+        content = msgspec.json.encode(request, order="deterministic")
+        name = hashlib.blake2b(content, digest_size=20).hexdigest()
+        return self._folder / name[:2] / f"{name[2:]}.json"
+
+
+def _write(path: Path, content: bytes) -> None:
+    """All of it or nothing, whoever else writes the same."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise
+
+
+CONNECT_SECONDS = 10.0
+LONGEST_REQUEST = 3600.0  # the case's own limit is what counts
+CLOSED = (401, 402, 403, 404, 429)  # whatever is asked: no key, no money, no such model
+DISPENSABLE = ("temperature", "parallel_tool_calls", "stop", "response_format")  # some models refuse them
+REFUSAL = re.compile(
+    r"support|permit|allow|recogni|unknown|deprecat|extra|unexpected|invalid|unavailable|must be",
+    re.IGNORECASE,
+)
+REMEMBERING = ("/responses",)  # what they say belongs to a conversation that the server keeps
+
+Json = dict[str, Any]
+
+
+class Options(msgspec.Struct, frozen=True):
+    """How a model is to be asked."""
+
+    temperature: float | None = 0.0
+    retries: int = 6
+    in_flight: int = 16
+    per_minute: float | None = None
+    cache: str = ""
+
+
+DEFAULTS = Options()
+
+
+class Sdk(msgspec.Struct, frozen=True):
+    """A client library: OpenAI's and Anthropic's are made alike, down to the names of their errors.
+
+    `client` is the name of its class for asyncio.
+    """
+
+    package: str
+    client: str
+
+
+class ModelClient:
+    """What is asked of a model goes over it, from one event loop; lines that share `gates` share limits."""
+
+    def __init__(
+        self,
+        model: ModelName,
+        endpoint: Endpoint,
+        options: Options,
+        sdk: Sdk,
+        gates: RateLimiters | None = None,
+    ) -> None:
+        if find_spec(sdk.package) is None:
+            raise MissingExtra(f"the {sdk.package} SDK", sdk.package)
+        self.name = str(model)
+        self._endpoint = endpoint
+        self._sdk = sdk
+        self._refused = set[str]()
+        self._redact = Redactor([endpoint.key] if len(endpoint.key) > 4 else [])
+        self._cache = ReplyCache(options.cache) if options.cache else None
+        gate = (gates or Throttles())(self.name, options.in_flight, options.per_minute)
+        self._patience = Patience(options.retries, gate)
+        self._client: Any = None
+
+    @property
+    def client(self) -> Any:
+        """The SDK's client, made when it is first needed: on the loop that uses it."""
+        if self._client is None:
+            sdk, endpoint = self._module, self._endpoint
+            self._client = getattr(sdk, self._sdk.client)(
+                base_url=endpoint.base_url,
+                api_key=endpoint.key,
+                max_retries=0,  # our own patience knows about the other cases
+                timeout=sdk.Timeout(LONGEST_REQUEST, connect=CONNECT_SECONDS),
+            )
+        return self._client
+
+    async def ask(
+        self, endpoint: str, parameters: Json, read: Callable[[Json], Reply], meter: Meter
+    ) -> Reply:
+        """What the model says. Its tokens are told to the meter, unless the reply was in the cache."""
+        whole = {"url": self._endpoint.base_url, "endpoint": endpoint, **parameters}
+        cache = self._cache if endpoint not in REMEMBERING else None
+        kept = cache.get(whole) if cache else None
+        if isinstance(kept, dict):
+            return msgspec.structs.replace(read(kept), usage=Usage())
+        body: Json = await self.persist(lambda: self._send(endpoint, parameters), meter)
+        reply = read(body)
+        meter.spend(reply.usage)
+        if cache:
+            cache.put(whole, body)
+        return reply
+
+    async def persist(self, send: Callable[[], Awaitable[Any]], meter: Meter) -> Any:
+        """What the SDK answers, as plain data; its errors become `Trouble` or a `ModelError`."""
+        sdk = self._module
+
+        async def once() -> Any:
+            try:
+                answer = await send()
+            except sdk.APIStatusError as error:
+                raise self._status_error(error) from None
+            except sdk.APIConnectionError as error:
+                cause = f": {error.__cause__}" if error.__cause__ else ""
+                raise Trouble(self._told(f"can't be reached{cause}")) from None
+            except (ValueError, RecursionError, sdk.APIResponseValidationError) as error:
+                raise Trouble(self._told(f"gave an answer that makes no sense: {error}")) from None
+            if hasattr(answer, "to_dict"):
+                return answer.to_dict(mode="json", warnings=False)
+            if not isinstance(answer, dict):
+                raise Trouble(self._told("gave an answer that makes no sense: it is no JSON object"))
+            return answer
+
+        return await self._patience.persist(once, meter)
+
+    async def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    @property
+    def _module(self) -> Any:
+        return import_module(self._sdk.package)
+
+    async def _send(self, endpoint: str, parameters: Json) -> Any:
+        """One request; a parameter that the model refuses is left out from then on.
+
+        The SDK's methods for each endpoint would spend more on checking types than on all the rest.
+        """
+        refusals = (self._module.BadRequestError, self._module.UnprocessableEntityError)
+        while True:
+            allowed = {name: value for name, value in parameters.items() if name not in self._refused}
+            try:
+                return await self.client.post(endpoint, body=allowed, cast_to=object)
+            except refusals as error:
+                refused = _refused_parameter(error)
+                if refused not in allowed:
+                    raise
+                self._refused.add(refused)
+
+    def _status_error(self, error: Any) -> Exception:
+        status, code = error.status_code, getattr(error, "code", None)
+        told = self._told(f"answered {status}: {_reason(error)}")
+        if status == 429 and code != "insufficient_quota":
+            return Trouble(told, busy=True, retry_after=retry_after(error.response.headers))
+        if status >= 500 or status in (408, 409):
+            return Trouble(told, retry_after=retry_after(error.response.headers))
+        return Unavailable(told) if status in CLOSED else ModelError(told)
+
+    def _told(self, text: str) -> str:
+        return self._redact(f"{self.name} {text}")
+
+
+def _reason(error: Any) -> str:
+    body = error.body if isinstance(error.body, dict) else {}
+    inner = body.get("error") if isinstance(body.get("error"), dict) else body
+    return str((inner or {}).get("message") or error.message)[:500]
+
+
+def _refused_parameter(error: Any) -> str:
+    """The dispensable parameter that a refusal is about, if it is about one."""
+    if (named := str(getattr(error, "param", None)).partition(".")[0]) in DISPENSABLE:
+        return named
+    reason = _reason(error)
+    found = [name for name in DISPENSABLE if re.search(rf"\b{name}\b", reason)]
+    return found[0] if found and REFUSAL.search(reason) else ""
+
+
+def written(given: Any) -> str:
+    """Arguments as the model wrote them; some servers send them as what they mean, or not at all."""
+    return storable(given) if isinstance(given, str) else json.dumps({} if given is None else given)
+
+
+def count(given: Any) -> int:
+    """A number of tokens as a server states it; what is no such number counts as none."""
+    try:
+        return max(0, int(given or 0))
+    except (TypeError, ValueError, OverflowError):
+        return 0

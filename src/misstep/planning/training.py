@@ -1,0 +1,315 @@
+"""Examples to train a model on, made from a case alone or from what an agent did with it.
+
+Each holds the conversation that our own `tools` agent would have had: its instructions, the request, one call
+in a turn with the result that the mock tools really give, and a short answer at the end. In the one-shot form
+one turn asks for all calls. `misstep` says where an example comes from; whoever takes no other fields may
+drop it.
+
+Conversations as OpenAI's chat format writes them, which is what training takes.
+
+A call has its arguments as text, JSON or not, just as a model writes them: so a file with arguments of many
+shapes can still be loaded as a table.
+
+The calls that are right in a case.
+
+Of several correct plans the canonical one always carries out the first action that it may, in the order in
+which the tools are listed. It takes the first option named of those that leave a plan, asks for prices before
+anything else, and where time matters it does first what is most urgent. It knows no more than an agent does,
+so it tries what can only be learnt by trying, and begins anew where it has to.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import groupby
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from misstep.core.agent import Tool
+from misstep.core.case import Case, Planned, World, families_of, plain_order
+from misstep.core.constraint import Family, Given, StandIn
+from misstep.core.outcome import Call, ErrorKind, Outcome, Transcript
+from misstep.core.settings.fields import Portion
+from misstep.errors import InternalError
+from misstep.planning.judging.breaches import View
+from misstep.planning.judging.check import Parallel, judge, replay
+from misstep.planning.plans.order import first_available, order_of
+from misstep.planning.plans.search import TooManyPlans
+from misstep.planning.synthesis.problems import name_tools, rehearse
+from misstep.planning.world.mock import MockWorld
+from misstep.planning.world.tool_table import ToolTable
+
+NEVER_CARRIED_OUT = "(never carried out)"
+
+
+class Function(msgspec.Struct, frozen=True):
+    name: str
+    arguments: str
+
+
+class Requested(msgspec.Struct, frozen=True):
+    """A call that the assistant asks for."""
+
+    id: str
+    function: Function
+    type: Literal["function"] = "function"
+
+
+class System(msgspec.Struct, frozen=True, tag="system", tag_field="role"):
+    content: str
+
+
+class User(msgspec.Struct, frozen=True, tag="user", tag_field="role"):
+    content: str
+
+
+class Assistant(msgspec.Struct, frozen=True, omit_defaults=True, tag="assistant", tag_field="role"):
+    content: str
+    tool_calls: tuple[Requested, ...] = ()
+
+
+class Result(msgspec.Struct, frozen=True, tag="tool", tag_field="role"):
+    tool_call_id: str
+    content: str
+
+
+Message: TypeAlias = System | User | Assistant | Result
+
+
+class Offered(msgspec.Struct, frozen=True):
+    """A tool that the assistant may ask for."""
+
+    function: Tool
+    type: Literal["function"] = "function"
+
+
+def offer(tools: Iterable[Tool]) -> tuple[Offered, ...]:
+    return tuple([Offered(tool) for tool in tools])
+
+
+def converse(calls: Sequence[Call], answer: str | None) -> tuple[Message, ...]:
+    """Calls and their results; those of one turn are asked for together. No answer where none was given."""
+    messages = list[Message]()
+    numbered = [(f"call_{number}", call) for number, call in enumerate(calls, 1)]
+    for _, group in groupby(enumerate(numbered), lambda item: _turn(item[0], item[1][1])):
+        turn = [named for _, named in group]
+        messages.append(Assistant("", tuple([_requested(name, call) for name, call in turn])))
+        messages += _results(turn)
+    if answer is not None or not messages:
+        messages.append(Assistant(answer or ""))
+    return tuple(messages)
+
+
+def at_once(calls: Sequence[Call]) -> tuple[Call, ...]:
+    """The same calls, all of them asked for in one turn."""
+    return tuple([msgspec.structs.replace(call, turn=1) for call in calls])
+
+
+def _turn(place: int, call: Call) -> tuple[str, int]:
+    """What calls of one turn share; a call that nobody numbered has a turn of its own."""
+    return ("place", place) if call.turn is None else ("turn", call.turn)
+
+
+def _requested(name: str, call: Call) -> Requested:
+    return Requested(name, Function(call.tool, _written(call.arguments)))
+
+
+def _results(turn: Iterable[tuple[str, Call]]) -> Iterator[Result]:
+    for name, call in turn:
+        yield Result(name, call.result if call.ran >= 0 else NEVER_CARRIED_OUT)
+
+
+def _written(arguments: Any) -> str:
+    """Arguments as the model wrote them; those that were no JSON have been kept as text."""
+    return arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
+
+
+_NOTHING_HIDDEN = World()
+
+
+def solve(outcome: Outcome) -> tuple[Call, ...] | None:
+    """Correct calls, one in a turn, with the results that the tools really give; None where none are known.
+
+    A passed case is solved by the agent's own calls. Otherwise it is the correct plan nearest to those, where
+    there is nothing in the world to find out: knowing it all beforehand, a nearest plan would guess what can
+    only be learnt by trying. There it is the canonical plan.
+    """
+    planned = _own(outcome) if outcome.verdict.verdict == "passed" else _nearest(outcome)
+    return _carry_out(outcome.case, _canonical(outcome.case) if planned is None else planned)
+
+
+def solve_case(case: Case) -> tuple[Call, ...] | None:
+    """The same for a case that nobody has worked on: the canonical plan."""
+    return _carry_out(case, _canonical(case))
+
+
+def is_foreseeable(case: Case) -> bool:
+    """Whether all calls of a plan are known before the first one: no result tells anything that matters."""
+    return case.world == _NOTHING_HIDDEN and not any(
+        isinstance(constraint, StandIn) for constraint in case.constraints
+    )
+
+
+def _carry_out(case: Case, planned: Sequence[Planned] | None) -> tuple[Call, ...] | None:
+    if planned is None:
+        return None
+    calls = _play(case, planned)
+    verdict = judge(case, Transcript(case.id, calls), parallel="forbid")
+    if verdict.verdict != "passed":
+        raise InternalError(
+            f"what was to be a correct example of case {case.id} is not: {verdict.error}",
+            "this is a bug in misstep: please report it with the case",
+        )
+    return calls
+
+
+def _own(outcome: Outcome) -> list[Planned]:
+    return [Planned(call.tool, call.arguments) for call in outcome.transcript.calls if call.ran >= 0]
+
+
+def _nearest(outcome: Outcome) -> Sequence[Planned] | None:
+    """The correct plan nearest to the agent's own, where it could have been known."""
+    case, order = outcome.case, outcome.verdict.nearest
+    return _named(case, order) if order and case.world == _NOTHING_HIDDEN else None
+
+
+def _canonical(case: Case) -> Sequence[Planned] | None:
+    before = plain_order(case)
+    if before is not None:
+        actions = [action.id for action in case.actions]
+        order = order_of(actions, [(each.first, each.then) for each in before])
+        return _named(case, [actions[number] for number in first_available(order.before)])
+    if case.solution and not case.distractors:
+        return case.solution
+    return _rehearsed(case) or case.solution or None
+
+
+def _rehearsed(case: Case) -> Sequence[Planned] | None:
+    """What a strategist does that sees the tools as they are listed."""
+    free = [constraint for constraint in case.constraints if not isinstance(constraint, Given)]
+    listed = [part.action.id for part in ToolTable(case).listed() if part.is_needed]
+    with suppress(TooManyPlans):
+        calls = rehearse(listed, free, case.world)
+        return name_tools(calls, case.constraints, case.actions) if calls else None
+    return None
+
+
+def _named(case: Case, order: Sequence[str]) -> Sequence[Planned]:
+    return name_tools([Planned(action) for action in order], case.constraints, case.actions)
+
+
+def _play(case: Case, planned: Sequence[Planned]) -> tuple[Call, ...]:
+    world = MockWorld(case)
+    return tuple(
+        [
+            Call(each.tool, each.arguments, world.answer(each.tool, each.arguments), turn)
+            for turn, each in enumerate(planned, 1)
+        ]
+    )
+
+
+Calls: TypeAlias = tuple[Call, ...]
+Part: TypeAlias = tuple[Portion, ...]
+
+CLOSING = "Everything has been carried out."
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """The case that an example was made from, with the number of its actions, and how the agent failed.
+
+    `kind` is null where it did not, or where there was none. `part` is what the case was drawn from, as the
+    setting of that name says it.
+    """
+
+    case: str
+    families: tuple[Family, ...]
+    actions: int
+    part: Part = ()
+    kind: ErrorKind | None = None
+
+
+class Demonstration(msgspec.Struct, frozen=True):
+    """A whole conversation that goes right, for supervised training."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Offered, ...]
+    misstep: Origin
+
+
+class Preference(msgspec.Struct, frozen=True):
+    """Two ways to go on, the better and the worse, for preference training."""
+
+    prompt: tuple[Message, ...]
+    chosen: tuple[Message, ...]
+    rejected: tuple[Message, ...]
+    tools: tuple[Offered, ...]
+    misstep: Origin
+
+
+Example: TypeAlias = Demonstration | Preference
+
+
+def demonstrate_case(
+    case: Case, instructions: str, part: Part = (), one_shot: bool = False
+) -> Demonstration | None:
+    """How the case goes right by its canonical plan; None where none is known, or none can be at once."""
+    if one_shot and not is_foreseeable(case):
+        return None
+    calls = solve_case(case)
+    if calls is None:
+        return None
+    return _demonstration(case, _turns(calls, one_shot), instructions, _origin(case, part))
+
+
+def demonstrate(
+    outcome: Outcome, calls: Calls, instructions: str, part: Part = (), one_shot: bool = False
+) -> Demonstration:
+    """How the case goes right with these calls."""
+    origin = _origin(outcome.case, part, outcome.verdict.error)
+    return _demonstration(outcome.case, _turns(calls, one_shot), instructions, origin)
+
+
+def prefer(
+    outcome: Outcome, calls: Calls, instructions: str, part: Part = (), one_shot: bool = False
+) -> Preference:
+    """These calls rather than those of the agent, which keep their results and its answer.
+
+    They keep their turns, too, unless all are asked for at once: the two sides must not differ in that.
+    """
+    transcript = outcome.transcript
+    answer = transcript.answer if transcript.ended == "answered" else None
+    return Preference(
+        _opening(outcome.case, instructions),
+        converse(_turns(calls, one_shot), CLOSING),
+        converse(_turns(transcript.calls, one_shot), answer),
+        offer(MockWorld(outcome.case).tools),
+        _origin(outcome.case, part, outcome.verdict.error),
+    )
+
+
+def shows_fault(outcome: Outcome, parallel: Parallel) -> bool:
+    """Whether there is anything wrong to be seen in a failure, where this is the rule for parallel calls.
+
+    An agent that ran out of time or turns may have begun well, and to reject that would teach the opposite.
+    """
+    if outcome.transcript.ended == "answered":
+        return judge(outcome.case, outcome.transcript, parallel).verdict != "passed"
+    history = replay(outcome.case, outcome.transcript.calls, parallel)
+    return bool(history.acts or history.parameters or View(outcome.case, history).breaches())
+
+
+def _turns(calls: Calls, one_shot: bool) -> Calls:
+    return at_once(calls) if one_shot else calls
+
+
+def _opening(case: Case, instructions: str) -> tuple[Message, ...]:
+    return System(instructions), User(case.query)
+
+
+def _demonstration(case: Case, calls: Calls, instructions: str, origin: Origin) -> Demonstration:
+    messages = (*_opening(case, instructions), *converse(calls, CLOSING))
+    return Demonstration(messages, offer(MockWorld(case).tools), origin)
+
+
+def _origin(case: Case, part: Part, kind: ErrorKind | None = None) -> Origin:
+    return Origin(case.id, tuple(families_of(case)), len(case.actions), part, kind)

@@ -1,1 +1,0 @@
-"""Outcomes turned into examples to train models on."""

@@ -1,0 +1,195 @@
+"""A case in full, as a rich renderable.
+
+Constraints as people see them: in a few words, and between which actions.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from misstep.core.case import Difficulty, Planned
+from misstep.core.constraint import (
+    Adjacent,
+    Before,
+    Choice,
+    Condition,
+    Constraint,
+    Given,
+    Handover,
+    Limit,
+    Place,
+    Repeat,
+    Spend,
+    StandIn,
+    Window,
+)
+from misstep.core.outcome import Outcome
+from misstep.rendering.layout import bare_table, section
+from misstep.rendering.terminal import BASELINES, STYLES, counted, percent
+from misstep.rendering.text import plain, plain_lines
+from misstep.rendering.words import carried_out, written
+
+
+def in_brief(constraint: Constraint, names: Mapping[str, str]) -> str:
+    """What a constraint demands, on one line; `names` are those of actions, by id."""
+    name = {action: plain(text) for action, text in names.items()}
+    match constraint:
+        case Before(first, then, _, announced):
+            return f"{name[first]} before {name[then]}" + (
+                f", once {name[announced]} says so" if announced else ""
+            )
+        case Window(action, edge, bound, time):
+            limit = "no earlier than" if bound == "after" else "no later than"
+            return f"{name[action]} {edge}s {limit} {time // 60:02}:{time % 60:02}"
+        case Handover(giver, taker, parameter):
+            return f"{name[taker]} is given the {plain(parameter)} of {name[giver]}"
+        case Adjacent(first, then):
+            return f"{name[first]} right before {name[then]}"
+        case Place(action, place):
+            return f"{name[action]} {place} of all"
+        case Choice(options):
+            return f"only one of {', '.join(name[option] for option in options)}"
+        case Condition(asks, finding, then, otherwise):
+            other = f", otherwise {name[otherwise]}" if otherwise else ", otherwise not"
+            return f"{name[then]} if {name[asks]} reports {plain(finding)}{other}"
+        case Repeat(action, times):
+            return f"{name[action]} {times} times"
+        case Limit(action, most):
+            return f"at most {most} before {name[action]}"
+        case Spend(most):
+            return f"at most {most} spent in all"
+        case StandIn(action, by):
+            return f"{name[by]} only if {name[action]} is out of service"
+        case Given(action, arguments):
+            return f"{name[action]} with {plain(json.dumps(arguments, ensure_ascii=False), 200)}"
+    assert_never(constraint)
+
+
+def actions_of(constraint: Constraint) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What comes first and what comes afterwards, by id; one of a kind without an order is on either side."""
+    match constraint:
+        case Before(first, then) | Adjacent(first, then):
+            return (first,), (then,)
+        case Handover(giver, taker):
+            return (giver,), (taker,)
+        case Place(action, place):
+            return ((action,), ()) if place == "first" else ((), (action,))
+        case Choice(options):
+            return options, ()
+        case Condition(asks, _, then, otherwise):
+            return (asks,), (then, otherwise) if otherwise else (then,)
+        case StandIn(action, by):
+            return (action,), (by,)
+        case Window(action) | Repeat(action) | Limit(action) | Given(action):
+            return (), (action,)
+        case Spend():
+            return (), ()
+    assert_never(constraint)
+
+
+def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
+    """A case in full: the request, the calls with the misstep marked, the verdict and its reasons."""
+    case, verdict = outcome.case, outcome.verdict
+    parts: list[RenderableType] = [
+        Text.assemble(("case ", "bold"), plain(case.id), f"   topic {plain(case.topic)}   seed {case.seed}"),
+        Text(_hardness(difficulty), style="dim"),
+        section("request", Text(plain_lines(case.query))),
+        section("calls", calls_view(outcome)),
+        *_said(outcome),
+        section("verdict", Text(_headline(outcome), style=STYLES[verdict.verdict])),
+    ]
+    if verdict.explanation:
+        parts.append(section("why", Text(plain(verdict.explanation))))
+    if "\n" in outcome.transcript.error:
+        parts.append(section("traceback", Text(plain_lines(outcome.transcript.error))))
+    if verdict.violated:
+        parts.append(section("broken constraints", constraints_view(outcome)))
+    if verdict.nearest:
+        tools = {action.id: action.tool for action in case.actions}
+        parts.append(
+            section("nearest correct plan", Text(" → ".join(tools[action] for action in verdict.nearest)))
+        )
+    if case.solution and verdict.verdict != "passed":
+        parts.append(section("one way to get it right", _solution(case.solution)))
+    return Group(*parts)
+
+
+def _headline(outcome: Outcome) -> str:
+    verdict = outcome.verdict
+    chance = f"   (chance level {percent(outcome.case.chance)}{_baselines(outcome)})"
+    return verdict.verdict + (f": {verdict.error}" if verdict.error else "") + chance
+
+
+def _hardness(difficulty: Difficulty) -> str:
+    measured = (
+        counted(difficulty.actions, "action"),
+        counted(difficulty.constraints, "constraint"),
+        f"longest chain {difficulty.chain}",
+        f"{counted(difficulty.reading, 'pair')} to swap against the reading order",
+        f"about {difficulty.tokens} tokens",
+    )
+    return "difficulty: " + ", ".join(measured)
+
+
+def calls_view(outcome: Outcome) -> RenderableType:
+    """The calls; where results tell more than that they worked, those too."""
+    calls, telling = outcome.transcript.calls, bool(outcome.case.solution)
+    if not calls:
+        return Text("none", style="dim")
+    width = len(str(len(calls)))
+    lines = list[Text]()
+    for step, call in enumerate(calls, 1):
+        wrong = step == outcome.verdict.step
+        late = f"   {carried_out(call)}" if call.ran else ""
+        line = f"{step:>{width}}  {written(call.tool, call.arguments)}{late}"
+        lines.append(Text(line + ("   ← misstep" if wrong else ""), style="red" if wrong else ""))
+        if telling and call.result:
+            lines.append(Text(f"{'':{width}}  {plain(call.result, 300)}", style="dim"))
+    return Text("\n").join(lines)
+
+
+def _solution(calls: Sequence[Planned]) -> RenderableType:
+    return Text("\n".join(written(call.tool, call.arguments) for call in calls))
+
+
+def _said(outcome: Outcome) -> list[RenderableType]:
+    """The agent's answer, what it cost, and the raw messages if they were kept."""
+    transcript = outcome.transcript
+    parts = list[RenderableType]()
+    if transcript.answer:
+        parts.append(section("answer", Text(plain_lines(transcript.answer, 2_000))))
+    if transcript.misread:
+        parts.append(section("unreadable", Text(f"{counted(transcript.misread, 'turn')} of the model")))
+    if transcript.usage.input or transcript.usage.output:
+        tokens = f"{transcript.usage.input:,} in, {transcript.usage.output:,} out"
+        parts.append(section("tokens", Text(tokens)))
+    if transcript.messages:
+        parts.append(section("messages", Text("\n".join(map(_message, transcript.messages)))))
+    return parts
+
+
+def _message(message: Any) -> str:
+    return plain(json.dumps(message, ensure_ascii=False), 4_000)
+
+
+def constraints_view(outcome: Outcome) -> RenderableType:
+    case = outcome.case
+    names = {action.id: action.name for action in case.actions}
+    table = bare_table(headed=False)
+    for index in outcome.verdict.violated:
+        constraint = case.constraints[index]
+        source = "" if constraint.sentence is None else f"sentence {constraint.sentence + 1}"
+        table.add_row(Text(f"{index}"), Text(in_brief(constraint, names)), Text(source, style="dim"))
+    return table
+
+
+def _baselines(outcome: Outcome) -> str:
+    """Which of the agents that don't plan pass the case."""
+    return "".join(
+        f", {name} {'passes' if getattr(outcome.baselines, field) else 'fails'}"
+        for field, name in BASELINES.items()
+        if outcome.baselines
+    )

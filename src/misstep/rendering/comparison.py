@@ -1,0 +1,248 @@
+"""Two runs side by side, as a rich renderable.
+
+How a run stands against its baseline, in words.
+
+A run by one facet of its cases, as a rich renderable.
+"""
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.results.comparison import (
+    Breakdown,
+    Comparison,
+    Facet,
+    Held,
+    NewFinding,
+    Pairing,
+    TaskComparison,
+)
+from misstep.rendering.layout import bare_table
+from misstep.rendering.terminal import counted, percent
+from misstep.rendering.text import plain
+from misstep.rendering.words import listed, p_in_words, p_value, points
+
+MOST = 5  # findings that are named
+
+
+def held_in_words(held: Held) -> str:
+    """One sentence, without foreign text but for names of tools."""
+    if not held.baseline:
+        return "there is no earlier run to hold this one against"
+    if held.pairing is None:
+        return _findings(held)
+    return _pairing(held, held.pairing)
+
+
+def held_as_json(held: Held) -> dict[str, object]:
+    """What `--json` has beside all else."""
+    found = {"new": _listed(held.new), "gone": _listed(held.gone)}
+    pairing = held.pairing
+    compared = (
+        {
+            "in_common": pairing.cases,
+            "difference": pairing.difference,
+            "interval": list(pairing.interval),
+            "p": pairing.p,
+            "lost": list(held.lost),
+            "won": list(held.won),
+        }
+        if pairing
+        else found
+    )
+    return {
+        "run": held.baseline or None,
+        "regressed": held.regressed,
+        "conclusion": held_in_words(held),
+        **(compared if held.baseline else {}),
+    }
+
+
+def _listed(findings: tuple[NewFinding, ...]) -> list[dict[str, str]]:
+    return [{"id": each.id, "tool": each.tool, "kind": each.kind, "error": each.error} for each in findings]
+
+
+def _findings(held: Held) -> str:
+    gone = f"; {counted(len(held.gone), 'finding')} of it {'is' if len(held.gone) == 1 else 'are'} gone"
+    rest = gone if held.gone else ""
+    if not held.new:
+        return f"no finding that baseline {held.baseline} lacks{rest}"
+    names = listed(
+        [f"{each.kind} {plain(each.error, 60)} in {plain(each.tool, 60)}" for each in held.new], MOST
+    )
+    return f"{counted(len(held.new), 'finding')} that baseline {held.baseline} lacks ({names}){rest}"
+
+
+def _pairing(held: Held, pairing: Pairing) -> str:
+    changes = f"{len(held.lost)} lost, {len(held.won)} won of {counted(pairing.cases, held.unit)} in common"
+    if not held.lost and not held.won:
+        return f"the same as baseline {held.baseline}: {changes}"
+    low, high = pairing.interval
+    better = pairing.difference > 0
+    if not held.significant:
+        return f"no significant difference to baseline {held.baseline}: {changes}, {p_in_words(pairing.p)}"
+    low, high = (low, high) if better else (-high, -low)
+    by = f"{100 * abs(pairing.difference):.1f} points (95 % interval {100 * low:.1f} to {100 * high:.1f})"
+    word = "better" if better else "worse"
+    return f"{word} than baseline {held.baseline} by {by}: {changes}, {p_in_words(pairing.p)}"
+
+
+def comparison_view(comparison: Comparison | TaskComparison, first: str, second: str) -> RenderableType:
+    """Who was compared, one against the other, rates with their difference, what follows from it; of tasks
+    also what one took.
+
+    `first` and `second` say what the two runs are of.
+    """
+    unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
+    effort: list[RenderableType]
+    effort = [_efforts(comparison), Text()] if isinstance(comparison, TaskComparison) else []
+    return Group(
+        _runs(comparison, first, second),
+        Text(),
+        _crossing(comparison.pairing, unit),
+        Text(),
+        *_rates(comparison, unit),
+        Text(),
+        *effort,
+        Text(conclusion(comparison, unit), style="bold"),
+    )
+
+
+def conclusion(comparison: Comparison | TaskComparison, unit: str = "cases") -> str:
+    """Which of the two is better, if any is."""
+    pairing = comparison.pairing
+    low, high = pairing.interval
+    if not pairing.first_only and not pairing.second_only:
+        return f"no difference: the same of {pairing.cases} {unit} passed"
+    if not comparison.significant:
+        interval = f"95 % interval {points(low)} to {points(high)} points"
+        return f"no difference that chance would not explain ({p_in_words(pairing.p)}, {interval})"
+    better, low, high = ("second", low, high) if pairing.difference > 0 else ("first", -high, -low)
+    by = f"{100 * abs(pairing.difference):.1f} points"
+    interval = f"95 % interval {100 * low:.1f} to {100 * high:.1f}"
+    return f"the {better} is better by {by} ({interval}, {p_in_words(pairing.p)})"
+
+
+def rates(comparison: Comparison | TaskComparison) -> tuple[str, list[tuple[str, ...]]]:
+    """What rates are told by, with a row of texts for each value of it, and at last for all."""
+    pairing = comparison.pairing
+    everything = ("all", *_row(pairing, pairing.p))
+    if isinstance(comparison, TaskComparison):
+        kinds = [(plain(part.kind, 60), *_row(part.pairing, part.p)) for part in comparison.kinds]
+        return "kind", [*kinds, everything]
+    steps = [(str(step.actions), *_row(step.pairing, step.p)) for step in comparison.steps]
+    return "actions", [*steps, everything]
+
+
+def efforts(comparison: TaskComparison) -> list[tuple[str, str, str]]:
+    """What one task took, in the first run and in the second."""
+    one, other = comparison.effort
+    return [
+        ("calls", f"{one.calls:.1f}", f"{other.calls:.1f}"),
+        ("tokens", f"{one.tokens:,.0f}", f"{other.tokens:,.0f}"),
+        ("seconds", f"{one.seconds:.2f}", f"{other.seconds:.2f}"),
+    ]
+
+
+def note_on_p(what: str, count: int) -> str:
+    """How the p values were made of rates by something that has so many values."""
+    corrected = f"; by {what}, corrected for {count} of them (Holm)" if count else ""
+    return f"p: exact McNemar test{corrected}"
+
+
+def _runs(comparison: Comparison | TaskComparison, first: str, second: str) -> Table:
+    table = bare_table(headed=False)
+    table.add_column(style="bold")
+    table.add_row("first", comparison.first, Text(plain(first)))
+    table.add_row("second", comparison.second, Text(plain(second)))
+    return table
+
+
+def _crossing(pairing: Pairing, unit: str) -> Table:
+    table = bare_table()
+    table.add_column(f"{pairing.cases} {unit} in common", style="bold")
+    for heading in ("second passed", "second failed"):
+        table.add_column(heading, justify="right")
+    table.add_row("first passed", str(pairing.both), str(pairing.first_only))
+    table.add_row("first failed", str(pairing.second_only), str(pairing.neither))
+    return table
+
+
+def _rates(comparison: Comparison | TaskComparison, unit: str) -> list[RenderableType]:
+    table = bare_table()
+    what, rows = rates(comparison)
+    for heading in (what, unit, "first", "second", "difference", "95 % interval", "p"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row, style="bold" if row is rows[-1] else "")
+    parts = len(rows) - 1
+    return [table, *([Text(note_on_p(what, parts), style="dim")] if parts else [])]
+
+
+def _efforts(comparison: TaskComparison) -> Table:
+    table = bare_table()
+    for heading in ("to a task", "first", "second"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in efforts(comparison):
+        table.add_row(*row)
+    return table
+
+
+def _row(pairing: Pairing, p: float) -> tuple[str, ...]:
+    low, high = pairing.interval
+    return (
+        str(pairing.cases),
+        percent((pairing.both + pairing.first_only) / pairing.cases),
+        percent((pairing.both + pairing.second_only) / pairing.cases),
+        points(pairing.difference),
+        f"{points(low)} to {points(high)}",
+        p_value(p),
+    )
+
+
+PLURALS: dict[Facet, str] = {"topic": "topics", "actions": "numbers of actions", "family": "families"}
+NAMED = 5  # of those that stand out
+
+
+def breakdown_view(breakdown: Breakdown, most: int | None = None) -> RenderableType:
+    """The first portions, `most` of them if that is said, and what follows from all of them."""
+    shown = breakdown.portions[:most]
+    parts: list[RenderableType] = [breakdown_table(breakdown, most)]
+    if len(shown) < len(breakdown.portions):
+        parts.append(Text(f"… and {len(breakdown.portions) - len(shown)} more", style="dim"))
+    return Group(*parts, Text(), Text(finding(breakdown)))
+
+
+def breakdown_table(breakdown: Breakdown, most: int | None = None) -> Table:
+    table = bare_table()
+    table.add_column(breakdown.by, overflow="fold")
+    for heading in ("cases", "failed", "success", "95 % interval", "p"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for portion in breakdown.portions[:most]:
+        low, high = portion.interval
+        table.add_row(
+            Text(plain(portion.value, 200)),
+            str(portion.cases),
+            str(portion.failed),
+            percent(portion.success),
+            f"{percent(low)} to {percent(high)}",
+            p_value(portion.p),
+            style="red" if portion.significant else "",
+        )
+    return table
+
+
+def finding(breakdown: Breakdown) -> str:
+    """Which of them fail more than the others, if any do."""
+    count = len(breakdown.portions)
+    if count < 2:
+        return "there is nothing to compare: " + (
+            "no case was judged" if not count else "all cases are alike"
+        )
+    compared = f"{count} {PLURALS[breakdown.by]} were compared: p is corrected for that (Holm)"
+    standing_out = [plain(portion.value, 100) for portion in breakdown.portions if portion.significant]
+    if not standing_out:
+        return f"{compared}; none fails more than the others beyond chance"
+    verb = "fails" if len(standing_out) == 1 else "fail"
+    return f"{compared}; {listed(standing_out, NAMED)} {verb} more than the others beyond chance"

@@ -1,0 +1,361 @@
+"""One case in full, as the view of a case draws it.
+
+As JSON a detail is
+
+    {"id", "run", "topic", "seed", "verdict", "error" | null, "step" | null, "explanation", "chance" | null,
+     "baselines": {name: passes} | null,
+     "seconds" | null, "tokens", "usd" | null, "ended", "answer", "replay",
+     "actions":     [{"id", "name", "tool"}],
+     "request":     [{"text", "sentence": number | null}],         the whole request, in pieces
+     "sentences":   [{"text", "constraints": [number, …]}],
+     "constraints": [{"text", "kind", "family", "violated", "core",
+                      "first": [action ids], "then": [action ids], "sentence": number | null,
+                      "time": minutes | null, "edge": "start" | "end" | null}],
+     "day":         [from, to] | null,                             minutes since midnight, in timed problems
+     "calls":       [{"step", "tool", "action" | null, "arguments", "result", "wrong", "note",
+                      "effect", "attempt", "start" | null, "end" | null}],
+     "left_out":    number of calls that are not shown,
+     "cause":       {"name", "sure": "99 %" or "", "guilty", "evidence"} | null,
+     "missing":     [action ids], "nearest": [{"action", "tool", "name"}]}
+
+`first` and `then` are what an arrow goes from and to: a broken constraint of order goes back in time.
+All text in it is harmless: what could move a cursor or turn a text round is spelt out.
+
+All cases of a run, in little room: what a list of them shows, and what it is filtered and sorted by.
+
+The list gets columns rather than rows. As JSON an index is
+
+    {"version": 1,
+     "id": [text, …],
+     "verdict": {"words": [text, …], "of": [number of the word, …]},   likewise "error", "topic"
+     "family": {"words": [[text, …], …], "of": [number, …]},           all families of a case together
+     "why": [text, …],                                                 the beginning of the explanation
+     "actions": [n, …], "calls": [n, …], "tokens": [n, …],
+     "seconds": [s, …],
+     "cause": {"words": …, "of": …} | null,                            null where no failure was looked into
+     "usd": [dollars, …] | null,                                       null where no price is known
+     "flaky": [0 | 1, …] | null,                                       null where nothing is known
+     "kept": n}                                                        so many of the first have details
+
+The cases of a run as a page holds them: the index of all, details of as many as there is room for.
+"""
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from misstep.core.case import Case, families_of
+from misstep.core.constraint import Window, family_of
+from misstep.core.outcome import Outcome
+from misstep.core.results.diagnosis import Diagnosis
+from misstep.rendering.case import actions_of, in_brief
+from misstep.rendering.html.assets import Archive
+from misstep.rendering.html.markup import Markup, element, text, together, verbatim
+from misstep.rendering.html.sections import page_section
+from misstep.rendering.terminal import BASELINES
+from misstep.rendering.text import plain, plain_lines
+from misstep.rendering.words import carried_out, written
+
+VERSION = 1
+WHY = 140  # characters, as are those below
+NAME = 200
+
+
+class Digest(msgspec.Struct, frozen=True):
+    """A case as the list knows it, in harmless text. `usd`, `cause`, `flaky` are null where unknown."""
+
+    id: str
+    verdict: str
+    error: str
+    topic: str
+    families: tuple[str, ...]
+    why: str
+    actions: int
+    calls: int
+    tokens: int
+    seconds: float
+    usd: float | None = None
+    cause: str | None = None
+    flaky: bool | None = None
+
+
+def digest_of(
+    outcome: Outcome, usd: float | None = None, cause: str | None = None, flaky: bool | None = None
+) -> Digest:
+    case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
+    why = verdict.explanation or (transcript.error.partition("\n")[0] if verdict.verdict == "errored" else "")
+    return Digest(
+        id=plain(case.id, NAME),
+        verdict=verdict.verdict,
+        error=verdict.error or "",
+        topic=plain(case.topic, NAME),
+        families=tuple(families_of(case)),
+        why=plain(why if len(why) <= WHY else f"{why[: WHY - 1]}…"),
+        actions=len(case.actions),
+        calls=len(transcript.calls),
+        tokens=transcript.usage.input + transcript.usage.output,
+        seconds=round(outcome.seconds, 3),
+        usd=usd,
+        cause=cause,
+        flaky=flaky,
+    )
+
+
+def index_of(digests: Iterable[Digest], kept: int | None = None) -> dict[str, Any]:
+    """The index of these cases; there are details of the first `kept`, or of all if nothing is said."""
+    rows = list(digests)
+    return {
+        "version": VERSION,
+        "id": [row.id for row in rows],
+        "verdict": _worded([row.verdict for row in rows]),
+        "error": _worded([row.error for row in rows]),
+        "topic": _worded([row.topic for row in rows]),
+        "family": _worded([row.families for row in rows]),
+        "why": [row.why for row in rows],
+        "actions": [row.actions for row in rows],
+        "calls": [row.calls for row in rows],
+        "tokens": [row.tokens for row in rows],
+        "seconds": [row.seconds for row in rows],
+        "cause": _worded([row.cause or "" for row in rows]) if any(row.cause for row in rows) else None,
+        "usd": _known([row.usd for row in rows]),
+        "flaky": _known([None if row.flaky is None else int(row.flaky) for row in rows]),
+        "kept": len(rows) if kept is None else kept,
+    }
+
+
+def _worded(values: Sequence[object]) -> dict[str, Any]:
+    """A table of words, and for each case the number of its word."""
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    return {"words": list(numbers), "of": [numbers[value] for value in values]}
+
+
+def _known(values: Sequence[float | None]) -> list[float | None] | None:
+    return None if all(value is None for value in values) else list(values)
+
+
+ARGUMENTS = 300
+RESULT = 600
+ANSWER = 4_000
+REQUEST = 20_000
+FIRST_CALLS = 60
+AROUND = 5  # calls shown on either side of a misstep that comes later
+
+Effect = Literal["done", "unavailable", "broken", "over", "price", "refused", "never"]
+
+
+class Move(msgspec.Struct, frozen=True):
+    """What came of one call: its effect, and in timed problems the minutes from and to which it was at work.
+
+    `action` is the one that was carried out, if one was; it may not be that of the tool, which can stand in.
+    """
+
+    effect: Effect = "done"
+    attempt: int = 1
+    action: str = ""
+    start: int | None = None
+    end: int | None = None
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a case is kept: its run, and what a command needs so that it finds the store."""
+
+    run: str
+    place: str = ""
+
+
+def detail_of(
+    outcome: Outcome,
+    moves: Sequence[Move],
+    origin: Origin,
+    usd: float | None = None,
+    diagnosis: Diagnosis | None = None,
+) -> dict[str, Any]:
+    """The detail of an outcome; `moves` tells what came of each call, `diagnosis` why it failed."""
+    case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
+    shown = _shown(len(transcript.calls), verdict.step)
+    names = {action.id: plain(action.name, NAME) for action in case.actions}
+    tools = {action.id: plain(action.tool, NAME) for action in case.actions}
+    return {
+        "id": plain(case.id, NAME),
+        "run": plain(origin.run, NAME),
+        "topic": plain(case.topic, NAME),
+        "seed": case.seed,
+        "verdict": verdict.verdict,
+        "error": verdict.error,
+        "step": verdict.step,
+        "explanation": plain(verdict.explanation or transcript.error.partition("\n")[0]),
+        "traceback": plain_lines(transcript.error) if "\n" in transcript.error else "",
+        "chance": case.chance,
+        "baselines": outcome.baselines
+        and {name: bool(getattr(outcome.baselines, field)) for field, name in BASELINES.items()},
+        "seconds": round(outcome.seconds, 3),
+        "tokens": transcript.usage.input + transcript.usage.output,
+        "usd": usd,
+        "cause": diagnosis and _cause(diagnosis),
+        "ended": transcript.ended,
+        "answer": plain_lines(transcript.answer, ANSWER),
+        "replay": f"misstep replay {shlex.quote(plain(f'{origin.run}/{case.id}'))}{plain(origin.place)}",
+        "actions": [{"id": each.id, "name": names[each.id], "tool": tools[each.id]} for each in case.actions],
+        "request": [{"text": text, "sentence": number} for text, number in _pieces(case)],
+        "sentences": _sentences(case),
+        "constraints": [*_constraints(outcome, names)],
+        "day": case.world.day,
+        "calls": [_call(outcome, moves, number) for number in shown],
+        "left_out": len(transcript.calls) - len(shown),
+        "missing": list(verdict.missing),
+        "nearest": [{"action": each, "tool": tools[each], "name": names[each]} for each in verdict.nearest],
+    }
+
+
+def _cause(diagnosis: Diagnosis) -> dict[str, Any]:
+    return {
+        "name": diagnosis.cause,
+        "sure": diagnosis.sure,
+        "guilty": plain(diagnosis.guilty),
+        "evidence": plain(diagnosis.evidence),
+    }
+
+
+def _pieces(case: Case) -> Iterator[tuple[str, int | None]]:
+    """The request cut where its sentences begin and end; those that only results tell are not in it."""
+    query, place = case.query, 0
+    for number, sentence in enumerate(case.sentences):
+        found = query.find(sentence, place) if sentence else -1
+        if found < 0:
+            continue
+        if found > place:
+            yield plain_lines(query[place:found], REQUEST), None
+        yield plain_lines(sentence, REQUEST), number
+        place = found + len(sentence)
+    if place < len(query):
+        yield plain_lines(query[place:], REQUEST), None
+
+
+def _sentences(case: Case) -> list[dict[str, Any]]:
+    said = [list[int]() for _ in case.sentences]
+    for index, constraint in enumerate(case.constraints):
+        if constraint.sentence is not None and constraint.sentence < len(said):
+            said[constraint.sentence].append(index)
+    return [
+        {"text": plain(text, REQUEST), "constraints": indices}
+        for text, indices in zip(case.sentences, said, strict=True)
+    ]
+
+
+def _constraints(outcome: Outcome, names: dict[str, str]) -> Iterator[dict[str, Any]]:
+    for index, constraint in enumerate(outcome.case.constraints):
+        first, then = actions_of(constraint)
+        timed = constraint if isinstance(constraint, Window) else None
+        yield {
+            "text": in_brief(constraint, names),
+            "kind": constraint.__struct_config__.tag,
+            "family": family_of(constraint),
+            "violated": index in outcome.verdict.violated,
+            "core": index in outcome.verdict.core,
+            "first": list(first),
+            "then": list(then),
+            "sentence": constraint.sentence,
+            "time": timed and timed.time,
+            "edge": timed and timed.edge,
+        }
+
+
+def _shown(count: int, step: int | None) -> list[int]:
+    """The numbers of the calls that are shown: of very many the first, and those around the misstep."""
+    shown = [*range(1, min(count, FIRST_CALLS) + 1)]
+    if step and step > FIRST_CALLS:
+        shown += range(max(FIRST_CALLS + 1, step - AROUND), min(count, step + AROUND) + 1)
+    return shown
+
+
+def _call(outcome: Outcome, moves: Sequence[Move], number: int) -> dict[str, Any]:
+    call, move = outcome.transcript.calls[number - 1], moves[number - 1]
+    return {
+        "step": number,
+        "tool": plain(call.tool, NAME),
+        "action": move.action or None,
+        "arguments": written("", call.arguments, ARGUMENTS)[1:-1],
+        "result": plain(call.result, RESULT),
+        "wrong": number == outcome.verdict.step,
+        "note": carried_out(call),
+        "effect": move.effect,
+        "attempt": move.attempt,
+        "start": move.start,
+        "end": move.end,
+    }
+
+
+NO_SCRIPTS = "The list of cases needs scripts. On a terminal, this shows them:"
+
+
+def bind(digests: Sequence[Digest], archive: Archive, again: str) -> "CaseBundle":
+    """The book of these cases, which the archive has the details of as far as there is room."""
+    index = index_of(digests)
+    lines, kept = archive.close(len(_encode(index)))
+    return CaseBundle(index | {"kept": kept}, lines, again=again)
+
+
+def served_at(base: str, again: str) -> "CaseBundle":
+    """The book of cases that a server sends: `BASE/cases.json` and `BASE/cases/ID.json`."""
+    return CaseBundle(index_of(()), base=base, again=again)
+
+
+class CaseBundle(msgspec.Struct, frozen=True):
+    """An index (`index_of`), and the lines of an `Archive` with the details of its first cases.
+
+    `base` is where a server has them, and then there are no lines. `again` is the command that lists them.
+    """
+
+    index: dict[str, Any]
+    lines: tuple[str, ...] = ()
+    base: str = ""
+    again: str = ""
+
+    def section(self, title: str = "Cases") -> Markup:
+        """Where the list goes."""
+        return page_section(title, *self._note(), self._without_scripts(), element("div", **self._place()))
+
+    def aside(self) -> Markup:
+        """Where cases are that other parts of the page lead to."""
+        return element("div", **self._place(listed="no"))
+
+    def single(self, title: str) -> Markup:
+        """Where the one case goes that there is."""
+        place = element("div", class_="case", data_case=self.index["id"][0], **self._place(listed="no"))
+        return page_section(title, self._without_scripts(), place)
+
+    def held(self, *scripts: Markup) -> Markup:
+        """What the page's scripts read: the index before them, details, which can be late, behind them."""
+        return together(
+            element("script", verbatim(_encode(self.index)), type="application/json", id="index"),
+            *scripts,
+            element("script", verbatim("\n".join(self.lines)), type="text/plain", id="details"),
+        )
+
+    def _place(self, **more: str) -> dict[str, str]:
+        return {
+            "id": "cases",
+            "data_base": self.base,
+            **{f"data_{key}": value for key, value in more.items()},
+        }
+
+    def _note(self) -> list[Markup]:
+        size, kept = len(self.index["id"]), self.index["kept"]
+        if kept >= size:
+            return []
+        told = f"Details of {kept:,} of {size:,} cases are in this file, failures first"
+        said = f"{told}; misstep serve shows all."
+        return [element("p", said, class_="caption")]
+
+    def _without_scripts(self) -> Markup:
+        return element("noscript", element("p", NO_SCRIPTS), element("pre", text(self.again)))
+
+
+def _encode(index: dict[str, Any]) -> str:
+    """JSON in which nothing can end the element it stands in."""
+    source = msgspec.json.encode(index).decode()
+    for letter in "<>&":
+        source = source.replace(letter, f"\\u{ord(letter):04x}")
+    return source

@@ -1,0 +1,86 @@
+"""Two runs side by side, in a page."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from misstep.core.results.comparison import Comparison, TaskComparison
+from misstep.rendering.comparison import conclusion, efforts, note_on_p, rates
+from misstep.rendering.html.markup import Markup, Row, element, grid, pairs, text
+from misstep.rendering.html.sections import page_section
+from misstep.rendering.words import points
+
+SHOWN = 500  # cases of each kind
+
+
+def comparison_parts(
+    comparison: Comparison | TaskComparison,
+    names: Sequence[str],
+    runs: Sequence[str],
+    case: Callable[[str, str], str],
+) -> Iterator[Markup]:
+    """What follows, the numbers behind it, what flipped. `names` are what the two runs are of, `runs` their
+    addresses; `case` gives that of a case by its run and id."""
+    unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
+    pairing = comparison.pairing
+    low, high = pairing.interval
+    yield element("p", f"{points(pairing.difference)} points", class_="rate")
+    yield element(
+        "p", f"95 % interval {points(low)} to {points(high)}, on {pairing.cases:,} {unit} in common"
+    )
+    yield element("p", element("b", _capitalised(conclusion(comparison, unit))))
+    ids = (comparison.first, comparison.second)
+    yield pairs(
+        (place, element("span", element("a", f"run {run}", href=address), " ", text(name)))
+        for place, run, address, name in zip(("first", "second"), ids, runs, names, strict=True)
+    )
+    yield page_section(f"{unit.capitalize()} in common", _crossing(comparison), *_rates(comparison, unit))
+    yield from _flipped(comparison, unit, case)
+
+
+def _crossing(comparison: Comparison | TaskComparison) -> Markup:
+    pairing = comparison.pairing
+    rows = [
+        Row(("first passed", f"{pairing.both:,}", f"{pairing.first_only:,}")),
+        Row(("first failed", f"{pairing.second_only:,}", f"{pairing.neither:,}")),
+    ]
+    return grid(("", "second passed", "second failed"), rows)
+
+
+def _rates(comparison: Comparison | TaskComparison, unit: str) -> Iterator[Markup]:
+    heading, parts = rates(comparison)
+    headings = (heading, unit, "first", "second", "difference", "95 % interval", "p")
+    yield grid(headings, [Row(row) for row in parts])
+    yield element("p", note_on_p(heading, len(parts) - 1), class_="caption")
+    if isinstance(comparison, TaskComparison):
+        yield grid(("to a task", "first", "second"), [Row(row) for row in efforts(comparison)])
+
+
+def _flipped(
+    comparison: Comparison | TaskComparison, unit: str, case: Callable[[str, str], str]
+) -> Iterator[Markup]:
+    for which, cases in (("first", comparison.lost), ("second", comparison.won)):
+        if cases:
+            title = f"Only the {which} passed: {len(cases):,} {unit if len(cases) > 1 else unit[:-1]}"
+            yield page_section(title, _list(comparison, cases, case))
+
+
+def _list(
+    comparison: Comparison | TaskComparison, cases: Sequence[str], case: Callable[[str, str], str]
+) -> Markup:
+    """Each with the ways to what both runs made of it; tasks have no pages of their own."""
+    linked = isinstance(comparison, Comparison)
+
+    def item(name: str) -> Markup:
+        if not linked:
+            return element("li", element("code", text(name)))
+        ways = [
+            element("a", which, href=case(run, name), aria_label=f"case {name} in the {which} run")
+            for which, run in (("first", comparison.first), ("second", comparison.second))
+        ]
+        return element("li", element("code", text(name)), " ", ways[0], " ", ways[1])
+
+    more = [element("li", f"… and {len(cases) - SHOWN:,} more", class_="dim")] if len(cases) > SHOWN else []
+    return element("ul", *map(item, cases[:SHOWN]), *more, class_="flipped")
+
+
+def _capitalised(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}."

@@ -1,0 +1,291 @@
+"""What a run has come to, one section of a page for each question.
+
+How a run was set up, in a page.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from urllib.parse import urlencode
+
+from misstep.core.outcome import JUDGEMENTS, ErrorKind
+from misstep.core.results.capability import Capability
+from misstep.core.results.comparison import Breakdown, Held
+from misstep.core.results.diagnosis import CAUSES, Dissection
+from misstep.core.results.summary import Summary
+from misstep.core.run import ON_TOOLS
+from misstep.core.spending import AGENT
+from misstep.features.capability.figure import capability_figure
+from misstep.features.capability.view import OTHER_PROBLEMS, Level, how_far, whole_percent
+from misstep.features.dissect.view import cause_shares
+from misstep.rendering.comparison import PLURALS, finding, held_in_words
+from misstep.rendering.html.markup import Cell, Markup, Row, element, grid, pairs, text, tiles, together
+from misstep.rendering.shares import KINDS, share
+from misstep.rendering.terminal import (
+    BASELINES,
+    RunRow,
+    baseline_rates,
+    baselines_in_words,
+    easy_lines,
+    money,
+    percent,
+)
+from misstep.rendering.text import plain
+from misstep.rendering.words import IN_FULL, agent_name, interval, method_in_words, p_value
+
+MOST = 1_000  # characters
+
+
+def in_one_line(run: RunRow) -> Markup:
+    """How a run on plans was set up."""
+    settings = run.settings
+    sizes = f"{settings.actions} actions" if not settings.cases else "cases from a file"
+    told = (
+        f"misstep {run.purpose.command}",
+        sizes,
+        ", ".join(settings.family),
+        f"seed {settings.seed}",
+        _when(run),
+    )
+    return element("p", text(" · ".join(told), MOST), class_="dim")
+
+
+def about(run: RunRow, sandboxes: Iterable[str], summary: Summary) -> Markup:
+    """Who was asked, when, within which bounds, and what that took."""
+    told = [*_setup(run, summary.model or ""), ("sandbox", "; ".join(sorted({*filter(None, sandboxes)})))]
+    told += [("budget", _budget(run)), ("took", f"{summary.seconds:,.0f} s of work")]
+    rows: list[tuple[str, Cell]] = [(name, text(value, MOST)) for name, value in told if value]
+    if summary.tokens.input or summary.tokens.output:
+        rows.append(("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out"))
+        rows.append(("cost", money(summary.usd, summary.model)))
+    return pairs(rows)
+
+
+def _setup(run: RunRow, model: str) -> Iterator[tuple[str, str]]:
+    settings, purpose = run.settings, run.purpose
+    yield "tools", ", ".join(purpose.tools)
+    yield "command", f"misstep {purpose.command}{method_in_words(settings, purpose)}"
+    yield "started", _when(run)
+    yield "agent", settings.agent
+    if settings.agent:
+        yield "model", model
+        roles = {role: model for role, model in settings.model_roles.items() if role != AGENT}
+        yield "other models", ", ".join(f"{role}: {model}" for role, model in roles.items())
+    yield "seed", str(settings.seed)
+
+
+def _when(run: RunRow) -> str:
+    return datetime.fromtimestamp(run.started).astimezone().strftime("%Y-%m-%d %H:%M %Z")
+
+
+def _budget(run: RunRow) -> str:
+    """What the run was allowed, as far as anything was said."""
+    settings, budget = run.settings, run.settings.budget
+    limits = {"USD": budget.usd, "tokens": budget.tokens, "s": budget.seconds, "calls": budget.calls}
+    told = [f"{limit:,g} {unit}" for unit, limit in limits.items() if limit is not None]
+    of_tools = run.purpose.verb in ON_TOOLS
+    return ", ".join([*told, *([f"{settings.time_per_tool:,g} s for each tool"] if of_tools else [])])
+
+
+NAME = 200  # of an agent or a model, in characters
+PORTIONS = 20
+DIAGNOSES = 50
+
+
+def page_section(title: str, *parts: Markup | str) -> Markup:
+    return element("section", element("h2", title), *parts)
+
+
+def success(summary: Summary, unit: str = "case") -> Markup:
+    """The rate, drawn beside its interval and the chance level, and said in words."""
+    judged = summary.passed + summary.failed
+    if summary.success is None:
+        return element("p", f"No {unit} was judged, so there is no success rate.")
+    low, high = summary.interval
+    words = (
+        f"{summary.passed} of {judged} judged {unit}s passed; 95 % interval {percent(low)} to {percent(high)}"
+    )
+    chance = "" if summary.chance is None else f"; blind luck would reach {percent(summary.chance)}"
+    if summary.baselines:
+        chance += f"; baselines: {baselines_in_words(summary.baselines)}"
+    return together(
+        element("p", percent(summary.success), class_="rate"),
+        _scale(summary.success, summary.interval, summary.chance),
+        element("p", f"{words}{chance}."),
+        *(element("p", line) for line in easy_lines(summary.chance)[:1]),
+    )
+
+
+def baseline(held: Held) -> Markup:
+    """How the run stands against an earlier one."""
+    told = held_in_words(held)
+    said = f"{told[0].upper()}{told[1:]}."
+    return element("p", element("b", text(said), class_="bad") if held.regressed else text(said))
+
+
+def _scale(rate: float, interval: tuple[float, float], chance: float | None) -> Markup:
+    """From 0 to 100 %: the rate, its interval, and a dotted line at the chance level."""
+    low, high = interval
+    luck = [] if chance is None else [_upright(chance, "luck")]
+    return element(
+        "svg",
+        element("rect", x="0%", y=10, width="100%", height=8, rx=4, class_="track"),
+        element("rect", x=_along(low), y=10, width=_along(high - low), height=8, rx=4, class_="band"),
+        *luck,
+        element("circle", cx=_along(rate), cy=14, r=6, class_="here"),
+        element("text", "0 %", x="0%", y=36),
+        element("text", "100 %", x="100%", y=36, text_anchor="end"),
+        class_="scale",
+        aria_hidden="true",
+    )
+
+
+def _upright(share: float, name: str) -> Markup:
+    return element("line", x1=_along(share), x2=_along(share), y1=2, y2=26, class_=name)
+
+
+def _along(share: float) -> str:
+    return f"{100 * share:.2f}%"
+
+
+def counts(summary: Summary) -> Markup:
+    """The numbers of a run, side by side."""
+    rows: list[tuple[str, Cell]] = []
+    if summary.model:
+        rows.append(("model", text(summary.model, NAME)))
+    rows.append(("cases", f"{summary.cases:,}"))
+    for verdict in JUDGEMENTS:
+        count: int = getattr(summary, verdict)
+        if count or verdict in ("passed", "failed"):
+            style = "bad" if verdict == "failed" and count else ""
+            rows.append((verdict, element("span", f"{count:,}", class_=style)))
+    rows.append(("calls", f"{summary.calls:,}"))
+    rows.append(("time on cases", f"{summary.seconds:,.1f} s"))
+    if summary.tokens.input or summary.tokens.output:
+        rows.append(("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out"))
+        rows.append(("cost", money(summary.usd, summary.model)))
+    return tiles(rows)
+
+
+def capability(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> Markup:
+    """How far agents get: the figure, and the numbers in it; `levels` are what others have published."""
+    figure = Markup(capability_figure(curves, "", styled=False, levels=levels))
+    return page_section(
+        "Capability", figure, *map(_points, curves), *([_published(levels)] if levels else [])
+    )
+
+
+def _published(levels: Sequence[Level]) -> Markup:
+    """Every agent of the paper, where the figure has the best of each model."""
+    rows = [
+        Row(
+            (
+                f"{agent.framework}, {agent.model}",
+                f"{level.actions[0]}–{level.actions[1]}",
+                f"{agent.generated:,}",
+                percent(agent.success),
+                interval(agent.interval),
+                f"at {level.limit} actions",
+            )
+        )
+        for level in levels
+        for agent in level.agents
+    ]
+    under = ", ".join(sorted({whole_percent(level.threshold) for level in levels}))
+    headings = ("agent", "actions", "cases", "success", "95 % interval", f"model under {under}")
+    return grid(headings, rows, 1, OTHER_PROBLEMS)
+
+
+def _points(curve: Capability) -> Markup:
+    rows = [
+        Row(
+            (
+                str(point.actions),
+                f"{point.cases:,}",
+                percent(point.success),
+                interval(point.interval) if point.success is not None else "–",
+                percent(point.chance),
+                *baseline_rates(point.baselines).values(),
+            )
+        )
+        for point in curve.curve
+    ]
+    headings = ("actions", "cases", "success", "95 % interval", "chance", *BASELINES.values())
+    return grid(headings, rows, 0, f"{agent_name(curve, IN_FULL)}: {how_far(curve)}")
+
+
+def errors(curves: Sequence[Capability]) -> Markup:
+    """Failures within what agents are capable of, by kind."""
+    rows = [_error_row(agent_name(curve, IN_FULL), curve.errors) for curve in curves]
+    where = element("p", "Failures up to the capability limit, by kind.")
+    return page_section("Errors", where, grid(("agent", "failures", *KINDS), rows))
+
+
+def _error_row(name: str, found: Mapping[ErrorKind, int]) -> Row:
+    shares = [percent(share(found, kind)) for kind in KINDS]
+    return Row((name, f"{sum(found.values()):,}", *shares))
+
+
+def causes(dissections: Sequence[Dissection], linked: bool = False) -> Markup:
+    """Root causes: the share of each, and what was found about single failures, which may be `linked`."""
+    rows = [
+        Row((agent_name(each, IN_FULL), f"{len(each.failures):,}", *cause_shares(each)))
+        for each in dissections
+    ]
+    return page_section(
+        "Root causes",
+        grid(("agent", "failures", *CAUSES), rows),
+        *(_diagnoses(each, linked) for each in dissections if each.failures),
+    )
+
+
+def _diagnoses(dissection: Dissection, linked: bool) -> Markup:
+    rows = [
+        Row(
+            (
+                _case(each.case, linked),
+                each.cause,
+                text(each.guilty, 300),
+                text(each.evidence, 500),
+                each.sure or "–",
+                str(each.agent_runs),
+            )
+        )
+        for each in dissection.failures[:DIAGNOSES]
+    ]
+    return grid(
+        ("case", "cause", "guilty", "evidence", "sure", "runs"), rows, 4, f"method {dissection.method}"
+    )
+
+
+def _case(case: str, linked: bool) -> Markup:
+    name = element("code", text(case, 100))
+    return element("a", name, href=f"#{urlencode({'case': plain(case, NAME)})}") if linked else name
+
+
+def portions(breakdown: Breakdown) -> Markup:
+    """Success by one facet of the cases."""
+    rows = [
+        Row(
+            (
+                text(each.value, NAME),
+                f"{each.cases:,}",
+                f"{each.failed:,}",
+                percent(each.success),
+                interval(each.interval),
+                p_value(each.p),
+            ),
+            "bad" if each.significant else "",
+        )
+        for each in breakdown.portions[:PORTIONS]
+    ]
+    hidden = len(breakdown.portions) - len(rows)
+    more = [element("p", f"… and {hidden} more.", class_="dim")] if hidden else []
+    said = finding(breakdown)
+    headings = (breakdown.by, "cases", "failed", "success", "95 % interval", "p")
+    table = grid(headings, rows, names=0 if breakdown.by == "actions" else 1)
+    opened = {"open": "open"} if any(each.significant for each in breakdown.portions) else {}
+    return page_section(
+        PLURALS[breakdown.by].capitalize(),
+        element("p", f"{said[0].upper()}{said[1:]}."),
+        element("details", element("summary", "The numbers"), table, *more, **opened),
+    )

@@ -1,0 +1,54 @@
+"""How things stand on a terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from misstep.rendering.text import plain
+
+
+def bare_table(headed: bool = True) -> Table:
+    """A table without lines, two columns of space between its own."""
+    return Table(box=None, show_header=headed, pad_edge=False, padding=(0, 2, 0, 0))
+
+
+def hanging(mark: str, text: str) -> RenderableType:
+    """A text beside its mark, its further lines below the first."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row(Text(mark, style="dim"), Text(text))
+    return table
+
+
+class Trimmed:
+    """The same without spaces at the ends of its lines, for whoever copies them or reads them from a pipe."""
+
+    def __init__(self, body: RenderableType) -> None:
+        self._body = body
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in console.render_lines(self._body, options, pad=False):
+            while line and not line[-1].text.strip(" "):
+                line.pop()
+            if line:
+                last = line.pop()
+                line.append(Segment(last.text.rstrip(" "), last.style, last.control))
+            yield from (*line, Segment.line())
+
+
+def section(title: str, body: RenderableType) -> RenderableType:
+    """A title with what belongs to it below."""
+    return Group(Text(f"\n{title}", style="bold"), Padding(body, (0, 0, 0, 2)))
+
+
+def beneath(tools: Sequence[tuple[str, str, Sequence[str]]]) -> list[Text]:
+    """What stands below a table of tools, given as their names, sandboxes in words, remarks."""
+    words = sorted({sandbox for _, sandbox, _ in tools if sandbox})
+    lines = [f"\nsandbox: {'; '.join(map(plain, words))}"] if words else []
+    lines += [plain(f"{name}: {'; '.join(said)}", 1_000) for name, _, said in tools if said]
+    return [Text(line, style="dim") for line in lines]

@@ -1,0 +1,131 @@
+"""A run as a short page of Markdown, for the summary of a job."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from misstep.core.outcome import Judgement
+from misstep.core.results.report import Issue, ReportItem, RunReport
+from misstep.rendering.comparison import held_in_words
+from misstep.rendering.terminal import baseline_rates, counted, percent
+from misstep.rendering.text import plain
+from misstep.rendering.words import listed
+
+MOST = 10  # entries that are shown
+MOST_FLAWS = 3  # of one entry
+WHY = 300  # characters
+CALL = 160
+_UNCLEAR: tuple[Judgement, ...] = ("errored", "inconclusive")
+_MARKS = re.compile(r"([\\`*_\[\]#!|~$]|\.(?=[^\W\d]))")  # some readers link anything like a.com
+# What readers make links, mentions or references of by themselves.
+_LINKS = re.compile(r"\S*(?:://|www\.|@|#\d|mailto:)\S*", re.IGNORECASE)
+_TICKS = re.compile(r"`+")
+
+
+def markdown(statement: RunReport) -> str:
+    """Verdict, numbers, the first that failed with what replays them, and regressions."""
+    parts = [_heading(statement), _numbers(statement)]
+    if statement.held:
+        parts.append(f"**Baseline:** {prose(held_in_words(statement.held), 1_000)}")
+        parts += (
+            [f"Lost: {_names(statement.held.lost)}"]
+            if statement.held.regressed and statement.held.lost
+            else []
+        )
+    if statement.unfinished:
+        parts.append(f"**Note:** {prose(statement.unfinished)}")
+    if statement.counts["failed"]:
+        parts.append("\n".join(_failures(statement)))
+    parts += [_unjudged(statement, verdict) for verdict in _UNCLEAR if statement.counts[verdict]]
+    return "\n\n".join(parts) + "\n\n"
+
+
+def prose(text: str, most: int = WHY) -> str:
+    """Foreign text in which nothing is markup, a link or HTML, wherever it stands."""
+    shown = plain(text, most)
+    pieces, end = list[str](), 0
+    for match in _LINKS.finditer(shown):
+        pieces += [_escaped(shown[end : match.start()]), code(match[0], most)]
+        end = match.end()
+    return "".join([*pieces, _escaped(shown[end:])])
+
+
+def code(text: str, most: int = CALL) -> str:
+    """Foreign text to be typed or copied, as code that stands in a table as well."""
+    shown = plain(text, most)
+    if not shown.strip():
+        return ""
+    # Code can hold no pipe within a table but an escaped one, which is shown as it is elsewhere.
+    if "|" in shown or "\\" in shown:
+        escaped = re.sub(r"([&<>\[\]()*_`~!|\\@:#^$=.\-])", lambda match: f"&#{ord(match[1])};", shown)
+        return f"<code>{escaped}</code>"
+    fence = "`" * (1 + max((len(ticks) for ticks in _TICKS.findall(shown)), default=0))
+    edge = " " if shown.startswith(("`", " ")) or shown.endswith(("`", " ")) else ""
+    return f"{fence}{edge}{shown}{edge}{fence}"
+
+
+def _escaped(text: str) -> str:
+    safe = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKS.sub(r"\\\1", safe)
+
+
+def _heading(statement: RunReport) -> str:
+    failed = f"{statement.counts['failed']:,} of {counted(statement.total, statement.unit)} failed"
+    word = {True: "passed", False: "failed", None: failed}[statement.passed]
+    mark = {True: "✅ ", False: "❌ ", None: ""}[statement.passed]
+    run = f" · run {code(statement.run)}" if statement.run else ""
+    subject = code(statement.subject, 200)
+    return f"### {mark}misstep {statement.command}: {word}\n\n{subject}{run}"
+
+
+def _numbers(statement: RunReport) -> str:
+    summary, counts = statement.summary, statement.counts
+    cells: dict[str, str] = {
+        f"{statement.unit}s": str(statement.total),
+        **{verdict: str(count) for verdict, count in counts.items()},
+    }
+    if summary and summary.success is not None:
+        low, high = summary.interval
+        cells["success"] = percent(summary.success)
+        cells["95 % interval"] = f"{percent(low)} to {percent(high)}"
+    if summary and summary.chance is not None:
+        cells["chance"] = percent(summary.chance)
+    if summary and summary.baselines:
+        cells |= baseline_rates(summary.baselines)
+    return "\n".join(_row(line) for line in (cells.keys(), ["---:"] * len(cells), cells.values()))
+
+
+def _failures(statement: RunReport) -> Iterator[str]:
+    yield _row([statement.unit, "what", "why", "again"])
+    yield _row(["---"] * 4)
+    shown = 0
+    for entry in islice(statement.entries("failed"), MOST):
+        shown += 1
+        for flaw in entry.flaws[:MOST_FLAWS]:
+            yield _row(_cells(entry, flaw))
+        if (more := len(entry.flaws) - MOST_FLAWS) > 0:
+            yield _row([code(entry.name), f"… and {more} more", "", ""])
+    if statement.counts["failed"] > shown:
+        hint = f": {code(f'misstep show {statement.run}{statement.place}')}" if statement.run else ""
+        yield f"\n… and {statement.counts['failed'] - shown:,} more{hint}"
+
+
+def _cells(entry: ReportItem, flaw: Issue) -> list[str]:
+    way = flaw.misstep or (flaw.calls[-1] if flaw.calls else "")
+    shown = "<br>".join([*(prose(line) for line in flaw.text.split("\n")), *([code(way)] if way else [])])
+    return [code(entry.name), prose(flaw.title, 120), shown, code(flaw.replay, 300)]
+
+
+def _unjudged(statement: RunReport, verdict: Judgement) -> str:
+    """How many could not be judged, and why the first of them could not."""
+    first = next(iter(statement.entries(verdict)), None)
+    why = f", the first: {prose(first.reason)}" if first and first.reason else ""
+    return f"**{counted(statement.counts[verdict], statement.unit)} {verdict}**{why}"
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return listed([code(name) for name in names], MOST)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

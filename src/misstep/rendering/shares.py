@@ -1,0 +1,54 @@
+"""Failures by kind or cause: one column for each agent, one row for each share."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from rich.table import Table
+from rich.text import Text
+
+from misstep.core.outcome import ErrorKind
+from misstep.rendering.layout import bare_table
+from misstep.rendering.words import Named, agent_name
+
+# In the order of the paper's tables.
+KINDS: tuple[ErrorKind, ...] = ("timeout", "act", "lost", "order", "parameter")
+
+
+class Column(msgspec.Struct, frozen=True):
+    """What is known of one agent: how many failures, where that is known, and percentages of them."""
+
+    heading: str
+    shares: Mapping[str, float]
+    total: int | None = None
+    style: str = ""
+
+
+def share(counts: Mapping[Any, int], name: str) -> float | None:
+    """The part that one kind has of all; None where there is nothing to have a part of."""
+    total = sum(counts.values())
+    return counts.get(name, 0) / total if total else None
+
+
+def counted_column(one: Named, counts: Mapping[Any, int]) -> Column:
+    """The column of an agent whose failures were counted."""
+    parts = {name: share(counts, name) for name in counts}
+    shares = {name: 100 * part for name, part in parts.items() if part is not None}
+    return Column(agent_name(one), shares, sum(counts.values()))
+
+
+def shares_table(what: str, rows: Sequence[str], columns: Sequence[Column]) -> Table:
+    table = bare_table()
+    table.add_column(what, no_wrap=True)
+    for column in columns:
+        table.add_column(Text(column.heading), justify="right", style=column.style, overflow="fold")
+    for row in rows:
+        table.add_row(row, *[_cell(column.shares, row) for column in columns])
+    if any(column.total is not None for column in columns):
+        totals = ["" if column.total is None else f"{column.total:,}" for column in columns]
+        table.add_row(Text("failures", style="bold"), *totals)
+    return table
+
+
+def _cell(shares: Mapping[str, float], row: str) -> str:
+    return f"{shares[row]:.1f} %" if row in shares else "–"

@@ -1,0 +1,105 @@
+"""What an agent did with a request, as reports tell it.
+
+Parts that reports on tools share, as JSON.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from misstep.core.outcome import Usage
+from misstep.core.results.finding import Richness
+from misstep.core.results.trial import Trial, Use
+from misstep.rendering.terminal import counted
+from misstep.rendering.text import plain
+from misstep.rendering.words import written
+
+MOST = 500  # characters of what an agent said, or of a call
+MOST_ERROR = 200
+MOST_ANSWER = 200  # characters of what a tool answered
+
+
+def trial_as_json(trial: Trial) -> dict[str, object]:
+    return {
+        "request": trial.request,
+        "calls": [_use_as_json(use) for use in trial.uses],
+        "answer": trial.answer,
+        "ended": trial.ended,
+        "error": trial.error,
+    }
+
+
+def deeds_as_json(trial: Trial) -> dict[str, object]:
+    """What the agent did, without what is thought of it."""
+    calls = [{"tool": use.tool, "arguments": use.arguments, "result": use.result} for use in trial.uses]
+    return {"calls": calls, "answer": trial.answer, "error": trial.error}
+
+
+def trial_in_words(trial: Trial) -> list[str]:
+    """A line for each call that the agent made, then what it said."""
+    return [*calls_in_words(trial), plain(last_words(trial), MOST)]
+
+
+def calls_in_words(trial: Trial) -> list[str]:
+    """A line for each call that the agent made."""
+    return [written(use.tool, read_arguments(use.arguments), MOST) for use in trial.uses] or ["(no call)"]
+
+
+def uses_in_words(trial: Trial) -> list[tuple[str, str]]:
+    """A line for each call, and one for the beginning of what the tool answered, if there was a call."""
+    answers = [f"→ {_in_short(use.result)}" for use in trial.uses] or [""]
+    return list(zip(calls_in_words(trial), answers, strict=True))
+
+
+def _in_short(answer: str) -> str:
+    """The first line, with a note in the place of the others."""
+    first, *others = answer.strip("\n").split("\n")
+    more = f" … ({counted(len(others), 'more line')})" if others else ""
+    return plain(first, MOST_ANSWER) + more or "(nothing)"
+
+
+def last_words(trial: Trial) -> str:
+    """What the agent said in the end, as it was; what kept it from an end if something did."""
+    return (trial.answer if trial.is_usable else trial.error or trial.ended) or "(no answer)"
+
+
+def unanswered(trials: Sequence[Trial]) -> list[str]:
+    """What there is to say where an agent did not come to an end: nothing is known about its tools then."""
+    broken = [trial for trial in trials if not trial.is_usable]
+    if not broken:
+        return []
+    last = plain(broken[-1].error or broken[-1].ended, MOST_ERROR)
+    return [
+        f"the agent gave no answer {len(broken)} of {counted(len(trials), 'time')}, which tells nothing "
+        f"about the tool; the last time: {last}"
+    ]
+
+
+def read_arguments(text: str) -> object:
+    """The arguments of a call; the text itself where a secret that was masked has spoilt it."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _use_as_json(use: Use) -> dict[str, object]:
+    judged = use.judged
+    return {
+        "tool": use.tool,
+        "arguments": read_arguments(use.arguments),
+        "result": use.result,
+        "ruling": judged.ruling,
+        "error": judged.error,
+        "message": judged.message,
+    }
+
+
+def tokens_as_json(usage: Mapping[str, Usage]) -> dict[str, object]:
+    """The tokens that each role has used."""
+    return {role: {"input": each.input, "output": each.output} for role, each in usage.items()}
+
+
+def richness_as_json(richness: Richness | None) -> dict[str, float] | None:
+    if richness is None:
+        return None
+    return {"estimate": richness.estimate, "low": richness.low, "high": richness.high}

@@ -1,0 +1,120 @@
+"""What agents, tools, methods are called wherever people see them.
+
+What statistical tests say, in words.
+
+A call in words.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from misstep.core.outcome import Call
+from misstep.core.results.capability import Capability
+from misstep.core.results.consistency import CHECKS
+from misstep.core.run import BENCHMARKS, RunSpec
+from misstep.core.settings import Settings
+from misstep.rendering.text import plain
+
+IN_A_COLUMN = 60  # characters
+IN_FULL = 300
+
+
+class Named(Protocol):
+    """Whatever knows its agent."""
+
+    @property
+    def agent(self) -> str: ...
+
+    @property
+    def model(self) -> str | None: ...
+
+
+def agent_name(one: Named, most: int = IN_A_COLUMN) -> str:
+    """The agent with its model, if it has one, on one line. It is foreign text, and no markup."""
+    return plain(f"{one.agent}, {one.model}" if one.model else one.agent, most)
+
+
+def subject_name(settings: Settings, purpose: RunSpec) -> str:
+    """Whom or what two runs differ in that are held against each other, on one line."""
+    tools = f" with {', '.join(purpose.tools)}" if purpose.verb in BENCHMARKS else ""
+    words = f", described by {os.path.basename(settings.descriptions)}" if settings.descriptions else ""
+    return agent_name(settings, IN_FULL) + plain(tools + words)
+
+
+def told_apart(curves: Sequence[Capability]) -> list[Capability]:
+    """The same curves; agents of one name get that of their run as well."""
+    names = Counter([agent_name(curve, IN_FULL) for curve in curves])
+    return [
+        curve
+        if names[agent_name(curve, IN_FULL)] == 1
+        else msgspec.structs.replace(curve, agent=f"{curve.agent} ({curve.run})")
+        for curve in curves
+    ]
+
+
+def specs_in_short(specs: Sequence[str], most: int = IN_FULL) -> str:
+    """Where tools are, without the folders that their files are in."""
+    return plain(", ".join(map(_in_short, specs)), most)
+
+
+def _in_short(spec: str) -> str:
+    return os.path.basename(spec) if os.path.isabs(spec) else spec
+
+
+def method_in_words(settings: Settings, purpose: RunSpec) -> str:
+    """What tells runs on the same tools apart, to be put behind the command; empty where nothing does."""
+    if purpose.verb not in ("fuzz", "consistency") or not settings.agent:
+        return ""
+    told = [settings.tool_method, "without sanity check" if settings.skip_sanity else ""]
+    if purpose.verb == "consistency" and settings.checks != CHECKS:
+        told.append(f"checks {', '.join(settings.checks)}")
+    return f" ({'; '.join(filter(None, told))})"
+
+
+def p_value(p: float) -> str:
+    """A probability as tables show it."""
+    if p < 0.001:
+        return "< 0.001"
+    return f"{p:.2f}" if p >= 0.1 else f"{p:.3f}"
+
+
+def p_in_words(p: float) -> str:
+    return f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}"
+
+
+def points(difference: float) -> str:
+    """A difference of two rates, in percentage points, with its sign."""
+    return f"{100 * difference:+.1f}"
+
+
+def interval(ends: tuple[float, float]) -> str:
+    """From which rate to which, in percent."""
+    low, high = ends
+    return f"{100 * low:.1f} – {100 * high:.1f} %"
+
+
+def listed(words: list[str], most: int) -> str:
+    """The first few, and how many there are besides."""
+    rest = len(words) - most
+    return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+LONGEST = 200  # of a name, in characters
+
+
+def written(tool: str, arguments: object, most: int = LONGEST) -> str:
+    """The call as one would type it, its arguments cut to so many characters."""
+    given = "" if arguments == {} else plain(json.dumps(arguments, ensure_ascii=False), most)
+    return f"{plain(tool, LONGEST)}({given})"
+
+
+def carried_out(call: Call) -> str:
+    """What there is to say about a call that was not carried out when it was asked for."""
+    if call.ran < 0:
+        return "(never carried out)"
+    return f"(carried out as number {call.ran})" if call.ran else ""

@@ -1,0 +1,1 @@
+"""What all runs share: starting, resuming, budgets, looking up, comparing and reporting."""

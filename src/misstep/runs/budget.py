@@ -1,0 +1,165 @@
+"""The budgets of a run, in the run's own terms.
+
+What tokens have cost, where anybody can know.
+
+The budget of a run on tools, with the limits of its models, shared by all who work on it.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+
+from misstep.core.outcome import Usage
+from misstep.core.results.summary import Tally
+from misstep.core.settings import Settings
+from misstep.core.spending import AGENT, Budget, RateLimiters, Spent
+from misstep.engine.budget import BudgetTracker, Pricing
+from misstep.errors import BudgetExceeded, UsageError
+from misstep.models.providers import find_price
+from misstep.models.throttle import Throttles
+from misstep.runs.setup.models import name_model, price_agent
+from misstep.store.runs import Run
+from misstep.store.trust import is_trusted
+
+
+def price_of(settings: Settings) -> Callable[[str, Usage], float | None]:
+    """What tokens of a role cost by the prices of now; None where they, or their price, are not known."""
+    theirs = is_theirs(settings)
+
+    def cost(role: str, usage: Usage) -> float | None:
+        if role == AGENT and theirs and not usage.output:
+            return None
+        try:
+            model = name_model(settings, role)
+            price = price_agent(settings) if role == AGENT else model and find_price(model, settings.prices)
+        except UsageError:
+            return None  # the list of prices has gone since
+        return price.of(usage) if price else None
+
+    return cost
+
+
+def may_price(run: Run) -> bool:
+    """Whether the run's own list of prices may be read. One that only a store from elsewhere names may not:
+    then what the run cost is not known."""
+    return not run.settings.prices or is_trusted(run)
+
+
+def cost_of_run(run: Run, usage: Mapping[str, Usage]) -> float | None:
+    """What the tokens of a stored run cost, where that may be known."""
+    return cost_of(run.settings, usage) if may_price(run) else None
+
+
+def cost_of(settings: Settings, usage: Mapping[str, Usage]) -> float | None:
+    """What the tokens of all roles cost together; None where one of them might have cost anything."""
+    if is_theirs(settings) and not usage.get(AGENT, Usage()).output:
+        return None
+    price = price_of(settings)
+    costs = [price(role, each) for role, each in usage.items() if each.input or each.output]
+    known = [cost for cost in costs if cost is not None]
+    return round(sum(known), 6) if len(known) == len(costs) else None
+
+
+def is_theirs(settings: Settings) -> bool:
+    """Whether the agent is the user's own, which may hide its tokens."""
+    return ":" in settings.agent and not settings.agent.startswith("sim:")
+
+
+class Allowance(BudgetTracker):
+    """`gates` keep all requests to a model within its limits."""
+
+    def __init__(
+        self,
+        budget: Budget,
+        before: Spent,
+        price: Pricing = lambda *_: 0.0,
+        clock: Callable[[], float] = time.monotonic,
+        gates: RateLimiters | None = None,
+    ) -> None:
+        super().__init__(budget, before, price, clock)
+        self.gates: RateLimiters = gates or Throttles()
+
+
+FLAGS = {
+    "usd": "--budget-usd",
+    "tokens": "--budget-tokens",
+    "seconds": "--budget-time",
+    "calls": "--budget-calls",
+}
+
+
+def pricing(settings: Settings) -> Callable[[str, Usage], float]:
+    """What the tokens of each role cost; nothing where nobody has said so, for then no money is budgeted."""
+    prices = {AGENT: price_agent(settings)}
+
+    def cost(role: str, usage: Usage) -> float:
+        if role not in prices:
+            model = name_model(settings, role)
+            prices[role] = find_price(model, settings.prices) if model else None
+        price = prices[role]
+        return price.of(usage) if price else 0.0
+
+    return cost
+
+
+def unpriced_models(settings: Settings, usage: Mapping[str, Usage]) -> list[str]:
+    """The models that have used tokens of which nobody has said what they cost."""
+    used = [name_model(settings, role) for role, each in usage.items() if each.input or each.output]
+    unknown = [str(model) for model in used if model and find_price(model, settings.prices) is None]
+    return list(dict.fromkeys(unknown))
+
+
+def _cost(settings: Settings, spent: Spent) -> float:
+    """Dollars for the tokens of all roles."""
+    price = pricing(settings)
+    return sum(price(role, usage) for role, usage in spent.usage.items())
+
+
+def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
+    """What the budget has left of everything that is limited."""
+    used = {
+        "usd": _cost(settings, spent),
+        "tokens": spent.tokens,
+        "seconds": spent.seconds,
+        "calls": spent.calls,
+    }
+    limits = {kind: getattr(settings.budget, kind) for kind in used}
+    return {kind: limit - used[kind] for kind, limit in limits.items() if limit is not None}
+
+
+def hides_tokens(tally: Tally, settings: Settings) -> bool:
+    """Whether an agent that is not ours has done something without a token to show for it."""
+    return is_theirs(settings) and not tally.usage.output
+
+
+def refuse_hidden_tokens(tally: Tally, settings: Settings) -> None:
+    """A budget that nobody can see being spent is none."""
+    budgeted = settings.budget_usd is not None or settings.budget_tokens is not None
+    if budgeted and tally.calls and hides_tokens(tally, settings):
+        flag = "--budget-usd" if settings.budget_usd is not None else "--budget-tokens"
+        raise UsageError(
+            "the budget can't be kept: the agent does not show its tokens",
+            f"start a run with --record-proxy, which stands between it and its model, or without {flag}",
+        )
+
+
+def spent_of(lacking: str, settings: Settings, spent: Spent) -> str:
+    """How much of what there is too little of has been used, in words."""
+    return {
+        "usd": f"{_cost(settings, spent):.6g} of {settings.budget_usd:g} USD" if settings.budget_usd else "",
+        "tokens": f"{spent.tokens:,} of {settings.budget_tokens or 0:,} tokens",
+        "seconds": f"{spent.seconds:.1f} of {settings.budget_time or 0:g} seconds",
+        "calls": f"{spent.calls:,} of {settings.budget_calls or 0:,} calls",
+    }[lacking]
+
+
+def budget_exceeded(
+    lacking: str, settings: Settings, spent: Spent, done: str, hints: list[str]
+) -> BudgetExceeded:
+    """Says what there is too little of; `done` is how far the run got."""
+    used = spent_of(lacking, settings, spent)
+    *shown, way_on = hints
+    return BudgetExceeded(
+        f"the budget has no room for another case after {done}: {used} are used",
+        *shown,
+        f"{way_on} {FLAGS[lacking]} MORE",
+    )

@@ -1,0 +1,169 @@
+"""The cases of a run: synthesised as the settings say, or read from a file.
+
+Files that the settings name, to be found again from any folder.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from misstep.core.agent import Tool
+from misstep.core.case import CASE_VERSION, Case
+from misstep.core.constraint import FAMILIES, Family
+from misstep.core.rng import Hashes
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.planning.admission.validation import validate_case
+from misstep.planning.difficulty import parse_bounds
+from misstep.planning.language.parts import part_of
+from misstep.planning.synthesis.paragraphs import Recipe
+from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.store.files import read_lines
+from misstep.store.runs import Digest
+
+FILES = ("context", "descriptions", "groups", "prices", "prompt")  # settings of tests of tools
+FOLDERS = ("data", "prompts", "workspace")
+
+
+def lasting_path(path: str) -> str:
+    """The path of a file that can be read again, from anywhere; empty where there is none."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UsageError("is not a regular file", "a run reads it more than once: save it first", where=path)
+    return os.path.abspath(path) if path else ""
+
+
+def lasting_tools(spec: str) -> str:
+    """The same tools, to be found from any folder if they are in a file."""
+    if not spec:
+        return ""
+    from misstep.adapters.toolset.spec import file_of
+
+    path = file_of(spec)
+    return os.path.abspath(path) + spec.removeprefix(path) if path else spec
+
+
+def lasting_specs(specs: Iterable[str]) -> tuple[str, ...]:
+    """Specs of tools that are to be called, each once, to be found from any folder."""
+    from misstep.tool_host.sandbox.places import anchored
+
+    return tuple(dict.fromkeys(anchored(spec) for spec in specs))
+
+
+def lasting_places(settings: Settings) -> Settings:
+    """Settings of tests of tools that mean the same in any folder."""
+    workspace = settings.workspace
+    if workspace and not os.path.isdir(workspace):
+        hint = "name one of which the tools get a copy"
+        raise UsageError("is not a folder", hint, where=f"--workspace {workspace}")
+    files = {name: lasting_path(getattr(settings, name)) for name in FILES}
+    folders = {name: os.path.abspath(path) if (path := getattr(settings, name)) else "" for name in FOLDERS}
+    allowed = [os.path.abspath(os.path.expanduser(path)) for path in settings.allow_read]
+    return settings.overlay({**files, **folders, "allow_read": tuple(allowed)})
+
+
+DEFAULT_COUNT = 100
+
+
+def suite_of(settings: Settings) -> Suite:
+    """The suite that the settings ask for; a `UsageError` where it can't be synthesised."""
+    recipe = Recipe(
+        sentences=settings.sentences,
+        iterations=settings.iterations,
+        redundancy=settings.redundancy,
+        group=settings.group,
+        relative=settings.relative,
+        attempts=settings.attempts,
+    )
+    suite = Suite(
+        seed=settings.seed,
+        low=settings.actions.low,
+        high=settings.actions.high,
+        topics=settings.topics,
+        request=settings.request,
+        exhaustive=settings.exhaustive,
+        recipe=recipe,
+        families=_families(settings),
+        distractors=settings.distractors,
+        tools=_own_tools(settings.tools),
+        difficulty=parse_bounds(settings.difficulty),
+        part=part_of(settings.part),
+    )
+    suite.validate()
+    return suite
+
+
+def _families(settings: Settings) -> tuple[Family, ...]:
+    """In their own order, so that it does not matter in which they were named."""
+    chosen = {*settings.family, "order", "time"} if settings.timed else {*settings.family}
+    return tuple(family for family in FAMILIES if family in chosen)
+
+
+def _own_tools(spec: str) -> tuple[Tool, ...]:
+    return _load_tools(spec, lasting_tools(spec)) if spec else ()
+
+
+@cache  # loading them runs code of the user's: once is enough for one and the same place
+def _load_tools(spec: str, _: str) -> tuple[Tool, ...]:
+    from misstep.adapters.toolset.spec import tools_from
+
+    return tuple(tools_from(spec))
+
+
+def count_cases(settings: Settings) -> tuple[int, bytes]:
+    """How many cases a run has. A file of cases is read to its end, so that a bad one is found at once.
+
+    What was read has a digest, for a file may change; what is synthesised does not.
+    """
+    if not settings.cases:
+        return count_suite(settings), b""
+    digest = Digest()
+    for case in load_cases(settings.cases):
+        digest.add(case)
+    return digest.count, bytes(digest)
+
+
+def count_suite(settings: Settings) -> int:
+    suite = suite_of(settings)
+    if not suite.exhaustive:
+        return settings.count or DEFAULT_COUNT
+    orders = suite.orders()
+    if settings.count and settings.count % orders:
+        hint = f"leave it out, or take a multiple of {orders}"
+        raise UsageError(f"count {settings.count} does not cover the {orders} orders evenly", hint)
+    return settings.count or orders
+
+
+def load_cases(path: str) -> Iterator[Case]:
+    """The cases of a file, each fit to be judged, no id twice."""
+    seen = Hashes()
+    for where, case in read_lines(path, Case, "case", version=CASE_VERSION):
+        if not seen.add(case.id) and (first := _find_case(path, case.id)) != where:
+            raise UsageError(f"case {case.id} comes twice", f"first at {first}", where=where)
+        yield _admit(case, where)
+
+
+def _load_rest(path: str, done: Sequence[int]) -> Iterator[Case]:
+    """The cases of a file that has been looked through before, less those whose place is marked as done."""
+    for place, (where, case) in enumerate(read_lines(path, Case, "case", version=CASE_VERSION)):
+        if not (place < len(done) and done[place]):
+            yield _admit(case, where)
+
+
+def _admit(case: Case, where: str) -> Case:
+    try:
+        return validate_case(case)
+    except UsageError as error:
+        raise UsageError(error.message, *error.hints, where=where) from error
+
+
+def _find_case(path: str, name: str) -> str:
+    """Where a case first stands in a file."""
+    return next(where for where, case in read_lines(path, Case, "case") if case.id == name)
+
+
+def cases_of(settings: Settings, done: Sequence[int] = ()) -> Iterator[Case]:
+    """The cases of a run, without those whose place is marked as done."""
+    if settings.cases:
+        return _load_rest(settings.cases, done)
+    suite, count = suite_of(settings), count_suite(settings)
+    return (make_case(suite, index) for index in range(count) if not (index < len(done) and done[index]))

@@ -1,0 +1,277 @@
+"""One agent at work on planning cases.
+
+Judge transcripts in a process that runs nothing but the judge, out of reach of agents in this one.
+
+Keeps the secrets of this process out of what is kept, told or shown.
+"""
+
+import asyncio
+import atexit
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import cache, partial
+from inspect import iscoroutinefunction
+from typing import Any, TypeVar
+
+import msgspec
+
+from misstep.core.agent import Agent, Assignment, Closing, Displaced, Preparing
+from misstep.core.case import Case
+from misstep.core.outcome import Outcome, Transcript, Verdict
+from misstep.core.rng import derive_seed
+from misstep.core.secrets import Redactor, secrets_in
+from misstep.core.settings import Settings
+from misstep.core.spending import UNCOUNTED, Account
+from misstep.engine.attempt import attempt
+from misstep.engine.recorder import Deadline, Recorder
+from misstep.errors import MisstepError
+from misstep.planning.difficulty import baselines
+from misstep.planning.judging.check import check
+from misstep.planning.world.mock import MockWorld
+from misstep.runs.budget import is_theirs
+
+PATH = [os.path.abspath(folder) for folder in sys.path]  # as it was before any agent was loaded
+START = "import sys; sys.path[:] = sys.argv[1:]; from misstep.runs.execution import serve; serve()"
+UNKNOWN = "unknown"  # the answer to a transcript whose case was never handed over
+SIZE = 8  # bytes that say how long a message is
+MOST_EXPECTED = 10_000  # cases that are kept for transcripts that never come
+ATTEMPTS = 4  # to judge a transcript, while agents end the process
+KILLED = f"the process that judges was ended {ATTEMPTS} times, as by the agent, before there was a verdict"
+
+_pack, _unpack = msgspec.msgpack.encode, msgspec.msgpack.decode
+
+# Given a transcript and how parallel calls count, the verdict on it.
+Judge = Callable[[Transcript, str], Verdict]
+
+
+def judge_for(settings: Settings, agent: Agent | None) -> "JudgeProcess | None":
+    """The judge for an agent whose code runs in this process; None where that is our own, or runs elsewhere.
+
+    It has to be called before that code is loaded.
+    """
+    elsewhere = settings.python or settings.agent.startswith("mcp:")
+    if agent is None and (elsewhere or not is_theirs(settings)):
+        return None
+    return _judge_of(os.getpid())
+
+
+@cache
+def _judge_of(pid: int) -> "JudgeProcess":
+    """One for each process, since starting takes longer than judging a thousand cases."""
+    judge = JudgeProcess()
+
+    def close() -> None:
+        if os.getpid() == pid:  # not in a child that the process has forked
+            judge.close()
+
+    atexit.register(close)
+    return judge
+
+
+class JudgeProcess:
+    """Keeps each case from before its agent sees it, and judges what the agent did with it.
+
+    Should an agent end the process or close its pipes, another one is started.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._process = _start()
+
+    def expect(self, case: Case) -> Judge:
+        """Hand over a case; what is returned judges one transcript of it."""
+        with self._lock:
+            self._count += 1
+            number = self._count
+            with suppress(OSError):  # if it has ended, the case is sent with the transcript
+                self._send(["case", number, msgspec.to_builtins(case)])
+        return lambda transcript, parallel: self._judge(number, case, transcript, parallel)
+
+    def close(self) -> None:
+        for stream in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                stream and stream.close()
+        with suppress(OSError):
+            self._process.wait()
+
+    def _judge(self, number: int, case: Case, transcript: Transcript, parallel: str) -> Verdict:
+        asked = ["transcript", number, msgspec.to_builtins(transcript), parallel]
+        with self._lock:
+            for _ in range(ATTEMPTS):
+                try:
+                    answer = self._ask(asked)
+                    if answer == UNKNOWN:  # another process has taken over since
+                        self._send(["case", number, msgspec.to_builtins(case)])
+                        answer = self._ask(asked)
+                    return msgspec.convert(answer, Verdict)
+                except (OSError, msgspec.DecodeError):
+                    self._restart()
+        return Verdict(case.id, "errored", explanation=KILLED)
+
+    def _ask(self, message: Any) -> Any:
+        self._send(message)
+        answer = _receive(self._process.stdout)
+        if answer is None:
+            raise BrokenPipeError
+        return answer
+
+    def _send(self, message: Any) -> None:
+        _write(self._process.stdin, message)
+
+    def _restart(self) -> None:
+        self._process.kill()
+        self.close()
+        self._process = _start()
+
+
+def _start() -> "subprocess.Popen[bytes]":
+    """In a session of its own, so that Ctrl-C in the terminal does not reach it."""
+    command = [sys.executable, "-I", "-c", START, *PATH]
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True)
+
+
+def serve() -> None:
+    """Judge what comes on standard input until it ends."""
+    cases = dict[int, Case]()
+    while (message := _receive(sys.stdin.buffer)) is not None:
+        match message:
+            case ["case", number, case]:
+                cases[number] = msgspec.convert(case, Case)
+                if len(cases) > MOST_EXPECTED:
+                    del cases[next(iter(cases))]
+            case ["transcript", number, transcript, parallel] if number in cases:
+                verdict = check(cases.pop(number), msgspec.convert(transcript, Transcript), parallel)
+                _write(sys.stdout.buffer, msgspec.to_builtins(verdict))
+            case ["transcript", *_]:
+                _write(sys.stdout.buffer, UNKNOWN)
+
+
+def _write(stream: Any, message: Any) -> None:
+    data = _pack(message)
+    stream.write(len(data).to_bytes(SIZE, "big") + data)
+    stream.flush()
+
+
+def _receive(stream: Any) -> Any:
+    """The next message, None at the end of the stream."""
+    size = stream.read(SIZE)
+    return _unpack(stream.read(int.from_bytes(size, "big"))) if len(size) == SIZE else None
+
+
+CLOSING_SECONDS = 10.0
+NO_CALLS = "The judge passed a plan without calls, which no case allows: it has been tampered with."
+
+_environment: dict[object, object] = {}  # as it was when it was last looked through
+_secrets: tuple[str, ...] = ()  # of this process, kept though their variables may go
+
+
+@asynccontextmanager
+async def at_work(agent: Agent) -> AsyncIterator[None]:
+    """An agent that has been prepared, and gives back what it holds at the end."""
+    try:
+        if isinstance(agent, Preparing) and iscoroutinefunction(agent.prepare):
+            await agent.prepare()
+        yield
+    finally:
+        if isinstance(agent, Closing) and iscoroutinefunction(agent.close):
+            # All results are in: an agent that can't tidy up after itself must not cost them.
+            with suppress(Exception):
+                async with asyncio.timeout(CLOSING_SECONDS):
+                    await agent.close()
+
+
+async def execute_once(
+    agent: Agent, settings: Settings, case: Case, judge_process: JudgeProcess | None = None
+) -> Outcome:
+    async with at_work(agent):
+        return await execute(agent, settings, case, judge_process=judge_process)
+
+
+async def execute(
+    agent: Agent,
+    settings: Settings,
+    case: Case,
+    account: Account = UNCOUNTED,
+    judge_process: JudgeProcess | None = None,
+) -> Outcome:
+    """Let the agent try a case, and judge what it did, in the judge's own process if there is one."""
+    while True:  # not for ever: each displacement is the end of another case
+        with suppress(Displaced):
+            judging = judge_process.expect(case) if judge_process else None
+            return await _execute(agent, settings, case, account, judging)
+
+
+async def _execute(
+    agent: Agent, settings: Settings, case: Case, account: Account, judging: Judge | None
+) -> Outcome:
+    began = time.monotonic()
+    deadline = Deadline(settings.timeout)
+    recorder = record(case, settings, deadline, account)
+    # Not the seed of the case: what an agent leaves to chance must not depend on how the case was made.
+    assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
+    answer, broken = await attempt(agent, assignment, recorder, deadline)
+    transcript = recorder.transcript(case.id, answer, broken)
+    return judge(case, settings, transcript, time.monotonic() - began, judging)
+
+
+def record(case: Case, settings: Settings, deadline: Deadline, account: Account = UNCOUNTED) -> Recorder:
+    """A toolbox for a case, which writes down what is done with it."""
+    redact = Redactor(known_secrets())
+    return Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages, account)
+
+
+def known_secrets() -> tuple[str, ...]:
+    """Every secret that has been in the environment so far, the longest first."""
+    global _environment, _secrets
+    raw = getattr(
+        os.environ, "_data", None
+    )  # going through the mapping itself takes longer than all the rest
+    if raw is None or raw != _environment:
+        _environment = dict(raw or {})
+        found = {*_secrets, *secrets_in(os.environ)}
+        _secrets = tuple(sorted(found, key=len, reverse=True))
+    return _secrets
+
+
+def judge(
+    case: Case, settings: Settings, transcript: Transcript, seconds: float, judging: Judge | None = None
+) -> Outcome:
+    transcript = _masked(transcript)
+    decide = judging or partial(check, case)
+    verdict = decide(transcript, settings.parallel)
+    if verdict.verdict == "passed" and not transcript.calls:
+        verdict = Verdict(case.id, "errored", explanation=NO_CALLS)
+    return Outcome(case, transcript, verdict, round(seconds, 6), baselines(case))
+
+
+def _masked(transcript: Transcript) -> Transcript:
+    """Without keys that the agent has brought along only after its case began, as from a file of its own."""
+    secrets = known_secrets()
+    text = msgspec.json.encode(transcript).decode()
+    if not any(secret in text for secret in secrets):
+        return transcript
+    return msgspec.convert(Redactor(secrets).within(msgspec.to_builtins(transcript)), Transcript)
+
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def masked(told: T) -> T:
+    """The same without secrets, whoever has said them: tools, models and agents may have come by some."""
+    plain = msgspec.to_builtins(told)
+    clean = Redactor(known_secrets()).within(plain)
+    return told if clean == plain else msgspec.convert(clean, type(told))
+
+
+def mask_error(error: MisstepError) -> None:
+    """Take secrets out of what an error tells: it may quote what a model has said."""
+    redact = Redactor(known_secrets())
+    error.message, error.where = redact(error.message), redact(error.where)
+    error.hints = tuple(map(redact, error.hints))

@@ -1,0 +1,93 @@
+"""Runs the cases of a run: an agent in this process, or workers on a cluster.
+
+A case, run once more.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+
+from misstep.core.agent import Agent
+from misstep.core.case import Case
+from misstep.core.outcome import Outcome, Transcript
+from misstep.core.run import Execute
+from misstep.core.settings import Settings
+from misstep.core.spending import RateLimiters
+from misstep.errors import UsageError
+from misstep.models.throttle import Throttles
+from misstep.runs.execution import JudgeProcess, at_work, execute, execute_once, judge, judge_for
+from misstep.runs.lookup import view_case
+from misstep.runs.setup.agents import check_agent, find_agent
+from misstep.runs.trust import with_agent
+
+
+def make_executor(
+    settings: Settings, agent: Agent | None, tell: Callable[[str], None]
+) -> AbstractAsyncContextManager[Execute]:
+    """A way to carry out cases, ready once it is entered; the agent is the one given or the one named."""
+    if settings.on == "ray":
+        if agent is None and (settings.agent.startswith("sim:") or ":" not in settings.agent):
+            check_agent(settings)  # before anything is started; what is in files is for the workers to find
+        return _on_ray(settings, agent, tell)
+    if settings.ray_address:
+        raise UsageError("a Ray cluster was named, and nothing is to run on it", "add --on ray")
+    judge = judge_for(settings, agent)  # before the agent's code is loaded
+    return _work(settings, find_agent(settings, tell) if agent is None else agent, judge)
+
+
+@asynccontextmanager
+async def _on_ray(
+    settings: Settings, agent: Agent | None, tell: Callable[[str], None]
+) -> AsyncIterator[Execute]:
+    from misstep.engine.ray.worker_pool import RayWorkerPool
+
+    # What workers don't need might hold a password.
+    make = partial(_work_there, settings.overlay({"store": "", "ray_address": ""}), agent)
+    crew = RayWorkerPool(
+        make,
+        Throttles(),
+        partial(_lost, settings),
+        address=settings.ray_address,
+        jobs=settings.jobs,
+        tell=tell,
+    )
+    tell("connecting to Ray" if settings.ray_address else "starting Ray")
+    async with crew:
+        yield crew.execute
+
+
+@asynccontextmanager
+async def _work_there(settings: Settings, agent: Agent | None, gates: RateLimiters) -> AsyncIterator[Execute]:
+    """What a worker does, in its own process."""
+    judge = judge_for(settings, agent)
+    found = find_agent(settings, gates=gates) if agent is None else agent
+    async with _work(settings, found, judge) as execute_case:
+        yield execute_case
+
+
+@asynccontextmanager
+async def _work(
+    settings: Settings, agent: Agent, judge_process: JudgeProcess | None
+) -> AsyncIterator[Execute]:
+    async with at_work(agent):
+        yield partial(execute, agent, settings, judge_process=judge_process)
+
+
+def _lost(settings: Settings, case: Case, why: str) -> Outcome:
+    return judge(case, settings, Transcript(case.id, (), "error", error=why), 0.0)
+
+
+def replay(settings: Settings, finding: str) -> tuple[Outcome, Outcome]:
+    """What happened to a case, `RUN/CASE`, and what happens when it is run once more."""
+    name, slash, case = finding.partition("/")
+    if not slash or not case:
+        raise UsageError(f"'{finding}' names no case", "expected RUN/CASE, as misstep show prints it")
+    run, before = view_case(settings, name, case)
+    return before, replay_case(before.case, with_agent(settings, run).settings)
+
+
+def replay_case(case: Case, settings: Settings, agent: Agent | None = None) -> Outcome:
+    """Run a case once more under the settings of its run, with an agent of your own or the one they name."""
+    judge = judge_for(settings, agent)
+    return asyncio.run(execute_once(find_agent(settings) if agent is None else agent, settings, case, judge))

@@ -1,0 +1,289 @@
+"""Starts, resumes and estimates runs in the store.
+
+What a run will come to, told before it starts.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from typing import TypeAlias
+
+import msgspec
+
+from misstep.core.agent import Agent
+from misstep.core.case import Case
+from misstep.core.event import Estimate, Listener, Notice
+from misstep.core.outcome import Outcome, Usage
+from misstep.core.results.summary import Summary
+from misstep.core.run import TESTING, Campaign, RunKind, RunSpec
+from misstep.core.settings import Settings, check_settings
+from misstep.core.spending import Spent
+from misstep.errors import MisstepError, NoStoreYet, UsageError
+from misstep.planning.world.mock import MockWorld
+from misstep.runs.budget import is_theirs, left_of
+from misstep.runs.cases import lasting_path, lasting_tools
+from misstep.runs.executor import make_executor
+from misstep.runs.resume import find_resumable, new_means, refuse_unfit
+from misstep.runs.session import RunSession
+from misstep.runs.setup.agents import check_agent
+from misstep.runs.setup.models import name_model, price_agent, refuse_blind_budget, refuse_secrets
+from misstep.runs.summary import summarise
+from misstep.runs.trust import OF_AGENTS
+from misstep.store.runs import Run, Store
+
+NOTHING = Spent()
+SAMPLE = 20
+CHARACTERS = 4  # to a token, roughly, in English and in JSON
+PROMPT = 60  # tokens round a request: roles, instructions
+WRAPPING = 45  # tokens round a tool: its schema, as servers write it
+EXCHANGE = 60  # tokens by which a conversation grows with a call and its result
+WORDS = 25  # tokens that a model writes in a turn
+HOSTED_TURN = 1.5  # seconds for which a model on a server thinks about a turn
+LOCAL_TURN = 1.0
+SIMULATED_CASE = 0.001
+
+_ALIKE = (
+    "agent",
+    "agent_args",
+    "model",
+    "model_base_url",
+    "actions",
+    "family",
+    "timed",
+    "tools",
+    "cases",
+    "prompt",
+    "python",
+    "parallel",
+)
+
+
+class PerCase(msgspec.Struct, frozen=True):
+    """What a case comes to, on average; `seconds` is by how much it makes the run longer."""
+
+    calls: float
+    input: float
+    output: float
+    cached: float
+    seconds: float
+    basis: str
+    known: bool = True
+
+
+def past_runs(settings: Settings) -> list[Run]:
+    """The runs of the store, if there is one."""
+    try:
+        with Store(settings.store) as store:
+            return store.list_runs()
+    except NoStoreYet:
+        return []
+
+
+def estimate_run(
+    settings: Settings, total: int, cases: Iterable[Case], earlier: Iterable[Run], purpose: RunSpec = TESTING
+) -> Estimate:
+    """An estimate for `total` cases, by the newest earlier run of the same kind, or by their looks."""
+    same_kind = [run for run in earlier if run.purpose.verb == purpose.verb]
+    like = next((run.summary for run in same_kind if run.summary and _alike(run.settings, settings)), None)
+    each = _from_summary(settings, like, f"run {like.run}") if like else _from_looks(settings, cases)
+    return _multiply(settings, total, each)
+
+
+def estimate_rest(settings: Settings, rest: int, so_far: Summary, spent: Spent) -> Estimate:
+    """An estimate for the rest of a run, by what its cases have come to so far."""
+    each = _from_summary(settings, so_far, f"its first {so_far.cases} cases")
+    return _multiply(settings, rest, each, spent)
+
+
+def _from_summary(settings: Settings, summary: Summary, basis: str) -> PerCase:
+    many, tokens = max(1, summary.cases), summary.tokens
+    return PerCase(
+        summary.calls / many,
+        tokens.input / many,
+        tokens.output / many,
+        tokens.cached / many,
+        # Cases that ran side by side have been waiting for each other while their time was taken.
+        summary.seconds / many / max(1, min(settings.jobs, many)),
+        basis,
+    )
+
+
+def _alike(one: Settings, other: Settings) -> bool:
+    return all([getattr(one, name) == getattr(other, name) for name in _ALIKE])
+
+
+def _from_looks(settings: Settings, cases: Iterable[Case]) -> PerCase:
+    """A rule of thumb: a turn for each action and one to answer, each with the whole conversation so far."""
+    sample = list(islice(cases, SAMPLE))
+    actions = sum(len(case.solution or case.actions) for case in sample) / max(1, len(sample))
+    theirs = is_theirs(settings)
+    basis = "nothing: there is no earlier run of this agent" if theirs else "a rule of thumb"
+    if settings.agent.startswith("sim:"):
+        return PerCase(actions, 0, 0, 0, SIMULATED_CASE, basis)
+    turns = actions + 1
+    said = sum(map(_first_words, sample)) / max(1, len(sample))
+    read = turns * (PROMPT + said) + EXCHANGE * actions * turns / 2
+    model = name_model(settings)
+    if model and model.provider == "local":
+        seconds = turns * LOCAL_TURN
+    else:
+        seconds = turns * HOSTED_TURN / min(settings.jobs, settings.requests)
+    return PerCase(actions, read, turns * WORDS, 0, seconds, basis, known=not theirs)
+
+
+def _first_words(case: Case) -> float:
+    """Tokens of the request and the tools that come with it."""
+    tools = MockWorld(case).tools
+    return len(case.query) / CHARACTERS + sum(
+        WRAPPING + (len(tool.name) + len(tool.description)) / CHARACTERS for tool in tools
+    )
+
+
+def _multiply(settings: Settings, total: int, each: PerCase, spent: Spent = NOTHING) -> Estimate:
+    tokens = Usage(round(total * each.input), round(total * each.output), round(total * each.cached))
+    price = price_agent(settings)
+    usd = None if price is None else round(price.of(tokens), 6)
+    seconds = total * each.seconds
+    calls = round(total * each.calls)
+    needed = {"usd": usd, "tokens": tokens.input + tokens.output, "seconds": seconds, "calls": calls}
+    affordable = _affordable(total, needed, left_of(settings, spent))
+    return Estimate(total, calls, tokens, usd, round(seconds, 1), each.basis, affordable, each.known)
+
+
+def _affordable(total: int, needed: Mapping[str, float | None], left: Mapping[str, float]) -> int:
+    """How many of the cases can be run with what is left."""
+    shares = [max(0.0, left[kind]) / amount for kind, amount in needed.items() if amount and kind in left]
+    return int(min([1.0, *shares]) * total)
+
+
+Known: TypeAlias = Callable[[Case], Outcome | None]
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What there is to do in a run.
+
+    `total` is how many cases there are, 0 where that is found out on the way; then `most` is how many there
+    can be. `sample` gives cases like those to come. `campaign` makes the campaign, from a look into what has
+    been kept.
+    """
+
+    campaign: Callable[[Known], Campaign]
+    sample: Callable[[], Iterable[Case]]
+    total: int = 0
+    most: int = 0
+    digest: bytes = b""
+    purpose: RunSpec = TESTING
+
+
+def start(settings: Settings, work: Work, listeners: Sequence[Listener], agent: Agent | None) -> Summary:
+    """Open a run under settings that have been checked and last, and hold its first sitting."""
+    refuse_running_loop()
+    refuse_blind_budget(settings)
+    refuse_secrets(settings)
+    campaign = work.campaign(_nothing)
+    crew = make_executor(settings, agent, _teller(listeners))
+    settings = settings if agent is None else check_settings(settings.overlay({"agent": agent.name}))
+    with Store(settings.store, create=True) as store:
+        expected = estimate_run(
+            settings, work.total or work.most, work.sample(), store.list_runs(), work.purpose
+        )
+
+        async def sit() -> Summary:
+            async with crew as execute:
+                # The run is opened once the agent is known to work.
+                run = store.add_run(settings, work.total, time.time(), work.digest, work.purpose)
+                return await RunSession(store, run, expected, listeners).hold(campaign, execute)
+
+        return asyncio.run(sit())
+
+
+def resume(
+    settings: Settings,
+    verb: RunKind,
+    plan: Callable[[Store, Run], Work],
+    listeners: Sequence[Listener],
+    agent: Agent | None,
+) -> Summary:
+    """Hold another sitting of the run to be resumed, under its own settings, budgets and place excepted.
+
+    `plan` says what is left to do in it.
+    """
+    refuse_running_loop()
+    with Store(settings.store) as store:
+        run = find_resumable(store, settings.resume, verb)
+        if run.summary:
+            return run.summary
+        refuse_unfit(settings, run, OF_AGENTS if agent else ())
+        began_on = run.settings.on
+        run = msgspec.structs.replace(run, settings=run.settings.overlay(new_means(settings)))
+        refuse_blind_budget(run.settings)
+        work = plan(store, run)
+        tell = _teller(listeners)
+        crew = make_executor(_guarded(store, run, tell) if agent is None else run.settings, agent, tell)
+        if began_on != run.settings.on:
+            tell(f"the run was begun on {began_on}; it goes on {run.settings.on}")
+        expected = _estimate_rest(store, run, work)
+
+        async def sit() -> Summary:
+            async with crew as execute:
+                campaign = work.campaign(partial(store.find_kept, run.id))
+                return await RunSession(store, run, expected, listeners).hold(campaign, execute)
+
+        return asyncio.run(sit())
+
+
+def estimate(settings: Settings, work: Work) -> Estimate:
+    """What a run would come to; nothing is started, and nothing is kept."""
+    refuse_blind_budget(settings)
+    check_agent(settings)
+    return estimate_run(settings, work.total or work.most, work.sample(), past_runs(settings), work.purpose)
+
+
+def _nothing(_: Case) -> None:
+    """What a run has kept before it has begun."""
+
+
+def lasting(settings: Settings) -> Settings:
+    """Settings that mean the same in any folder."""
+    files = {name: lasting_path(getattr(settings, name)) for name in ("cases", "prices", "prompt")}
+    return settings.overlay({**files, "tools": lasting_tools(settings.tools)})
+
+
+def _estimate_rest(store: Store, run: Run, work: Work) -> Estimate:
+    """By what its own cases have come to, or else like that of a new run."""
+    rest, spent = max(0, (run.total or work.most) - run.done), store.spent(run.id)
+    if run.done:
+        so_far = summarise(store.tally(run.id), run.id, run.settings)
+        return estimate_rest(run.settings, rest, so_far, spent)
+    return estimate_run(run.settings, rest, work.sample(), store.list_runs(), work.purpose)
+
+
+def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:
+    """The settings of a run; if it may have died of the user's own agent, that is kept apart from now on."""
+    settings = run.settings
+    own = ":" in settings.agent and settings.agent.partition(":")[0] not in ("sim", "mcp")
+    if not own or settings.python or settings.on != "local" or not store.died(run.id):
+        return settings
+    tell("the run was cut off before: the agent works in a process of its own now, in case it was the agent")
+    return settings.overlay({"python": sys.executable})
+
+
+def _teller(listeners: Sequence[Listener]) -> Callable[[str], None]:
+    def tell(text: str) -> None:
+        for listener in listeners:
+            with suppress(MisstepError):  # one that can't listen will say so when there is more to hear
+                listener(Notice(text))
+
+    return tell
+
+
+def refuse_running_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise UsageError("a run can't be started inside a running event loop", "start it in a thread of its own")

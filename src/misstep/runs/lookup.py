@@ -1,0 +1,214 @@
+"""Stored runs: list them, look into one.
+
+What a run holds, by the beginning of its id.
+
+Runs on plans, where no others will do.
+
+Natural requests that an earlier run has made for tools.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TypeVar
+
+import msgspec
+
+from misstep.core.case import Case, Difficulty
+from misstep.core.outcome import Outcome
+from misstep.core.results.benchmark import TaskReport
+from misstep.core.results.consistency import ConsistencyReport
+from misstep.core.results.crosstalk import GroupReport
+from misstep.core.results.fixing import FixReport
+from misstep.core.results.summary import Summary
+from misstep.core.rng import Dice, derive_seed
+from misstep.core.run import BENCHMARKS, UNITS, RunKind
+from misstep.core.settings import Settings, store_flag
+from misstep.errors import StoreError, UsageError
+from misstep.planning.difficulty import measure
+from misstep.runs.summary import summarise_sets, summarise_stored, summarise_tasks, summarise_tools
+from misstep.store.runs import DamagedRun, Run, Store
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A run, and whether somebody is at it now."""
+
+    run: Run
+    live: bool
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """A run, and what it has come to so far."""
+
+    run: Run
+    live: bool
+    summary: Summary
+
+
+class RunView(msgspec.Struct, frozen=True):
+    """A run, its summary so far, and some of the outcomes that did not pass."""
+
+    run: Run
+    live: bool
+    summary: Summary
+    failures: tuple[Outcome, ...]
+
+
+def list_runs(settings: Settings, most: int | None = None) -> tuple[list[Listed], int]:
+    """Runs of the store, the newest first, `most` of them if that is said, and how many there are in all."""
+    with Store(settings.store) as store:
+        runs = store.list_runs()
+        return [Listed(run, is_live(store, run)) for run in runs[:most]], len(runs)
+
+
+def list_damaged(settings: Settings) -> list[DamagedRun]:
+    """Runs of the store that can't be read, the newest first."""
+    with Store(settings.store) as store:
+        return [run for run in store.survey_runs() if isinstance(run, DamagedRun)]
+
+
+def look_over(settings: Settings, skip: int, most: int) -> tuple[list[Overview | DamagedRun], int]:
+    """Runs of the store behind the newest `skip`, up to `most` of them, and how many there are in all."""
+    with Store(settings.store) as store:
+        runs = store.survey_runs()
+        return [_look_at(store, run) for run in runs[skip : skip + most]], len(runs)
+
+
+def _look_at(store: Store, run: Run | DamagedRun) -> Overview | DamagedRun:
+    if isinstance(run, DamagedRun):
+        return run
+    try:
+        return Overview(run, is_live(store, run), summary_of(store, run))
+    except (StoreError, UsageError) as error:
+        return DamagedRun(run.id, "; ".join(error.hints) or error.message)
+
+
+def find_run(settings: Settings, name: str) -> Run:
+    """A run of the store as such."""
+    with Store(settings.store) as store:
+        return store.find_run(name)
+
+
+def view_run(settings: Settings, name: str, most: int) -> RunView:
+    """A run with up to `most` of its failures."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        summary = summary_of(store, run)
+        failures = tuple(islice(_not_passed(store, run), most))
+        return RunView(run, is_live(store, run), summary, failures)
+
+
+def view_case(settings: Settings, name: str, case: str) -> tuple[Run, Outcome]:
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        return run, store.find_outcome(run.id, case)
+
+
+def difficulty_of(case: Case) -> Difficulty:
+    """How hard a case is, for whoever shows it in full."""
+    return measure(case)
+
+
+def summary_of(store: Store, run: Run) -> Summary:
+    """What a run has come to, at its end or so far."""
+    return run.summary or _summary_so_far(store, run)
+
+
+def _summary_so_far(store: Store, run: Run) -> Summary:
+    if run.purpose.verb == "crosstalk":
+        return summarise_sets(run, store.tool_documents(run.id, GroupReport))
+    if run.purpose.verb == "consistency":
+        return summarise_sets(run, store.tool_documents(run.id, ConsistencyReport))
+    if run.purpose.verb == "fix":
+        return summarise_sets(run, store.tool_documents(run.id, FixReport))
+    if run.purpose.verb in BENCHMARKS:
+        return summarise_tasks(run, store.tool_documents(run.id, TaskReport))
+    if run.purpose.verb == "fuzz":
+        return summarise_tools(run, store.tool_reports(run.id))
+    return summarise_stored(store.tally(run.id), run)
+
+
+def is_live(store: Store, run: Run) -> bool:
+    """Whether somebody is at a run now."""
+    return run.summary is None and store.is_held(run.id)
+
+
+def _not_passed(store: Store, run: Run) -> Iterator[Outcome]:
+    for verdict in ("failed", "errored", "inconclusive"):
+        yield from store.outcomes(run.id, verdict)
+
+
+T = TypeVar("T")
+
+
+def meant_by(wanted: str, known: Mapping[str, T], what: str, run: Run, store: Store) -> T:
+    """The only one of the known whose id begins so; a `UsageError` where there is none, or several."""
+    found = [each for id, each in known.items() if wanted and id.startswith(wanted)]
+    if len(found) != 1:
+        problem = f"could be any of several {what}s" if found else f"is no {what}"
+        hint = f"misstep show {run.id} lists them"
+        raise UsageError(f"'{wanted}' {problem} of run {run.id}", hint, where=store.location)
+    return found[0]
+
+
+def find_planned(store: Store, name: str, *hints: str) -> Run:
+    """The run that is named; a `UsageError` with these hints where it has no cases, but tools or tasks."""
+    run = store.find_run(name)
+    if run.purpose.verb in UNITS:
+        message = f"run {run.id} is from {run.purpose.command}, which has no cases to plan for"
+        shown = f"misstep show {run.id}{store_flag(store.location)} shows it"
+        raise UsageError(message, "name a run of misstep plan test or plan capability", shown, *hints)
+    return run
+
+
+MAKERS: tuple[RunKind, ...] = ("consistency", "fuzz")
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A request, and the tools that it was made for."""
+
+    request: str
+    tools: frozenset[str]
+
+
+def find_maker(store: Store, name: str) -> Run:
+    """The run with this name, if it is one that may have made requests; a `UsageError` if not."""
+    run = store.find_run(name)
+    if run.purpose.verb not in MAKERS:
+        message = f"run {run.id} is from {run.purpose.command}, which makes no requests for tools"
+        hint = "name a run of misstep tool consistency, or of misstep tool fuzz --agent"
+        raise UsageError(message, hint, where=f"--from {name}")
+    return run
+
+
+def find_requests(store: Store, run: Run) -> list[Asked]:
+    """All requests of a run, each once: one that was made for several tools needs all of them."""
+    found = _of_sets(store, run.id) if run.purpose.verb == "consistency" else _of_passages(store, run.id)
+    tools = dict[str, frozenset[str]]()
+    for asked in found:
+        tools[asked.request] = tools.get(asked.request, frozenset()) | asked.tools
+    return [Asked(request, those) for request, those in tools.items()]
+
+
+def draw_requests(asked: Sequence[Asked], tools: Collection[str], count: int, seed: int) -> tuple[str, ...]:
+    """Up to so many of the requests that need nothing but these tools."""
+    own = sorted(each.request for each in asked if each.tools <= {*tools})
+    return tuple(Dice(derive_seed(seed, "crosstalk", *sorted(tools))).sample(own, min(count, len(own))))
+
+
+def _of_sets(store: Store, run: str) -> Iterator[Asked]:
+    for report in store.tool_documents(run, ConsistencyReport):
+        for one in report.sets:
+            yield from (Asked(request, frozenset({_bare(report.name)})) for request in one.requests)
+
+
+def _of_passages(store: Store, run: str) -> Iterator[Asked]:
+    for report in store.tool_reports(run):
+        made_for = {each.id: frozenset(call.tool for call in each.calls) for each in report.findings}
+        for passage in report.journey.passages if report.journey else ():
+            tools = made_for.get(passage.finding, frozenset({_bare(report.name)}))
+            yield from (Asked(request, tools) for request in passage.requests)
+
+
+def _bare(name: str) -> str:
+    """The name of a tool without the spec, which reports add where others have the same name."""
+    return name.partition(" of ")[0]

@@ -1,0 +1,196 @@
+"""The cases of a stored run in the form that pages show them in.
+
+Cases that other runs of the same agent have judged as well.
+
+What came of each call of a case, for whoever draws it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from misstep.core.case import Case
+from misstep.core.outcome import Call, Judgement, Outcome
+from misstep.core.results.diagnosis import Diagnosis, Dissection
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.models.providers import Price
+from misstep.planning.world.simulator import Simulator, StepResult
+from misstep.rendering.html.assets import Archive
+from misstep.rendering.html.cases import (
+    CaseBundle,
+    Digest,
+    Move,
+    Origin,
+    bind,
+    detail_of,
+    digest_of,
+    index_of,
+)
+from misstep.runs.budget import may_price
+from misstep.runs.setup.models import price_agent
+from misstep.store.location import way_to
+from misstep.store.runs import Run, Store, fingerprint
+
+MOST_RUNS = 20  # the newest
+
+
+def flaky_cases(store: Store, run: Run) -> dict[bytes, bool]:
+    """Of every case that another run of the same agent has judged too: whether they disagree.
+
+    A case is the same only if its whole content is; the key is a digest of it.
+    """
+    others = [other for other in store.list_runs() if other.id != run.id and _is_same(other, run)]
+    found = dict[bytes, bool]()
+    own = store.judgements(run.id) if others else {}
+    for other in others[:MOST_RUNS]:
+        judged = store.judgements(other.id)
+        for case in own.keys() & judged.keys():
+            found[case] = found.get(case, False) or own[case] != judged[case]
+    return found
+
+
+def _is_same(one: Run, other: Run) -> bool:
+    return _who(one.settings) == _who(other.settings)
+
+
+def _who(settings: Settings) -> tuple[object, ...]:
+    return settings.agent, settings.agent_args, settings.model, settings.temperature, settings.prompt
+
+
+def moves_of(case: Case, calls: Sequence[Call]) -> list[Move]:
+    """One for each call, as the judge sees them: in the order in which they were asked for."""
+    stage, moves = Simulator(case), list[Move]()
+    for call in calls:
+        if call.ran >= 0:
+            scene = stage.play(call.tool, call.arguments)
+            moves.append(_move(scene, stage.history.attempt, timed=case.world.day is not None))
+        else:
+            stage.skip(call.tool, call.arguments)
+            moves.append(Move("never", stage.history.attempt))
+    return moves
+
+
+def _move(scene: StepResult, attempt: int, timed: bool) -> Move:
+    deed = scene.deed
+    if deed is None:
+        return Move(scene.kind, attempt)
+    return Move(scene.kind, attempt, deed.action, *((deed.start, deed.end) if timed else ()))
+
+
+# What people look for comes first.
+_ORDER: tuple[Judgement, ...] = ("failed", "errored", "inconclusive", "passed")
+
+
+def book_of(settings: Settings, run: Run) -> CaseBundle:
+    """All cases of a run, the failures first, with details of as many as a file has room for."""
+    with Store(settings.store) as store:
+        return _bound(_Teller.of(store, settings, run), _outcomes(store, run.id))
+
+
+def book_of_diagnoses(settings: Settings, dissection: Dissection) -> CaseBundle:
+    """The failures that were looked into, each with its cause."""
+    with Store(settings.store) as store:
+        run = store.find_run(dissection.of)
+        return _bound(
+            _Teller.of(store, settings, run),
+            (store.find_outcome(run.id, each.case) for each in dissection.failures),
+        )
+
+
+def book_of_one(settings: Settings, run: str, outcome: Outcome) -> CaseBundle:
+    """A single case."""
+    with Store(settings.store) as store:
+        return _bound(_Teller.of(store, settings, store.find_run(run)), [outcome])
+
+
+def case_index(settings: Settings, name: str) -> dict[str, Any]:
+    """The index of all cases of a run."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        teller = _Teller.of(store, settings, run)
+        return index_of(map(teller.digest, _outcomes(store, run.id)))
+
+
+def case_detail(settings: Settings, name: str, case: str) -> dict[str, Any]:
+    """The detail of one case of a run."""
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        return _Teller.of(store, settings, run).detail(store.find_outcome(run.id, case))
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """A case with those before and behind it in the index of its run."""
+
+    outcome: Outcome
+    before: str | None
+    behind: str | None
+
+
+def place_case(settings: Settings, name: str, case: str) -> Placed:
+    with Store(settings.store) as store:
+        run = store.find_run(name)
+        outcome = store.find_outcome(run.id, case)
+        return Placed(outcome, *store.neighbours(run.id, outcome.case.id, _ORDER))
+
+
+def _outcomes(store: Store, run: str) -> Iterator[Outcome]:
+    for verdict in _ORDER:
+        yield from store.outcomes(run, verdict)
+
+
+def _bound(teller: "_Teller", outcomes: Iterable[Outcome]) -> CaseBundle:
+    archive, digests = Archive(), list[Digest]()
+    for outcome in outcomes:
+        digests.append(teller.digest(outcome))
+        if not archive.is_full:
+            archive.add(teller.detail(outcome))
+    return bind(digests, archive, f"misstep show {teller.origin.run}{teller.origin.place}")
+
+
+class _Teller(msgspec.Struct, frozen=True):
+    """Tells of the cases of one run what an outcome alone does not: what they cost, why they failed, whether
+    they always do."""
+
+    origin: Origin
+    price: Price | None
+    causes: dict[str, Diagnosis]
+    flaky: dict[bytes, bool]
+
+    @classmethod
+    def of(cls, store: Store, settings: Settings, run: Run) -> "_Teller":
+        origin = Origin(run.id, way_to(settings.store))
+        return cls(origin, _price(run), _causes(store, run), flaky_cases(store, run))
+
+    def digest(self, outcome: Outcome) -> Digest:
+        found = self.causes.get(outcome.case.id)
+        flaky = self.flaky.get(fingerprint(outcome.case)) if self.flaky else None
+        return digest_of(outcome, self._usd(outcome), found.cause if found else None, flaky)
+
+    def detail(self, outcome: Outcome) -> dict[str, Any]:
+        moves = moves_of(outcome.case, outcome.transcript.calls)
+        found = self.causes.get(outcome.case.id)
+        return detail_of(outcome, moves, self.origin, self._usd(outcome), found)
+
+    def _usd(self, outcome: Outcome) -> float | None:
+        usage = outcome.transcript.usage
+        if self.price is None or not (usage.input or usage.output):
+            return None
+        return round(self.price.of(usage), 6)
+
+
+def _causes(store: Store, run: Run) -> dict[str, Diagnosis]:
+    """What dissections of the run have found out so far, the newest last."""
+    runs = [
+        one.id for one in store.list_runs() if one.purpose.verb == "dissect" and one.purpose.run == run.id
+    ]
+    found = [store.find_result(one, Diagnosis) or () for one in reversed(runs)]
+    return {each.case: each for diagnoses in found for each in diagnoses}
+
+
+def _price(run: Run) -> Price | None:
+    try:
+        return price_agent(run.settings) if may_price(run) else None
+    except UsageError:
+        return None  # the list of prices has gone since

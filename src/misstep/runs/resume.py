@@ -1,0 +1,60 @@
+"""Runs that were stopped, to be gone on with."""
+
+from collections.abc import Collection
+from typing import Any
+
+from msgspec import structs
+
+from misstep.core.results.fixing import read_text
+from misstep.core.run import RunKind, RunSpec
+from misstep.core.settings import MEANS, Settings, store_flag
+from misstep.errors import UsageError
+from misstep.runs.trust import refuse_foreign
+from misstep.store.database import going_on
+from misstep.store.runs import Run, Store
+
+
+def find_resumable(store: Store, name: str, verb: RunKind) -> Run:
+    """The run, if it is of this kind and nobody works on it; a `UsageError` says what stands in the way.
+
+    One that has finished has a summary: there is nothing left to do but to show it.
+    """
+    run = store.find_run(name)
+    if run.purpose.verb == "paper":
+        raise UsageError(f"run {run.id} was to last for a time, and can't be gone on with", "start it again")
+    if run.purpose.verb != verb:
+        place = store_flag(store.location)
+        hint = f"go on with it by: misstep {run.purpose.command} --resume {run.id}{place}"
+        ours = RunSpec(verb).command
+        raise UsageError(f"run {run.id} is not from {ours}, but from {run.purpose.command}", hint)
+    if run.summary:
+        return run
+    if store.is_held(run.id):
+        raise going_on(run.id, store.holder(run.id))
+    return run
+
+
+def refuse_unfit(settings: Settings, run: Run, given: Collection[str] = ()) -> None:
+    """Raise a `UsageError` where a run that is to be resumed comes from elsewhere (`given` are settings whose
+    value comes from the user instead), or where the descriptions of its tools have changed."""
+    refuse_foreign(settings, run, given)
+    if read_text(run.settings.descriptions) != run.purpose.descriptions:
+        hint = "put back what it said when the run began, or start the run again"
+        raise UsageError(f"has changed since run {run.id} began", hint, where=run.settings.descriptions)
+
+
+def take_up(store: Store, settings: Settings, verb: RunKind) -> Run:
+    """The run to be resumed, under the settings it was started with but for its new means."""
+    run = find_resumable(store, settings.resume, verb)
+    if run.summary:
+        return structs.replace(run, settings=run.settings.overlay({"trust_store": settings.trust_store}))
+    refuse_unfit(settings, run)
+    return structs.replace(run, settings=run.settings.overlay(new_means(settings)))
+
+
+def new_means(settings: Settings) -> dict[str, Any]:
+    """What may differ from when the run was started: how much it may use, if that is said, where, and
+    whether the user trusts the store."""
+    said = {name: value for name in MEANS if (value := getattr(settings, name)) is not None}
+    place = {"on": settings.on, "ray_address": settings.ray_address}
+    return {**said, **place, "trust_store": settings.trust_store}

@@ -1,0 +1,209 @@
+"""One stretch of a run, from its start or resumption to its end or interruption."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from misstep.core.case import Case
+from misstep.core.event import (
+    CaseFinished,
+    Estimate,
+    Event,
+    Listener,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    Spending,
+)
+from misstep.core.outcome import Outcome
+from misstep.core.results.summary import Summary
+from misstep.core.run import Campaign, Execute, Inquiries
+from misstep.core.settings import store_flag
+from misstep.core.spending import AGENT, Cost
+from misstep.engine.budget import CaseAccount, Pricing, Purse
+from misstep.engine.drive import Batches, drive
+from misstep.errors import InternalError, Interrupted, MisstepError, StoreError, StoreGone, UsageError
+from misstep.runs.budget import budget_exceeded, pricing, refuse_hidden_tokens
+from misstep.runs.summary import summarise
+from misstep.store.runs import Run, RunWriter, Store
+
+
+class RunSession:
+    """Runs what a campaign asks for, keeps each outcome when it arrives, then tells the listeners."""
+
+    def __init__(self, store: Store, run: Run, estimate: Estimate, listeners: Sequence[Listener]) -> None:
+        self._store = store
+        self._run = run
+        self._estimate = estimate
+        self._listeners = listeners
+        self._tally = store.tally(run.id)
+        self._contested = False
+        price = pricing(run.settings)
+        dearest = _dearest(store, run, price) if self._tally.cases else estimate.per_case
+        self._purse = Purse(run.settings.budget, price, store.spent(run.id), dearest)
+
+    async def hold(self, campaign: Campaign, execute: Execute) -> Summary:
+        run = self._run
+        with self._store.sit(run.id, time.time()) as seat:
+            self._store.change_run(run.id, run.settings)  # a larger budget is the run's own from now on
+            self._emit(RunStarted(run.id, run.total, dict(self._tally.verdicts), self._estimate))
+            try:
+                ended = await self._drive(campaign, execute, seat)
+                return self._finish(campaign) if ended else self._give_up(campaign)
+            except Exception as error:
+                with suppress(MisstepError):  # of a listener, perhaps the very one that ended the run
+                    reason = error.message if isinstance(error, MisstepError) else type(error).__name__
+                    self._emit(RunStopped(run.id, reason))
+                raise
+
+    async def _drive(self, campaign: Campaign, execute: Execute, seat: RunWriter) -> bool:
+        """Whether the campaign came to its end."""
+
+        def keep(outcomes: Sequence[Outcome]) -> Sequence[bool]:
+            # Cases that are never finished cost something, too.
+            return seat.keep(outcomes, self._purse.spent)
+
+        async with Batches(keep, self._take) as batches:
+
+            async def start(case: Case, account: CaseAccount) -> Outcome:
+                outcome = await _carry_out(case, execute, account)
+                await batches.put(outcome)
+                return outcome
+
+            driving = asyncio.create_task(drive(campaign, start, self._run.settings.jobs, self._purse))
+            with self._limited(driving), _heeding_termination():
+                try:
+                    return await driving
+                except asyncio.CancelledError:
+                    return self._cut_short()
+                except StoreGone:
+                    raise
+                except StoreError as error:
+                    hints = (*error.hints, self._way_on())
+                    raise StoreError(error.message, *hints, where=error.where) from error
+                finally:
+                    driving.cancel()
+                    await asyncio.wait([driving])
+
+    def _take(self, outcome: Outcome, new: bool) -> None:
+        """Count an outcome that has been kept, and tell of it, unless the case had one before."""
+        if not new:
+            self._contested = True
+            return
+        self._tally.add(outcome)
+        self._emit(Spending(self._run.id, self._purse.used, self._run.settings.budget))
+        self._emit(CaseFinished(self._run.id, outcome))
+        if outcome.transcript.ended == "answered":
+            refuse_hidden_tokens(self._tally, self._run.settings)
+
+    @contextmanager
+    def _limited(self, driving: "asyncio.Task[bool]") -> Iterator[None]:
+        """Stop at once when the budget is overdrawn or time is up."""
+        loop = asyncio.get_running_loop()
+
+        def time_is_up() -> None:
+            self._purse.run_out_of_time()
+            driving.cancel()
+
+        self._purse.overdrawn = lambda: _call_there(loop, driving.cancel)
+        left = self._purse.seconds_left
+        alarm = None if left is None else loop.call_later(left, time_is_up)
+        try:
+            yield
+        finally:
+            self._purse.overdrawn = None
+            if alarm:
+                alarm.cancel()
+
+    def _cut_short(self) -> bool:
+        """False where it was the budget that stopped the run; raises `Interrupted` where it was somebody."""
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise Interrupted(
+                f"run {self._run.id} was stopped; what had finished is kept", self._way_on()
+            ) from None
+        return False
+
+    def _finish(self, campaign: Campaign) -> Summary:
+        run, tally = self._run, self._store.tally(self._run.id) if self._contested else self._tally
+        if run.total and tally.cases != run.total:
+            count = f"{tally.cases} of {run.total} cases"
+            if run.settings.cases:
+                raise UsageError(
+                    f"the file has changed: the run ended with {count}", where=run.settings.cases
+                )
+            raise InternalError(f"run {run.id} ended with {count}", self._way_on())
+        summary = summarise(tally, run.id, run.settings)
+        self._store.finish_run(run.id, summary, campaign.found if isinstance(campaign, Inquiries) else ())
+        self._emit(RunFinished(run.id, summary))
+        return summary
+
+    def _give_up(self, campaign: Campaign) -> Summary:
+        run = self._run
+        done = self._store.tally(run.id).cases
+        if run.total and done == run.total:
+            return self._finish(campaign)
+        raise budget_exceeded(
+            self._purse.lacking,
+            run.settings,
+            self._store.spent(run.id),
+            f"{done} of {run.total} cases" if run.total else f"{done} cases",
+            [f"see what they gave with: misstep show {run.id}{self._place}", self._way_on()],
+        )
+
+    def _way_on(self) -> str:
+        run, settings = self._run, self._run.settings
+        if run.purpose.verb == "paper":
+            return "it can't be gone on with: start it again"
+        there = f" --on {settings.on}" if settings.on != "local" else ""
+        address = f" --ray-address {settings.ray_address}" if settings.ray_address else ""
+        command = f"misstep {run.purpose.command} --resume {run.id}"
+        return f"go on with: {command}{self._place}{there}{address}"
+
+    @property
+    def _place(self) -> str:
+        return store_flag(self._store.location)
+
+    def _emit(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener(event)
+
+
+async def _carry_out(case: Case, execute: Execute, account: CaseAccount) -> Outcome:
+    finished = False
+    try:
+        outcome = await execute(case, account)
+        finished = True
+        return outcome
+    finally:
+        account.close(finished)
+
+
+def _dearest(store: Store, run: Run, price: Pricing) -> Cost:
+    """What the next case of a run may need: the most that one has needed so far."""
+    seen = store.dearest(run.id)
+    return Cost(price(AGENT, seen.usage), seen.tokens, seen.seconds, seen.calls)
+
+
+@contextmanager
+def _heeding_termination() -> Iterator[None]:
+    """SIGTERM stops a run like Ctrl-C does, where we are the ones to hear it."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        loop.add_signal_handler(signal.SIGTERM, lambda: task and task.cancel())
+    except (ValueError, RuntimeError, NotImplementedError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
+        signal.signal(signal.SIGTERM, before)
+
+
+def _call_there(loop: asyncio.AbstractEventLoop, work: Callable[[], object]) -> None:
+    with suppress(RuntimeError):  # it has closed
+        loop.call_soon_threadsafe(work)

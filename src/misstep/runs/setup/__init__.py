@@ -1,0 +1,1 @@
+"""From settings to agents, models and tools that are ready to use."""

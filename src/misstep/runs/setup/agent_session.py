@@ -1,0 +1,182 @@
+"""The agent and the models that a test of tools through an agent needs."""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from misstep.core.outcome import Usage
+from misstep.core.results.trial import Trial
+from misstep.core.settings import Settings
+from misstep.core.spending import AGENT, tokens_of
+from misstep.errors import UsageError
+from misstep.fuzzing.agent_tests.prompts import Prompts
+from misstep.fuzzing.judging.endings import UNREACHABLE
+from misstep.runs.budget import Allowance, pricing, unpriced_models
+from misstep.runs.execution import at_work
+from misstep.runs.setup.agents import PARADIGMS, check_agent, find_agent, unknown_agent
+from misstep.runs.setup.models import Tell, open_model
+from misstep.runs.setup.roles import Outage, RoleModels
+from misstep.runs.setup.trying import Trier
+from misstep.tool_host.live import JoinedBench
+from misstep.tool_host.process import Process
+
+MARK = "over the mark of"
+NAP = 0.2  # seconds between two looks whether to stop
+
+T = TypeVar("T")
+
+
+class Over(Exception):
+    """There is no time, or nothing left of the budget, for another request."""
+
+
+def agent_settings(settings: Settings) -> Settings:
+    """The settings for the agent: an interpreter is for the tools, unless the agent is code as well."""
+    kind, _, rest = settings.agent.partition(":")
+    if kind == "sim":
+        hint = f"use an agent that reads requests: {', '.join(PARADIGMS)}, or your own (file.py:name)"
+        raise UsageError(f"'{settings.agent}' can't use real tools", hint, where="--agent")
+    if not rest and settings.agent not in PARADIGMS:
+        raise unknown_agent(settings.agent, list(PARADIGMS))
+    return settings if rest and kind != "mcp" else settings.overlay({"python": ""})
+
+
+def refuse_missing(settings: Settings) -> None:
+    """See that the agent and all models are to be had, before anything is done."""
+    check_agent(agent_settings(settings))
+    roles = ("generator", "judge", *([AGENT] if settings.agent in PARADIGMS else []))
+
+    async def look() -> None:
+        for role in roles:
+            await open_model(settings, lambda _: None, role).close()
+
+    asyncio.run(look())
+
+
+class UsageMeter:
+    """What the tests of one tool use, told to the run as well; it is an `Account`.
+
+    `calls` are those of tools that were granted.
+    """
+
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
+        self._usage = dict[str, Usage]()
+        self._lock = threading.Lock()
+        self.calls = 0
+
+    def spend(self, role: str, usage: Usage) -> None:
+        self.note({role: usage})
+        self._allowance.spend(role, usage)
+
+    def note(self, usage: Mapping[str, Usage]) -> None:
+        """Count what somebody else has told the run of already."""
+        with self._lock:  # agents may have threads of their own
+            for role, used in usage.items():
+                self._usage[role] = self._usage.get(role, Usage()) + used
+
+    def call(self) -> None:
+        self._allowance.call()
+
+    def grant(self) -> bool:
+        """Whether one more call of a tool may be made; it counts as made."""
+        granted = self._allowance.reserve_calls(1)
+        with self._lock:
+            self.calls += granted
+        return granted == 1
+
+    def added_to(self, before: Mapping[str, Usage]) -> dict[str, Usage]:
+        roles = {**before, **self._usage}
+        return {role: before.get(role, Usage()) + self._usage.get(role, Usage()) for role in sorted(roles)}
+
+
+class AgentSession:
+    """Brings agent and models together for one tool after the other, within what is allowed."""
+
+    def __init__(self, settings: Settings, prompts: Prompts, allowance: Allowance, tell: Tell) -> None:
+        self._settings = settings
+        self._allowance = allowance
+        self._prompts = prompts
+        self._price = pricing(settings)
+        self._tell = tell
+        self._outage = Outage()
+        self._told = set[str]()
+
+    @asynccontextmanager
+    async def gathered(
+        self, bench: Process | JoinedBench, bill: UsageMeter
+    ) -> AsyncIterator[tuple[RoleModels, Trier]]:
+        """Models and an agent of this event loop's own. They raise `Over` rather than begin another thing."""
+        settings = self._settings
+        agent = find_agent(agent_settings(settings), self._tell, self._allowance.gates)
+        async with self.advised(bill) as counsel, at_work(agent):
+            yield counsel, Trier(agent, bench, settings, bill, self.go_on, bill.grant, self._outage)
+
+    @asynccontextmanager
+    async def advised(self, bill: UsageMeter) -> AsyncIterator[RoleModels]:
+        """The models without an agent."""
+        gates = self._allowance.gates
+        counsel = RoleModels(self._settings, self._prompts, bill, lambda _: self.go_on(), self._tell, gates)
+        try:
+            yield counsel
+        finally:
+            await counsel.close()
+
+    def is_over(self) -> bool:
+        return self._allowance.is_over() or bool(self._allowance.lacking)
+
+    def go_on(self) -> None:
+        if self.is_over():
+            raise Over
+
+    def marks_passed(self, usage: Mapping[str, Usage]) -> list[str]:
+        """What is beyond the marks for one tool, which stop nobody."""
+        tokens = tokens_of(usage)
+        usd = sum(self._price(role, each) for role, each in usage.items())
+        notes = list[str]()
+        if tokens > self._settings.tokens_per_tool:
+            notes.append(f"{tokens:,} tokens were used, {MARK} {self._settings.tokens_per_tool:,}")
+        if usd > self._settings.usd_per_tool:
+            notes.append(f"{usd:.4f} USD were spent, {MARK} {self._settings.usd_per_tool:g}")
+        self._tell_of_unpriced(usage)
+        return notes
+
+    def _tell_of_unpriced(self, usage: Mapping[str, Usage]) -> None:
+        """Say once of each model that its cost is not known, if somebody has set a mark for it."""
+        if self._settings.usd_per_tool == Settings().usd_per_tool:
+            return
+        for model in unpriced_models(self._settings, usage):
+            if model not in self._told:
+                self._told.add(model)
+                mark = f"the mark of {self._settings.usd_per_tool:g} USD for each tool can't be kept"
+                self._tell(f"not known what {model} costs, so {mark}: say it with --prices")
+
+
+def refuse_unreachable(trials: Sequence[Trial]) -> None:
+    """A server that is gone has said nothing about its tools: it is asked again once it is back."""
+    for use in [use for trial in trials for use in trial.uses][-1:]:
+        if use.judged.ruling == "environment" and use.judged.why.startswith(UNREACHABLE):
+            raise UsageError(use.judged.why)
+
+
+async def unless(over: Callable[[], bool], work: Awaitable[T], until: float) -> T:
+    """What comes of work. Raises `Over` as soon as it is over, a TimeoutError at that moment of the clock."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not task.done():
+            if over():
+                raise Over
+            left = until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            await asyncio.wait([task], timeout=min(NAP, left))
+        if time.monotonic() >= until:
+            raise TimeoutError  # what came in the end may have been done without tools
+        return task.result()
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        task.cancelled() or task.exception()  # nobody else will ask

@@ -1,0 +1,180 @@
+"""Agents by the name that the user gives them."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, TypeAlias, get_args, get_type_hints
+
+import msgspec
+
+from misstep.adapters.builtin.function_calling import AssistantAgent, ResponsesAgent, ToolsAgent
+from misstep.adapters.builtin.prompts import load_template
+from misstep.adapters.builtin.react import ReactAgent
+from misstep.adapters.loading.recognition import load
+from misstep.adapters.mcp.agent import McpAgent
+from misstep.adapters.subprocess.agent import SubprocessAgent
+from misstep.core.agent import Agent
+from misstep.core.model import LanguageModel, Template
+from misstep.core.secrets import SECRET_NAME
+from misstep.core.settings import Settings
+from misstep.core.spending import RateLimiters
+from misstep.errors import UsageError, did_you_mean
+from misstep.planning.simulated.planners import PLANNERS, simulated_agent
+from misstep.runs.setup.models import Tell, open_model
+
+OpenModel: TypeAlias = Callable[[], LanguageModel]
+Paradigm: TypeAlias = Callable[[Settings, OpenModel], Agent]
+
+
+def find_agent(settings: Settings, tell: Tell = lambda _: None, gates: RateLimiters | None = None) -> Agent:
+    """The agent that the settings name, ready to run; `tell` hears what takes a while.
+
+    Those who share `gates` share a model's limits.
+    """
+    _refuse_secrets(settings.agent_args)
+    kind, _, rest = settings.agent.partition(":")
+    theirs = _black_box if kind == "mcp" else _own_agent
+    _refuse_vain_settings(settings, own=bool(rest) and kind not in ("sim", "mcp"))
+    if settings.record_proxy:
+        if kind == "sim" or not rest:
+            raise UsageError(f"'{settings.agent}' hides nothing", "leave --record-proxy out")
+        from misstep.runs.setup.proxied_agent import WatchedAgent
+
+        return WatchedAgent(settings, theirs, tell)
+    if kind == "sim" and rest:
+        return simulated_agent(rest, settings.agent_args)
+    if settings.agent in PARADIGMS:
+        return PARADIGMS[settings.agent](settings, partial(open_model, settings, tell, gates=gates))
+    if rest:
+        return theirs(settings)
+    raise unknown_agent(settings.agent, [*PARADIGMS, *(f"sim:{planner}" for planner in PLANNERS)])
+
+
+def check_agent(settings: Settings) -> None:
+    """Refuse an agent that can't be found. Agents of our own may lack their key: nobody needs it yet."""
+    if settings.agent not in PARADIGMS or not settings.model:
+        agent = find_agent(settings)
+        if isinstance(agent, McpAgent):
+            agent.check()
+
+
+class ReactOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`mode` says whether the model continues a text or chats."""
+
+    mode: Literal["chat", "completion"] = "chat"
+
+
+class ToolOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`parallel` says whether the model may ask for several tools in one turn."""
+
+    parallel: bool = True
+
+
+def _react(settings: Settings, open_one: OpenModel) -> Agent:
+    options = _options(settings, ReactOptions)
+    places = ("tools", "request")
+    prompt = load_template("react", settings.prompt, places, places)
+    model, by_completion = open_one(), options.mode == "completion"
+    if by_completion and not getattr(model, "completes", True):
+        raise UsageError(f"{model.name} does not continue texts", "react chats with it: -A mode=chat")
+    return ReactAgent(model, prompt, by_completion)
+
+
+def _with_tools(make: Callable[[Any, Template, bool], Agent], verb: str) -> Paradigm:
+    def made(settings: Settings, open_one: OpenModel) -> Agent:
+        prompt = load_template("tools", settings.prompt, ())
+        model = open_one()
+        if not hasattr(model, verb):
+            hint = "take --agent tools, or a server with OpenAI's interface"
+            raise UsageError(f"{model.name} does not offer what '{settings.agent}' needs", hint)
+        return make(model, prompt, _options(settings, ToolOptions).parallel)
+
+    return made
+
+
+PARADIGMS: dict[str, Paradigm] = {
+    "react": _react,
+    "tools": _with_tools(ToolsAgent, "chat"),
+    "responses": _with_tools(ResponsesAgent, "respond"),
+    "assistant": _with_tools(AssistantAgent, "open_thread"),
+}
+
+
+class Nothing(msgspec.Struct, frozen=True):
+    """An agent of the user's own takes no parameters from us."""
+
+
+def _own_agent(settings: Settings) -> Agent:
+    """An agent out of the user's own code."""
+    spec = settings.agent
+    _options(settings, Nothing)
+    if settings.python:
+        return SubprocessAgent(spec, settings.python, spec)
+    loaded = load(spec, spec)
+    if loaded.framework and loaded.framework.own_process:
+        return SubprocessAgent(spec, sys.executable, spec)
+    return loaded.agent
+
+
+class McpOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`transport` says whether the client connects to us or starts a server of its own.
+
+    `lazy` is for clients that connect only when they need a tool.
+    """
+
+    transport: Literal["http", "stdio"] = "http"
+    lazy: bool = False
+
+
+def _black_box(settings: Settings) -> Agent:
+    command = settings.agent.partition(":")[2]
+    options = _options(settings, McpOptions)
+    return McpAgent(command, settings.agent, options.transport, lazy=options.lazy)
+
+
+def _options(settings: Settings, kind: Any) -> Any:
+    known = kind.__struct_fields__
+    for key in settings.agent_args:
+        if key not in known:
+            raise UsageError(
+                f"{settings.agent} has no parameter '{key}'",
+                f"known: {', '.join(known)}" if known else "it takes none",
+                did_you_mean(key, known),
+            )
+    try:
+        return msgspec.convert(settings.agent_args, kind, strict=False)
+    except msgspec.ValidationError as error:
+        given = ", ".join(f"{key}={value}" for key, value in settings.agent_args.items())
+        choices = [f"{name} is {_choices(each)}" for name, each in get_type_hints(kind).items()]
+        raise UsageError(f"{settings.agent} can't be set up with {given}", *choices) from error
+
+
+def _choices(kind: Any) -> str:
+    return " or ".join(map(str, get_args(kind))) or "true or false"
+
+
+def _refuse_vain_settings(settings: Settings, own: bool) -> None:
+    """Settings that would be ignored are a mistake."""
+    if settings.prompt and settings.agent not in PARADIGMS:
+        raise UsageError(f"'{settings.agent}' has words of its own", "leave --prompt out")
+    if settings.python and not own:
+        raise UsageError(f"'{settings.agent}' is not a file of yours", "leave --python out")
+
+
+def _refuse_secrets(options: Mapping[str, str]) -> None:
+    for key in options:
+        if SECRET_NAME.search(key):
+            raise UsageError(
+                f"the parameter '{key}' would be stored with the run",
+                "put secrets into environment variables",
+                where="--agent-arg",
+            )
+
+
+def unknown_agent(name: str, known: Sequence[str]) -> UsageError:
+    """An agent that is none of those known to the command, or none at all."""
+    own = "or your own: file.py:name, package.module:name, mcp:COMMAND"
+    listed = [f"known agents: {', '.join(known)}", own]
+    if not name:
+        return UsageError("no agent was named", "give one with --agent", *listed)
+    return UsageError(f"unknown agent '{name}'", *listed, did_you_mean(name, known))

@@ -1,0 +1,183 @@
+"""Settings from files and environment.
+
+Settings that go together, wherever they are given.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from misstep.core.settings import BUDGETS, FIELDS, LISTS, Settings, parse_setting
+from misstep.errors import UsageError, did_you_mean
+
+PREFIX = "MISSTEP_"
+
+
+def load_settings(
+    directory: Path,
+    environment: Mapping[str, str] = os.environ,
+    usual: Mapping[str, Any] = MappingProxyType({}),
+) -> Settings:
+    """Defaults, with what is usual for a command, under the project's file under the environment."""
+    own = Settings().overlay(usual)
+    return own.overlay(_from_files(directory)).overlay(_from_environment(environment))
+
+
+def split_pairs(items: list[str], where: str) -> dict[str, str]:
+    """`key=value` texts as a mapping."""
+    pairs = {}
+    for item in items:
+        key, equals, value = item.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{item!r} is not a parameter", "expected key=value", where=where)
+        pairs[key.strip()] = value
+    return pairs
+
+
+def _from_files(directory: Path) -> dict[str, Any]:
+    for name, table in (("misstep.toml", ()), ("pyproject.toml", ("tool", "misstep"))):
+        path = directory / name
+        text = _read(path)
+        if text is None:
+            continue
+        values: Any = _parse(text, name)
+        for key in table:
+            values = values.get(key, {}) if isinstance(values, dict) else {}
+        if not isinstance(values, dict):
+            raise UsageError("[tool.misstep] is not a table", where=name)
+        if values or name == "misstep.toml":
+            return {key: _from_file(key, value, _line(text, name, key)) for key, value in values.items()}
+    return {}
+
+
+def _from_file(key: str, value: object, where: str) -> Any:
+    """A setting of a project's file, which may come from the same place as a store."""
+    if key == "trust_store":
+        hint = f"say --trust-store, or set {PREFIX}TRUST_STORE: a project could bring both file and store"
+        raise UsageError("'trust_store' can't be set in a project's file", hint, where=where)
+    return parse_setting(key, value, where)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError("can't be read", str(error), where=path.name) from error
+
+
+def _parse(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError("is not valid TOML", str(error), where=name) from error
+
+
+def _line(text: str, name: str, key: str) -> str:
+    """Where a key stands; in pyproject.toml only below our own table."""
+    lines = text.splitlines()
+    start = next((i for i, line in enumerate(lines) if line.strip() == "[tool.misstep]"), 0)
+    for number, line in enumerate(lines[start:], start + 1):
+        if re.match(rf"""\s*["']?{re.escape(key)}["']?\s*=""", line):
+            return f"{name}:{number}"
+    return name
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    values = {}
+    for variable, text in environment.items():
+        if not variable.startswith(PREFIX) or not text:
+            continue
+        name = variable.removeprefix(PREFIX).lower()
+        if name not in FIELDS:
+            known = [PREFIX + field.upper() for field in FIELDS]
+            raise UsageError(
+                "is not a variable that misstep knows", did_you_mean(variable, known), where=variable
+            )
+        values[name] = parse_text(name, [text] if "," not in text else text.split(","), text, variable)
+    return values
+
+
+def parse_text(name: str, items: list[str], text: str, where: str) -> Any:
+    """A setting written as text: `items` where it takes several, `text` where it takes one."""
+    if name in LISTS:
+        return parse_setting(name, ",".join(items), where)
+    if name in ("agent_args", "model_roles"):
+        return parse_setting(name, split_pairs(items, where), where)
+    return parse_setting(name, text, where, lax=True)
+
+
+SYNTHESIS = (
+    "actions",
+    "family",
+    "timed",
+    "attempts",
+    "distractors",
+    "tools",
+    "difficulty",
+    "count",
+    "seed",
+    "topics",
+    "part",
+    "sentences",
+    "iterations",
+    "redundancy",
+    "group",
+    "relative",
+    "request",
+    "exhaustive",
+)
+
+_MODEL = (
+    "agent",
+    "agent_args",
+    "model",
+    "model_base_url",
+    "model_roles",
+    "temperature",
+    "prompt",
+)
+
+AGENTS = (
+    *_MODEL,
+    "retries",
+    "requests",
+    "requests_per_minute",
+    "cache",
+    "prices",
+    "python",
+    "record_proxy",
+)
+
+LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
+
+# What keeps tools from doing harm, what else is said about them.
+SHELTER = ("memory", "sandbox", "allow_network", "allow_read", "workspace", "descriptions")
+
+FUZZING = ("only", "time_per_tool", "calls_per_tool", "from_run", *SHELTER)
+
+# How calls of tools are made, how many at most.
+CALLING = ("python", "seed", "jobs", *BUDGETS)
+
+# Where an agent has the tools that are tested.
+TRYING = (
+    *_MODEL,
+    "prompts",
+    "retries",
+    "requests",
+    "requests_per_minute",
+    "cache",
+    "prices",
+    "max_steps",
+    "time_per_request",
+    "tokens_per_tool",
+    "usd_per_tool",
+)
+
+# What they are there, unless somebody says otherwise.
+USUALLY_TRYING = {"timeout": 10.0, "jobs": 2}

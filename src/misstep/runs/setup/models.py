@@ -1,0 +1,116 @@
+"""Models by the name that the user gives them, and what they cost."""
+
+import os
+from collections.abc import Callable
+from typing import TypeAlias
+
+from misstep.core.model import LanguageModel
+from misstep.core.results.fixing import read_text
+from misstep.core.secrets import Redactor, secrets_in
+from misstep.core.settings import Settings, encode_settings
+from misstep.core.spending import AGENT, RateLimiters
+from misstep.errors import UsageError
+from misstep.models.anthropic import AnthropicModel
+from misstep.models.client import Options
+from misstep.models.local.model import LocalModel
+from misstep.models.openai import OpenAIModel
+from misstep.models.providers import (
+    FREE,
+    ModelName,
+    Price,
+    check_base_url,
+    find_endpoint,
+    find_price,
+    parse_model,
+)
+from misstep.store.location import shown
+
+CACHE = ".misstep/cache"
+Tell: TypeAlias = Callable[[str], None]
+
+
+def name_model(settings: Settings, role: str = AGENT) -> ModelName | None:
+    """The model for a role; None where none is named."""
+    text = settings.model_roles.get(role) or settings.model
+    return parse_model(text, settings.model_base_url) if text else None
+
+
+def model_name(settings: Settings) -> str | None:
+    """The agent's model in words, if it has one that we know of."""
+    model = name_model(settings)
+    return str(model) if model else None
+
+
+def open_model(
+    settings: Settings, tell: Tell, role: str = AGENT, gates: RateLimiters | None = None
+) -> LanguageModel:
+    """The model for a role; `tell` hears what takes a while.
+
+    Those who share `gates` share a model's limits.
+    """
+    model = name_model(settings, role)
+    if model is None:
+        raise UsageError(
+            "no model was named", "give one with --model: provider/model, or local, which needs no key"
+        )
+    if model.provider == "local":
+        return LocalModel(model.model, settings.temperature, settings.seed, on_load=tell)
+    options = Options(
+        temperature=settings.temperature,
+        retries=settings.most_retries,
+        in_flight=settings.requests,
+        per_minute=settings.requests_per_minute,
+        cache=CACHE if settings.cache else "",
+    )
+    endpoint = find_endpoint(model, settings.model_base_url, os.environ)
+    kind = AnthropicModel if model.provider == "anthropic" else OpenAIModel
+    return kind(model, endpoint, options, gates)
+
+
+def price_agent(settings: Settings) -> Price | None:
+    """What the agent's tokens cost; None where nobody has said so. Simulated agents use none."""
+    if settings.agent.startswith("sim:"):
+        return FREE
+    model = name_model(settings)
+    return find_price(model, settings.prices) if model else None
+
+
+def refuse_blind_budget(settings: Settings) -> None:
+    """A budget in money needs the price of every model that may use it up."""
+    if settings.budget_usd is None:
+        return
+    if price_agent(settings) is None:
+        raise _unpriced(name_model(settings))
+    for role in settings.model_roles:
+        model = name_model(settings, role)
+        if role != AGENT and model and find_price(model, settings.prices) is None:
+            raise _unpriced(model)
+
+
+def _unpriced(model: ModelName | None) -> UsageError:
+    if model is None:
+        hint = "name the model that your agent uses with --model, for its price"
+        return UsageError("a budget in money needs to know what the agent's model costs", hint)
+    return UsageError(
+        f"a budget in money needs a price, and nobody has said what {model} costs",
+        "give it in a file with --prices:",
+        f"  [{model.provider}]",
+        f'  "{model.model}" = [1.00, 4.00]   # dollars per million tokens: input, output',
+    )
+
+
+def refuse_secrets(settings: Settings) -> None:
+    """Settings are stored with a run, descriptions too, so there must be no secret in them."""
+    check_base_url(settings.model_base_url)
+    redact = Redactor(secrets_in(os.environ))
+    said = read_text(settings.descriptions)
+    if redact(said) != said:
+        hint = "what tools are described by is stored with the run, and shown to models"
+        raise UsageError("holds the value of a secret variable", hint, where=settings.descriptions)
+    kept = settings.overlay({"store": shown(settings.store)})  # it is stored without its password
+    text = encode_settings(kept).decode()
+    if redact(text) != text:
+        raise UsageError(
+            "the settings hold the value of a secret variable, and settings are stored",
+            "let the agent read it from its environment",
+        )

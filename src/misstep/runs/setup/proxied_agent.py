@@ -1,0 +1,89 @@
+"""Agents with the recording proxy between them and their model."""
+
+import os
+from collections.abc import Callable, Mapping
+from inspect import iscoroutinefunction
+
+from misstep.adapters.mcp.agent import McpAgent
+from misstep.adapters.proxy.agent import ProxiedAgent, for_anthropic, for_openai
+from misstep.adapters.proxy.server import RecordingProxy
+from misstep.core.agent import Agent, Answer, Assignment, Preparing, Toolbox
+from misstep.core.settings import Settings
+from misstep.models.providers import check_base_url, load_providers
+from misstep.runs.setup.models import Tell, name_model
+
+OPENAI = "https://api.openai.com/v1"
+ANTHROPIC = "https://api.anthropic.com/v1"
+
+
+class WatchedAgent:
+    """The agent that `make` gives while the variable of its model's SDK points at the proxy.
+
+    One kind of interface is watched, so that no provider gets to see the key for another.
+    """
+
+    def __init__(self, settings: Settings, make: Callable[[Settings], Agent], tell: Tell) -> None:
+        self.name = settings.agent
+        model = name_model(settings)
+        self._variables = for_anthropic if model and model.provider == "anthropic" else for_openai
+        self._proxy = RecordingProxy(find_upstream(settings, os.environ))
+        self._settings = settings
+        self._make = make
+        self._tell = tell
+        self._before: Mapping[str, str | None] = {}
+        self._agent: ProxiedAgent | None = None
+
+    async def prepare(self) -> None:
+        """Start the proxy, then load the agent: its clients look for their address when they are made."""
+        await self._proxy.start()
+        self._before = _set({**self._variables(self._proxy.base_url), **_no_proxy()})
+        inner = self._make(self._settings)
+        by_address = isinstance(inner, McpAgent)
+        self._agent = ProxiedAgent(inner, self._proxy, by_address, self._variables)
+        if isinstance(inner, Preparing) and iscoroutinefunction(inner.prepare):
+            await inner.prepare()
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        if self._agent is None:
+            await self.prepare()
+        assert self._agent is not None
+        return await self._agent.run(assignment, toolbox)
+
+    async def close(self) -> None:
+        _set(self._before)
+        if self._proxy.unseen:
+            variable = next(iter(self._variables("")))
+            self._tell(
+                f"{self._proxy.unseen} cases did not ask their model through the recording proxy: "
+                f"does the agent use {variable}?"
+            )
+        await (self._agent or self._proxy).close()
+
+
+def find_upstream(settings: Settings, environment: Mapping[str, str]) -> str:
+    """Where the requests go in the end: what the user says, or what the agent would have used."""
+    if settings.model_base_url:
+        return check_base_url(settings.model_base_url)
+    model = name_model(settings)
+    if model and model.provider == "anthropic":
+        found = environment.get("ANTHROPIC_BASE_URL")
+        return f"{found.rstrip('/')}/v1" if found else ANTHROPIC
+    known = load_providers()[model.provider].base_url if model else ""
+    return environment.get("OPENAI_BASE_URL") or known or OPENAI
+
+
+def _no_proxy() -> dict[str, str]:
+    """The variables that keep clients from going to our own machine by way of another."""
+    spared = ",".join(filter(None, [os.environ.get("NO_PROXY") or os.environ.get("no_proxy"), "127.0.0.1"]))
+    return {"NO_PROXY": spared, "no_proxy": spared}
+
+
+def _set(variables: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Set environment variables, or take them away; gives what they were."""
+    before = {name: os.environ.get(name) for name in variables}
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+    return before

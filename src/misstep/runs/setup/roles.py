@@ -1,0 +1,140 @@
+"""The models that a test of tools asks, in their roles.
+
+Models whose answers may be late without ending a run.
+
+Tells a model that is out from an agent that has a bad moment.
+"""
+
+import re
+import threading
+from typing import TypeVar
+
+from misstep.core.model import Late, ModelError, Unusable
+from misstep.core.results.trial import Trial
+from misstep.core.secrets import Redactor
+from misstep.core.settings import Settings
+from misstep.core.spending import Account, RateLimiters
+from misstep.core.text import cut
+from misstep.engine.structured_client import Admit, StructuredClient
+from misstep.fuzzing.agent_tests.parties import Models, Role
+from misstep.fuzzing.agent_tests.prompts import Prompts, Stage
+from misstep.models.throttle import Throttles
+from misstep.runs.execution import known_secrets
+from misstep.runs.setup.models import Tell, open_model
+from misstep.schemas.answers import AnswerSchema
+
+T = TypeVar("T")
+
+
+class RoleModels:
+    """Asks the model of a role in the words of a stage; it is `Models`. Models are opened when needed.
+
+    Those who share `gates` share a model's limits; the roles always do.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        prompts: Prompts,
+        account: Account,
+        admit: Admit,
+        tell: Tell = lambda _: None,
+        gates: RateLimiters | None = None,
+    ) -> None:
+        self._settings = settings
+        self._prompts = prompts
+        self._account = account
+        self._admit = admit
+        self._tell = tell
+        self._gates = gates or Throttles()
+        self._desks = dict[str, StructuredClient]()
+
+    async def ask(self, role: Role, stage: Stage, form: AnswerSchema[T], **places: str) -> T:
+        question = Redactor(known_secrets())(self._prompts.fill(stage, **places))
+        return await self._desk(role).ask(question, form)
+
+    async def close(self) -> None:
+        for desk in self._desks.values():
+            await desk.close()
+
+    def _desk(self, role: Role) -> StructuredClient:
+        if role not in self._desks:
+            model = open_model(self._settings, self._tell, role, self._gates)
+            limit = self._settings.request_seconds
+            self._desks[role] = StructuredClient(model, role, limit, self._account, self._admit)
+        return self._desks[role]
+
+
+MOST_LATE = 3  # answers in a row, of which the last says that there is no point in going on
+MORE_TIME = "allow more with --time-per-request"
+
+
+class LateTolerantModels:
+    """Takes an answer that does not come in time for one of no use; it is `Models`.
+
+    Where several in a row don't come, the model is as good as gone, which is an error.
+    """
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self._late = 0
+
+    async def ask(self, role: Role, stage: Stage, form: AnswerSchema[T], **places: str) -> T:
+        try:
+            found = await self._models.ask(role, stage, form, **places)
+        except Late as error:
+            self._late += 1
+            if self._late == MOST_LATE:
+                raise ModelError(f"{error.message}, {MOST_LATE} times in a row", MORE_TIME) from error
+            raise Unusable(error.message, MORE_TIME) from error
+        except ModelError:
+            self._late = 0
+            raise
+        self._late = 0
+        return found
+
+
+MOST_SILENT = 3  # requests in a row to which an agent says nothing in time
+SHOWN = 500  # characters of what was said
+
+# Errors by their names, ours first, then those of the clients that frameworks use.
+_NAMES = (
+    "Unavailable",
+    "AuthenticationError",
+    "PermissionDeniedError",
+    "RateLimitError",
+    "InternalServerError",
+    "ServiceUnavailableError",
+    "APIConnectionError",
+    "APITimeoutError",
+    "OverloadedError",
+)
+_STATUS = r"(?:401|402|403|404|429|5\d\d)\b"
+_BY_NAME = re.compile(rf"(?:AgentError: )?(?:{'|'.join(_NAMES)}):")
+_BY_STATUS = re.compile(rf"\b(?:Error code|status_code): {_STATUS}")
+
+
+class Outage:
+    """Looks at one trial after the other, those of several threads as well, for a model that can't be had."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._late = 0
+
+    def look_at(self, trial: Trial, has_begun: bool) -> None:
+        """Raises a `ModelError` where there is no point in going on. Who `has_begun` has made a call."""
+        if is_out(trial.error):
+            raise ModelError(
+                f"the agent's model is out: {cut(trial.error.removeprefix('Unavailable: '), SHOWN)}"
+            )
+        with self._lock:
+            self._late = self._late + 1 if trial.ended == "timeout" and not has_begun else 0
+            if self._late < MOST_SILENT:
+                return
+            self._late = 0
+        raise ModelError(f"the agent did not answer {MOST_SILENT} times in a row: {trial.error}", MORE_TIME)
+
+
+def is_out(error: str) -> bool:
+    """Whether an error of an agent says that its model refuses everybody, or can't be reached."""
+    return bool(_BY_NAME.match(error) or _BY_STATUS.search(error))

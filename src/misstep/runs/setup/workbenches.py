@@ -1,0 +1,139 @@
+"""Processes in which tools are called, lent to whoever examines them.
+
+What there is to fuzz in the tools that a user names.
+"""
+
+import os
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from misstep.core.results.fixing import read_descriptions, refuse_strangers
+from misstep.core.settings import Settings
+from misstep.core.tool import Described
+from misstep.errors import UsageError, did_you_mean
+from misstep.tool_host.process import Process
+from misstep.tool_host.protocol import Conditions, Limits
+
+
+class Workbenches:
+    """Opens processes as they are wanted, and keeps those that are given back for the next."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._conditions = conditions_of(settings)
+        self._idle = dict[str, list[Process]]()
+        self._open = list[Process]()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "Workbenches":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._open:
+            process.close()
+
+    def tools_of(self, spec: str) -> Sequence[Described]:
+        with self.lend(spec) as bench:
+            return bench.tools
+
+    def all_tools(self, specs: Sequence[str]) -> dict[str, Sequence[Described]]:
+        """The tools of each spec; a `UsageError` where something is said about one that is not there."""
+        found = {spec: self.tools_of(spec) for spec in specs}
+        refuse_strangers(self._conditions.wordings, [tool.name for tools in found.values() for tool in tools])
+        return found
+
+    @contextmanager
+    def lend(self, spec: str) -> Iterator[Process]:
+        """A process with the tools of the spec as they are when they have been loaded."""
+        process = self._take(spec)
+        try:
+            process.forget()
+            yield process
+        except BaseException:
+            process.close()
+            raise
+        with self._lock:
+            self._idle.setdefault(spec, []).append(process)
+
+    def _take(self, spec: str) -> Process:
+        with self._lock:
+            if idle := self._idle.get(spec):
+                return idle.pop()
+        process = Process(spec, self._conditions)
+        with self._lock:
+            self._open.append(process)
+        process.start()
+        return process
+
+
+def conditions_of(settings: Settings) -> Conditions:
+    """The conditions under which these settings want tools to be called."""
+    return Conditions(
+        shelter=settings.sandbox,
+        limits=Limits(timeout=settings.timeout, memory=settings.memory << 20),
+        allow_network=settings.allow_network,
+        allow_read=settings.allow_read,
+        workspace=settings.workspace,
+        python=settings.python or sys.executable,
+        only=settings.only,
+        wordings=read_descriptions(settings.descriptions),
+    )
+
+
+TOGETHER = "(together)"  # the name under which all tools of a spec are fuzzed in turns
+
+
+class Target(msgspec.Struct, frozen=True):
+    """One tool, or all tools of a spec together, under the name that the report gives them.
+
+    `titles` are for tools whose names others have as well.
+    """
+
+    place: int
+    name: str
+    spec: str
+    tools: tuple[str, ...]
+    titles: dict[str, str] = {}
+
+    def among(self, tools: Sequence[Described]) -> list[Described]:
+        """Those of the tools that it means; a `UsageError` unless all of them are there."""
+        found = [tool for tool in tools if tool.name in self.tools]
+        if len(found) < len(self.tools):
+            raise UsageError("its tools are not the same each time it is started", where=self.spec)
+        return found
+
+
+def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) -> list[Target]:
+    """Each tool by itself, then those of a spec together where it holds several: they may share state."""
+    _check_names(found, only)
+    counts = Counter(tool.name for tools in found.values() for tool in tools)
+    ends = Counter(os.path.basename(spec) for spec in found)
+    targets = list[Target]()
+    for spec, tools in found.items():
+        short = end if (end := os.path.basename(spec)) and ends[end] == 1 else spec
+        names = [tool.name for tool in tools if not only or tool.name in only]
+        wanted: list[tuple[str, tuple[str, ...]]]
+        wanted = [(_label(name, short, counts[name] > 1), (name,)) for name in names]
+        wanted += [(_label(TOGETHER, short, len(found) > 1), tuple(names))] if len(names) > 1 else []
+        titles = {name: _label(name, short, True) for name in names if counts[name] > 1}
+        targets += [
+            Target(len(targets) + place, name, spec, some, titles)
+            for place, (name, some) in enumerate(wanted)
+        ]
+    return targets
+
+
+def _label(name: str, spec: str, ambiguous: bool) -> str:
+    return f"{name} of {spec}" if ambiguous else name
+
+
+def _check_names(found: Mapping[str, Sequence[Described]], only: Sequence[str]) -> None:
+    known = [tool.name for tools in found.values() for tool in tools]
+    for name in only:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"there are {', '.join(known[:10])}"
+            raise UsageError(f"there is no tool '{name}'", hint, where="--only")

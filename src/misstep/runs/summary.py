@@ -1,0 +1,105 @@
+"""What a run has come to."""
+
+from collections.abc import Sequence
+
+from misstep.core.outcome import ERROR_KINDS, JUDGEMENTS, Judgement, Usage
+from misstep.core.results.benchmark import TaskReport
+from misstep.core.results.consistency import ConsistencyReport
+from misstep.core.results.crosstalk import GroupReport
+from misstep.core.results.finding import ToolReport
+from misstep.core.results.fixing import FixReport
+from misstep.core.results.summary import Summary, Tally
+from misstep.core.run import BENCHMARKS
+from misstep.core.settings import Settings
+from misstep.core.spending import Spent
+from misstep.core.stats import wilson
+from misstep.errors import UsageError
+from misstep.runs.budget import cost_of_run, hides_tokens, may_price
+from misstep.runs.setup.models import model_name, price_agent
+from misstep.store.runs import Run
+
+
+def summarise(tally: Tally, run: str, settings: Settings) -> Summary:
+    return tally.summary(run, settings.agent, model_name(settings), _cost(tally, settings))
+
+
+def summarise_stored(tally: Tally, run: Run) -> Summary:
+    """What a stored run has come to."""
+    usd = _cost(tally, run.settings) if may_price(run) else None
+    return tally.summary(run.id, run.settings.agent, model_name(run.settings), usd)
+
+
+def summarise_tools(run: Run, reports: Sequence[ToolReport]) -> Summary:
+    """A run on tools in the terms of any run: a tool passes if no defect was found in it."""
+    verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
+    spent = Spent()
+    for report in reports:
+        verdicts[verdict_on(report)] += 1
+        spent += Spent(calls=report.calls + report.triage_calls, seconds=report.seconds)
+        if journey := report.journey:
+            spent += Spent(journey.usage, journey.calls, journey.seconds)
+    return _summary(run, len(reports), verdicts, spent, bool(run.settings.agent))
+
+
+def verdict_on(report: ToolReport) -> Judgement:
+    """A tool that was asked for things in vain, or accepted no call, is neither sound nor broken."""
+    if report.findings:
+        return "failed"
+    if not report.is_tested:
+        return "inconclusive"
+    passages = report.journey.passages if report.journey else ()
+    if report.calls or not passages:
+        return "passed"
+    return "inconclusive" if all(each.fate == "inconclusive" for each in passages) else "passed"
+
+
+def summarise_sets(
+    run: Run, reports: Sequence[ConsistencyReport] | Sequence[GroupReport] | Sequence[FixReport]
+) -> Summary:
+    """A run with requests to an agent in the terms of any run: each report passes if nothing in it failed."""
+    verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
+    spent = Spent()
+    for report in reports:
+        verdicts[report.verdict] += 1
+        spent += Spent(report.usage, report.calls, report.seconds)
+    return _summary(run, len(reports), verdicts, spent, True)
+
+
+def summarise_tasks(run: Run, reports: Sequence[TaskReport]) -> Summary:
+    """A run on a benchmark in the terms of any run."""
+    verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
+    spent = Spent()
+    for report in reports:
+        verdicts[report.verdict] += 1
+        spent += Spent(report.usage, report.calls, report.seconds)
+    return _summary(run, len(reports), verdicts, spent, bool(run.settings.model))
+
+
+def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent, has_model: bool) -> Summary:
+    passed, judged = verdicts["passed"], verdicts["passed"] + verdicts["failed"]
+    unpriced = has_model and (not may_price(run) or price_agent(run.settings) is None)
+    return Summary(
+        run=run.id,
+        agent=run.settings.agent if run.purpose.verb in BENCHMARKS else ", ".join(run.purpose.tools),
+        model=model_name(run.settings) if has_model else None,
+        cases=tools,
+        **verdicts,
+        errors=dict.fromkeys(ERROR_KINDS, 0),
+        success=passed / judged if judged else None,
+        interval=wilson(passed, judged),
+        chance=None,
+        baselines=None,
+        calls=spent.calls,
+        tokens=sum(spent.usage.values(), Usage()),
+        usd=None if unpriced else cost_of_run(run, spent.usage),
+        seconds=round(spent.seconds, 3),
+    )
+
+
+def _cost(tally: Tally, settings: Settings) -> float | None:
+    """What the tokens cost; None where they, or their price, are not known."""
+    try:
+        price = price_agent(settings)
+    except UsageError:
+        return None  # the list of prices has gone since
+    return None if price is None or hides_tokens(tally, settings) else round(price.of(tally.usage), 6)

@@ -1,0 +1,188 @@
+"""One stretch of a run on tools, from its start or resumption to its end or interruption.
+
+Something that is done again and again while other work goes on.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import Generic, TypeAlias, TypeVar
+
+from msgspec import structs
+
+from misstep.core.event import Event, Listener, RunFinished, RunStarted, RunStopped, Spending, Unit
+from misstep.core.model import ModelError
+from misstep.core.outcome import JUDGEMENTS, Judgement
+from misstep.core.results.benchmark import TaskReport
+from misstep.core.results.consistency import ConsistencyReport
+from misstep.core.results.crosstalk import GroupReport
+from misstep.core.results.finding import ToolReport
+from misstep.core.results.fixing import FixReport
+from misstep.core.results.summary import Summary
+from misstep.core.settings import store_flag
+from misstep.core.spending import RateLimiters
+from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
+from misstep.runs.budget import FLAGS, Allowance, pricing, spent_of
+from misstep.runs.execution import mask_error, masked
+from misstep.store.runs import Run, RunWriter, Store
+
+PAUSE = 1.0  # seconds
+
+
+@contextmanager
+def ticking(do: Callable[[], object], pause: float = PAUSE) -> Iterator[None]:
+    """Call `do` after each pause, in a thread of its own, and once more at the end.
+
+    It ends with the first time that goes wrong, which is raised when the work is done; what went wrong with
+    the work itself comes first.
+    """
+    over, wrong = threading.Event(), list[Exception]()
+
+    def tick() -> None:
+        try:
+            while not over.wait(pause):
+                do()
+        except Exception as error:
+            wrong.append(error)
+
+    thread = threading.Thread(target=tick, name="ticking", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+    if wrong:
+        raise wrong[0]
+    do()
+
+
+R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport, TaskReport, FixReport)
+
+Summarise: TypeAlias = Callable[[Run, Sequence[R]], Summary]
+
+
+class ToolRunSession(Generic[R]):
+    """Keeps what comes of each tool, tells it to whoever listens, and closes the run when all is done.
+
+    `kept` are the reports so far by the names of the tools. `lost` are specs whose tools can't be had any
+    more, and why, for whoever does the work to fill. Nothing secret gets past it. Sittings that share `gates`
+    share the limits of models.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        run: Run,
+        listeners: Sequence[Listener],
+        kind: type[R],
+        summarise: Summarise[R],
+        gates: RateLimiters | None = None,
+    ) -> None:
+        # It has been started here, or may be resumed: prices that it names may be read.
+        self.run = structs.replace(run, settings=run.settings.overlay({"trust_store": True}))
+        budget, spent, price = run.settings.budget, store.spent(run.id), pricing(run.settings)
+        self.allowance = Allowance(budget, spent, price, gates=gates)
+        self.kept: dict[str, R] = {report.name: report for report in store.tool_documents(run.id, kind)}
+        self.lost: Mapping[str, str] = {}
+        self._store = store
+        self._listeners = listeners
+        self._summarise: Summarise[R] = summarise
+        self._telling = threading.Lock()
+
+    @property
+    def done(self) -> list[R]:
+        return [report for report in self.kept.values() if report.ended != "stopped"]
+
+    def hold(
+        self, work: Callable[[], Generator[R | Event]], finished: Callable[[R], Event], unit: Unit = "tool"
+    ) -> None:
+        """Take in what comes of work: reports to be kept, and events. `finished` tells of a last report.
+
+        Raises what says how to go on, if there is more to do.
+        """
+        run = self.run
+        with self._store.sit(run.id, time.time()) as seat:
+            self._store.change_run(run.id, run.settings)  # a larger budget is the run's own from now on
+            before = self._summarise(run, self.done)
+            verdicts: dict[Judgement, int] = {name: getattr(before, name) for name in JUDGEMENTS}
+            self.emit(RunStarted(run.id, run.total, verdicts, unit=unit))
+            try:
+                with ticking(self._tell_spending):
+                    self._take_in(work, seat, finished)
+                self._finish()
+            except Exception as error:
+                self._tell_of(error)
+                raise
+
+    def emit(self, event: Event) -> None:
+        """Tell whoever listens, from any thread, since notices come from those at work; one at a time."""
+        clean = masked(event)
+        with self._telling:
+            for listener in self._listeners:
+                listener(clean)
+
+    def _take_in(
+        self, work: Callable[[], Generator[R | Event]], seat: RunWriter, finished: Callable[[R], Event]
+    ) -> None:
+        try:
+            with closing(work()) as news:
+                for each in news:
+                    self._hear(each, seat, finished)
+        finally:
+            seat.keep([], self.allowance.spent)  # also on what came to nothing
+
+    def _tell_spending(self) -> None:
+        self.emit(Spending(self.run.id, self.allowance.used, self.run.settings.budget))
+
+    def _hear(self, news: R | Event, seat: RunWriter, finished: Callable[[R], Event]) -> None:
+        if not isinstance(news, ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport):
+            self.emit(news)
+            return
+        report = masked(news)
+        self.kept[report.name] = report
+        seat.keep_report(report, self.allowance.spent)
+        if report.ended != "stopped":
+            self.emit(finished(report))
+
+    def _tell_of(self, error: Exception) -> None:
+        """Tell what has ended the run, and how to go on where that was no doing of the user's."""
+        if isinstance(error, MisstepError):
+            mask_error(error)
+        show, way_on = self._ways_on()
+        _add_hints(error, (show, way_on) if self.kept else (way_on,))
+        with suppress(MisstepError):  # of a listener, perhaps the very one that ended the run
+            self.emit(RunStopped(self.run.id, _reason(error)))
+
+    def _finish(self) -> None:
+        run = self.run
+        if len(self.done) < (run.total or len(self.kept) or 1):
+            raise self._stopped()
+        summary = self._summarise(run, sorted(self.kept.values(), key=lambda report: report.place))
+        self._store.finish_run(run.id, summary)
+        self.emit(RunFinished(run.id, summary))
+
+    def _stopped(self) -> MisstepError:
+        run, lacking = self.run, self.allowance.lacking
+        show, way_on = self._ways_on()
+        for spec, why in {} if lacking else self.lost.items():
+            return UsageError(f"{why}; what was found is kept", show, way_on, where=spec)
+        if not lacking:
+            return Interrupted(f"run {run.id} was stopped; what was found is kept", show, way_on)
+        used = spent_of(lacking, run.settings, self._store.spent(run.id))
+        return BudgetExceeded(f"the budget is used up: {used}", show, f"{way_on} {FLAGS[lacking]} MORE")
+
+    def _ways_on(self) -> tuple[str, str]:
+        run, place = self.run, store_flag(self._store.location)
+        show = f"see what was found with: misstep show {run.id}{place}"
+        return show, f"go on with: misstep {run.purpose.command} --resume {run.id}{place}"
+
+
+def _add_hints(error: Exception, hints: tuple[str, ...]) -> None:
+    if isinstance(error, ModelError):
+        error.hints = (*error.hints, *hints)
+
+
+def _reason(error: Exception) -> str:
+    return error.message if isinstance(error, MisstepError) else type(error).__name__

@@ -1,0 +1,102 @@
+"""Refuse to execute what only a store from elsewhere names."""
+
+from collections.abc import Collection
+from typing import Any
+
+from msgspec import structs
+
+from misstep.core.run import RunSpec
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.runs.setup.agents import PARADIGMS
+from misstep.store.runs import Run
+from misstep.store.trust import has_key, is_trusted, key_path, named_by
+
+TRUST = "--trust-store"
+_HARMLESS = ("agent_args", "model", "model_roles")  # mean nothing without one of the others
+OF_AGENTS = ("agent", "python", "prompt", "model_base_url")
+_WORDS = {
+    "agent": "agent",
+    "python": "interpreter",
+    "specs": "tools",
+    "tools": "tools",
+    "model_base_url": "model server",
+    "allow_network": "network for tools",
+    "allow_read": "files that tools may read",
+}
+_LONGEST = 200
+
+
+def refuse_foreign(settings: Settings, run: Run, given: Collection[str] = ()) -> None:
+    """Raise a `UsageError` where a run that was not started here by this user names something to execute,
+    read or connect to, and the settings don't say that the store is trusted.
+
+    `given` are settings whose value comes from the user instead.
+    """
+    if settings.trust_store or is_trusted(run):
+        return
+    if named := {name: each for name, each in _risky(run).items() if name not in given}:
+        raise _foreign(run.id, named)
+
+
+def refuse_foreign_prompt(settings: Settings, run: Run) -> None:
+    """The same for somebody who needs nothing of the run's settings but its prompt template."""
+    refuse_foreign(settings, run, [name for name in _risky(run) if name != "prompt"])
+
+
+def refuse_foreign_calls(settings: Settings, run: Run) -> None:
+    """Raise a `UsageError` where what a run from elsewhere has kept would reach tools without a sandbox."""
+    if settings.sandbox == "none" and not (settings.trust_store or is_trusted(run)):
+        message = f"run {run.id} comes from elsewhere, and what it calls for would be done without a sandbox"
+        raise UsageError(message, "leave out --sandbox none", f"or, if you trust the run, add {TRUST}")
+
+
+def with_agent(settings: Settings, run: Run, has_agent: bool = False) -> Run:
+    """The run under the agent and interpreter that the settings name, or under its own, if it may be used.
+
+    `has_agent` says that the user has an agent at hand, so that none is looked up.
+    """
+    typed = {name: getattr(settings, name) for name in ("agent", "python") if getattr(settings, name)}
+    if "agent" in typed:
+        typed.setdefault("python", "")  # the interpreter belongs to the agent
+    try:
+        refuse_foreign(settings, run, OF_AGENTS if has_agent else typed)
+    except UsageError as error:
+        error.hints = (*error.hints, "or name an agent of your own with --agent")
+        raise
+    trusted = {"trust_store": settings.trust_store}
+    return structs.replace(run, settings=run.settings.overlay({**typed, **trusted}))
+
+
+def refuse_other_spec(settings: Settings, run: Run, spec: str) -> None:
+    """A finding may name only tools that its run, which is signed, was started with."""
+    if spec not in run.purpose.tools and not settings.trust_store:
+        raise _foreign(run.id, {"specs": (spec,)})
+
+
+def _risky(run: Run) -> dict[str, Any]:
+    named = named_by(run.settings, RunSpec(tools=run.purpose.tools))
+    agent = run.settings.agent
+    if agent in PARADIGMS or agent.startswith("sim:"):
+        named.pop("agent", None)
+    return {name: each for name, each in named.items() if name not in _HARMLESS}
+
+
+def _foreign(run: str, named: dict[str, Any]) -> UsageError:
+    shown = [f"{_WORDS.get(name, name)}: {_in_words(each)}" for name, each in named.items()]
+    why = (
+        "this user did not start the run on this machine, or it was changed since"
+        if has_key()
+        else f"no run counts as yours here: the key can't be kept in {key_path()} (mode 0600)"
+    )
+    return UsageError(
+        f"run {run} comes from elsewhere and would use what only the store names",
+        *shown,
+        why,
+        f"if you trust it, add {TRUST}",
+    )
+
+
+def _in_words(value: Any) -> str:
+    text = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,201 @@
+"""Column types that refuse values of another kind: SQLite keeps anything in any column.
+
+The tables of the store, the same in every database.
+"""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import sqlalchemy as sa
+
+LARGEST = 10**18  # of counts and sums
+LATEST = 2.5e11  # seconds: no calendar goes on for ever
+
+
+class OddValue(ValueError):
+    """A value that misstep never writes into its column; the message says what it is."""
+
+
+def odd(value: object, expected: str) -> OddValue:
+    text = repr(value[:40] if isinstance(value, str | bytes) else value)[:60]
+    return OddValue(f"expected {expected}, found {text}")
+
+
+def check_text(value: object) -> Any:
+    if value is None or isinstance(value, str):
+        return value
+    raise odd(value, "text")
+
+
+def check_bytes(value: object) -> Any:
+    if value is None or isinstance(value, bytes):
+        return value
+    raise odd(value, "a document")
+
+
+def check_whole(value: object) -> Any:
+    if value is None:
+        return value
+    if isinstance(value, int | Decimal) and -LARGEST <= value <= LARGEST:
+        return int(value)
+    raise odd(value, "a whole number")
+
+
+def check_real(value: object) -> Any:
+    if value is None:
+        return value
+    if isinstance(value, int | float) and math.isfinite(value) and 0 <= value <= LATEST:
+        return float(value)
+    raise odd(value, f"a number from 0 to {LATEST:g}")
+
+
+def check_flag(value: object) -> Any:
+    if value is None or (isinstance(value, int) and value in (0, 1)):
+        return None if value is None else bool(value)
+    raise odd(value, "true or false")
+
+
+class Checked(sa.types.TypeDecorator[Any]):
+    """A type of which no value is converted on reading before it has been checked."""
+
+    impl: Any = sa.types.NullType
+    cache_ok = True
+    check: Callable[[object], Any]
+
+    def result_processor(self, *_: object) -> Callable[[object], Any]:
+        return type(self).check
+
+
+class Text(Checked):
+    impl = sa.String
+    cache_ok = True
+    check = staticmethod(check_text)
+
+
+class Document(Checked):
+    impl = sa.LargeBinary
+    cache_ok = True
+    check = staticmethod(check_bytes)
+
+
+class Whole(Checked):
+    impl = sa.Integer
+    cache_ok = True
+    check = staticmethod(check_whole)
+
+
+class Large(Checked):
+    impl = sa.BigInteger
+    cache_ok = True
+    check = staticmethod(check_whole)
+
+
+class Real(Checked):
+    impl = sa.Float
+    cache_ok = True
+    check = staticmethod(check_real)
+
+
+class Flag(Checked):
+    impl = sa.Boolean
+    cache_ok = True
+    check = staticmethod(check_flag)
+
+
+STORE_VERSION = 6
+
+metadata = sa.MetaData()
+
+_Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # there, only an INTEGER counts up by itself
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", Text, nullable=False, unique=True),
+    sa.Column("started", Real, nullable=False),
+    sa.Column("total", Whole, nullable=False),
+    sa.Column("settings", Document, nullable=False),
+    sa.Column("summary", Document),
+    sa.Column("digest", Document),
+    sa.Column("purpose", Document),
+    sa.Column("result", Document),
+    sqlite_autoincrement=True,
+)
+
+# What is summed up and listed; numbered in the order of arrival.
+outcomes = sa.Table(
+    "outcomes",
+    metadata,
+    sa.Column("number", _Number, autoincrement=True),
+    sa.Column("run", Whole, nullable=False),
+    sa.Column("case_id", Text, nullable=False),
+    sa.Column("verdict", Text, nullable=False),
+    sa.Column("error", Text),
+    sa.Column("chance", Real),
+    sa.Column("calls", Whole, nullable=False),
+    sa.Column("input", Large, nullable=False),
+    sa.Column("output", Large, nullable=False),
+    sa.Column("cached", Large, nullable=False),
+    sa.Column("seconds", Real, nullable=False),
+    sa.Column("fingerprint", Document, nullable=False),
+    sa.Column("text_order", Real),
+    sa.Column("ignores_family", Real),
+    sa.PrimaryKeyConstraint("number", name="outcome_numbers"),
+    sa.ForeignKeyConstraint(["run"], ["runs.number"], name="outcome_of_run"),
+    sa.UniqueConstraint("run", "case_id", name="one_outcome_per_case"),
+    sa.Index("outcomes_by_arrival", "run", "number"),
+    sa.Index("outcomes_by_verdict", "run", "verdict", "number"),
+)
+
+# The outcomes themselves, apart, so that sums and lists never read them.
+records = sa.Table(
+    "records",
+    metadata,
+    sa.Column("outcome", _Number, sa.ForeignKey("outcomes.number"), primary_key=True, autoincrement=False),
+    sa.Column("document", Document, nullable=False),
+)
+
+# What was found out about a tool, a document each.
+tool_reports = sa.Table(
+    "tool_reports",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("run", Whole, sa.ForeignKey("runs.number"), nullable=False),
+    sa.Column("tool", Text, nullable=False),
+    sa.Column("document", Document, nullable=False),
+    sa.UniqueConstraint("run", "tool", name="one_report_per_tool"),
+)
+
+# What people say about what runs have discovered.
+labels = sa.Table(
+    "labels",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("run", Whole, sa.ForeignKey("runs.number"), nullable=False),
+    sa.Column("item", Text, nullable=False),
+    sa.Column("labeller", Text, nullable=False),
+    sa.Column("erroneous", Flag, nullable=False),
+    sa.Column("at", Real, nullable=False),
+    sa.UniqueConstraint("run", "item", "labeller", name="one_label_per_item_and_labeller"),
+)
+
+sittings = sa.Table(
+    "sittings",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("run", Whole, sa.ForeignKey("runs.number"), nullable=False, index=True),
+    sa.Column("started", Real, nullable=False),
+    sa.Column("ended", Real),
+    sa.Column("spent", Document, nullable=False),
+)
+
+# Where the version stands, as Alembic keeps it, should the tables ever have to be migrated.
+alembic_version = sa.Table(
+    "alembic_version",
+    metadata,
+    sa.Column("version_num", sa.String(32), nullable=False),
+    sa.PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)

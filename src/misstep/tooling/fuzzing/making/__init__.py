@@ -1,1 +1,0 @@
-"""Makes arguments and sequences of calls out of what is known."""

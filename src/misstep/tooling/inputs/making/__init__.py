@@ -1,1 +1,0 @@
-"""Makes values for a schema with Hypothesis; nothing else here needs that."""

@@ -1,1 +1,0 @@
-"""What the words of a tool tell of an error."""

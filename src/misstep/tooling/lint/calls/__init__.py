@@ -1,1 +1,0 @@
-"""What calls of a tool have shown."""

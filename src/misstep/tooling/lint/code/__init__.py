@@ -1,1 +1,0 @@
-"""What the source of a tool says."""

@@ -1,1 +1,0 @@
-"""What schema and description say, held against each other and against the signature."""

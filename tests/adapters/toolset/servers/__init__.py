@@ -1,0 +1,1 @@
+"""TODO tests.adapters.toolset.servers"""

@@ -1,0 +1,1 @@
+"""TODO tests.conformance.mcp_clients"""

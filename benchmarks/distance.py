@@ -14,7 +14,8 @@ from benchmarks.running import correct_calls
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.event import CaseFinished, Event
 from misstep.core.settings import Settings, Span
-from misstep.features.plan_test.run import run_agent, synthesise
+from misstep.features.plan_test.run import run_agent
+from misstep.runs.cases import synthesise
 
 LATENCY = 0.2
 JOBS = 1000

@@ -15,8 +15,9 @@ from benchmarks.measure import Effort, Mark, Row, best_seconds, cpu_seconds
 from benchmarks.running import Scripted, correct_calls
 from misstep.core.case import Case
 from misstep.core.settings import Settings, Span
-from misstep.features.plan_test.run import run_agent, synthesise
+from misstep.features.plan_test.run import run_agent
 from misstep.planning.world.mock import MockWorld
+from misstep.runs.cases import synthesise
 
 PYTHON = Path(".venv-inspect/bin/python")
 SUBJECT = Path(__file__).parent / "inspect_subject.py"

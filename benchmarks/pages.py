@@ -11,7 +11,7 @@ from benchmarks.measure import Effort, Mark, Row
 from benchmarks.storing import fill_store
 from misstep.core.settings import Settings
 from misstep.rendering.html.page import run_page
-from misstep.runs.reporting.page import gather
+from misstep.runs.reporting.page import page_of
 
 chromium: Any = import_module("tests.browser.chromium")  # what tests are made of is not typed strictly
 
@@ -36,7 +36,7 @@ def page_rows(effort: Effort) -> Iterator[Row]:
 def _write(page: Path, store: str, cases: int) -> float:
     run = fill_store(store, 2, cases)
     began = time.process_time()
-    page.write_text(run_page(gather(Settings(store=store), run)), "utf-8")
+    page.write_text(run_page(page_of(Settings(store=store), run)), "utf-8")
     return time.process_time() - began
 
 

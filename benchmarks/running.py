@@ -11,7 +11,8 @@ from benchmarks.measure import Effort, Mark, Row, best_cpu
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.case import Case
 from misstep.core.settings import Settings, Span
-from misstep.features.plan_test.run import run_agent, synthesise
+from misstep.features.plan_test.run import run_agent
+from misstep.runs.cases import synthesise
 
 HEAVY = ("z3", "sqlalchemy", "rich", "click")
 

@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from misstep.core.results.finding import Finding
     from misstep.core.settings import Settings, Span
     from misstep.errors import BudgetExceeded, MisstepError, UsageError
-    from misstep.features.plan_test.run import run_agent, synthesise
+    from misstep.features.plan_test.run import run_agent
     from misstep.features.tool_fuzz.replay import replay_calls
     from misstep.features.tool_fuzz.run import fuzz_tools
     from misstep.planning.judging.check import check
+    from misstep.runs.cases import synthesise
     from misstep.runs.executor import replay_case
     from misstep.testing.planning import test_planning
     from misstep.testing.tools import test_tools
@@ -45,7 +46,8 @@ __all__ = [
 
 _HOMES = {
     "misstep.features.tool_fuzz.run": ("fuzz_tools",),
-    "misstep.features.plan_test.run": ("run_agent", "synthesise"),
+    "misstep.features.plan_test.run": ("run_agent",),
+    "misstep.runs.cases": ("synthesise",),
     "misstep.runs.executor": ("replay_case",),
     "misstep.testing.planning": ("test_planning",),
     "misstep.testing.tools": ("test_tools",),

@@ -14,7 +14,7 @@ from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.rendering.html.page import run_page
 from misstep.runs.lookup import find_run
 from misstep.runs.reporting.case_bundles import book_of, case_detail, case_index
-from misstep.runs.reporting.page import gather
+from misstep.runs.reporting.page import page_of
 from tests.api.stored import keep_run
 from tests.report.test_page import held
 
@@ -43,7 +43,7 @@ def test_every_case_is_there_failures_first(settings: Settings) -> None:
     assert column(index, "id") == [CASES[number].id for number in (1, 5, 2, 4, 0, 3)]
     book = book_of(settings, find_run(settings, run))
     assert book.index == index
-    kept, details = held(run_page(gather(settings, run)))
+    kept, details = held(run_page(page_of(settings, run)))
     assert kept == json.loads(json.dumps(index))
     assert [each["id"] for each in details] == index["id"]
     assert details[0] == json.loads(json.dumps(case_detail(settings, run, CASES[1].id)))
@@ -76,6 +76,6 @@ def test_causes_come_from_dissections_of_the_run(settings: Settings) -> None:
         assert causes[diagnosis.case] == diagnosis.cause
         assert case_detail(own, run, diagnosis.case)["cause"]["evidence"] == diagnosis.evidence
     assert sum(map(bool, causes.values())) == 2
-    page = run_page(gather(own, found.run))
+    page = run_page(page_of(own, found.run))
     for diagnosis in found.failures:
         assert f'<a href="#case={diagnosis.case}">' in page

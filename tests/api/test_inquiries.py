@@ -18,8 +18,9 @@ from misstep.core.settings import Settings, Span
 from misstep.errors import BudgetExceeded, UsageError
 from misstep.features.capability.run import measure_capability, resume_capability, view_capability
 from misstep.features.dissect.run import dissect, resume_dissection, view_dissection
-from misstep.features.plan_test.run import resume_run, run_agent, synthesise
+from misstep.features.plan_test.run import resume_run, run_agent
 from misstep.features.shrink.run import resume_shrinking, shrink_case, view_reduction
+from misstep.runs.cases import synthesise
 from misstep.store.runs import Store
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from misstep.core.settings import Settings, Span
-from misstep.features.plan_test.run import synthesise
-from misstep.runs.cases import lasting_tools
+from misstep.runs.cases import lasting_tools, synthesise
 
 TOOLS = "def first(): ...\ndef second(): ...\ndef {third}(): ...\ntools = [first, second, {third}]\n"
 

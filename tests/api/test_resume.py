@@ -19,8 +19,7 @@ import pytest
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.errors import StoreError
-from misstep.features.plan_test.run import synthesise
-from misstep.runs.cases import count_cases, load_cases
+from misstep.runs.cases import count_cases, load_cases, synthesise
 from misstep.runs.executor import replay_case
 from misstep.store.files import write_lines
 from misstep.store.runs import Run, Store

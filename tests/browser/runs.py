@@ -6,7 +6,7 @@ from misstep.core.constraint import FAMILIES
 from misstep.core.settings import Settings, Span
 from misstep.features.plan_test.run import run_agent
 from misstep.rendering.html.page import run_page
-from misstep.runs.reporting.page import gather
+from misstep.runs.reporting.page import page_of
 
 RUNS = {
     "order": Settings(agent="sim:greedy", count=40, actions=Span(3, 6)),
@@ -20,5 +20,5 @@ def write_page(kind: str, folder: Path) -> Path:
     settings = RUNS[kind].overlay({"store": str(folder / f"{kind}.db")})
     run = run_agent(settings).run
     page = folder / f"{kind}.html"
-    page.write_text(run_page(gather(settings, run)), "utf-8")
+    page.write_text(run_page(page_of(settings, run)), "utf-8")
     return page

@@ -21,7 +21,7 @@ from misstep.core.settings import Settings, Span
 from misstep.features.capability.run import measure_capability
 from misstep.features.plan_test.run import run_agent
 from misstep.rendering.html.page import run_page
-from misstep.runs.reporting.page import gather
+from misstep.runs.reporting.page import page_of
 from tests.browser.chromium import READY, Visitor, find_program, running_browser
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +82,7 @@ def write_report(folder: Path) -> Path:
         agent="sim:greedy", count=200, seed=1, actions=Span(3, 6), store=str(folder / "store.db")
     )
     page = folder / "report.html"
-    page.write_text(run_page(gather(settings, run_agent(settings).run)), "utf-8")
+    page.write_text(run_page(page_of(settings, run_agent(settings).run)), "utf-8")
     return page
 
 
@@ -95,7 +95,7 @@ def write_curve(folder: Path) -> Path:
         store=str(folder / "curve.db"),
     )
     page = folder / "curve.html"
-    page.write_text(run_page(gather(settings, measure_capability(settings).run)), "utf-8")
+    page.write_text(run_page(page_of(settings, measure_capability(settings).run)), "utf-8")
     return page
 
 

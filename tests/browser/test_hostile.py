@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from misstep.rendering.html.page import Findings, run_page
+from misstep.rendering.html.page import RunPage, planning_parts, run_page
 from tests.browser.chromium import Visitor
 from tests.report.test_page import EVIL, book, findings, outcome, summary
 
@@ -52,7 +52,8 @@ def test_hostile_text_makes_no_element(visit: Visit, harmless: list[str], tmp_pa
 
 def test_an_address_that_somebody_else_has_written(visit: Visit, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    path.write_text(run_page(Findings(summary("", [outcome()]), book(outcome()))), "utf-8")
+    counts, shown = summary("", [outcome()]), book(outcome())
+    path.write_text(run_page(RunPage(counts, tuple(planning_parts(counts, cases=shown)), shown)), "utf-8")
     state = "#q=%3Cscript%3Ealert(1)%3C/script%3E&sort=__proto__&seconds=x..y&topic=constructor&__proto__=1"
     page = visit().open(path, state)
     assert page.locator(".none").inner_text().startswith("No case fits")

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from misstep.core.run import RunKind
 from misstep.core.settings import Settings
 from misstep.features.plan_test.run import run_agent
 from misstep.store.runs import Store
@@ -31,7 +30,7 @@ class Site:
     """A store with a run of every kind, and one that was written by somebody hostile."""
 
     def __init__(self, settings: Settings) -> None:
-        self.runs: dict[RunKind, str] = keep_every_kind(settings)
+        self.runs: dict[str, str] = keep_every_kind(settings)
         self.other = run_agent(settings.overlay({"agent": "sim:idle", "count": 12})).run
         self.hostile = keep_outcomes(settings.overlay({"agent": EVIL[0]}), [outcome(evil) for evil in EVIL])
         with Store(settings.store) as store:

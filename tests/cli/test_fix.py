@@ -8,7 +8,7 @@ import pytest
 
 from misstep.core.settings import Settings
 from misstep.rendering.html.page import run_page
-from misstep.runs.reporting.page import gather
+from misstep.runs.reporting.page import page_of
 from tests.asking.roads import SOURCE, as_said
 from tests.asking.scripted_roles import always, fenced_in
 from tests.asking.two_roads import two_roads
@@ -71,7 +71,7 @@ def test_answers_that_a_judge_finds_right_count(
     assert (one["tool"], one["validation"]["judged"]) == ("road", 4)  # a whole set
     assert json.loads(printed.out)["usd"] is None  # nobody has said what this model costs
     assert [one[when]["passed"] for when in ("before", "after")] == [1, 4]
-    page = run_page(gather(Settings(), "last"))
+    page = run_page(page_of(Settings(), "last"))
     assert "<h2>road</h2>" in page
     assert "candidate 1 (findings) is better on what was held out: " in page
     assert BETTER["description"] in page

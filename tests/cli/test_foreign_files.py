@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from misstep.core.run import RunKind
 from misstep.core.settings import Settings
 from misstep.features.serve.server import site
 from misstep.store.runs import Store
@@ -97,7 +96,7 @@ COMMANDS = {
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[RunKind, str]]:
+def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """A run of somebody else's of each kind."""
     path = tmp_path_factory.mktemp("original") / "store.db"
     with pytest.MonkeyPatch.context() as patch, as_somebody_else(patch, path.parent):
@@ -108,7 +107,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[RunKi
 
 
 @pytest.fixture
-def runs(original: tuple[Path, dict[RunKind, str]], misstep: Command) -> dict[RunKind, str]:
+def runs(original: tuple[Path, dict[str, str]], misstep: Command) -> dict[str, str]:
     """The same in `s.db`, in the current folder."""
     path, runs = original
     shutil.copy(path, "s.db")
@@ -118,7 +117,7 @@ def runs(original: tuple[Path, dict[RunKind, str]], misstep: Command) -> dict[Ru
 @pytest.mark.parametrize("finished", [True, False])
 @pytest.mark.parametrize("own", [True, False])
 def test_no_file_is_opened_that_only_the_store_names(
-    own: bool, finished: bool, runs: dict[RunKind, str], misstep: Command, secret: Path, tmp_path: Path
+    own: bool, finished: bool, runs: dict[str, str], misstep: Command, secret: Path, tmp_path: Path
 ) -> None:
     """`own` is whether the agent is one of misstep's, whose prompt is a file, or is in a file itself."""
     point_at("s.db", secret, "tools" if own else f"{secret}:agent", finished)
@@ -155,7 +154,7 @@ def test_no_file_is_opened_that_only_the_store_names(
 
 
 def test_a_foreign_prompt_is_exported_once_the_user_says_so(
-    runs: dict[RunKind, str], misstep: Command, secret: Path
+    runs: dict[str, str], misstep: Command, secret: Path
 ) -> None:
     point_at("s.db", secret, "tools", True)
     command = ("export", runs["test"], "--format", "sft", "--out", "sft.jsonl", "--store", "s.db")
@@ -196,7 +195,7 @@ def change_documents(old: str, new: str) -> None:
 @pytest.mark.parametrize("name", [HOSTILE, "../../x", "", "a\nb", "x" * 200])
 @pytest.mark.parametrize(("verb", "parts"), [("fuzz", "findings"), ("consistency", "sets")])
 def test_findings_and_sets_have_ids_that_mean_nothing_to_a_shell_or_in_a_path(
-    verb: RunKind, parts: str, name: str, runs: dict[RunKind, str], misstep: Command
+    verb: str, parts: str, name: str, runs: dict[str, str], misstep: Command
 ) -> None:
     with closing(sqlite3.connect("s.db")) as connection:
         query = "SELECT document FROM tool_reports JOIN runs ON runs.number = run WHERE runs.id = ?"
@@ -210,7 +209,7 @@ def test_findings_and_sets_have_ids_that_mean_nothing_to_a_shell_or_in_a_path(
 
 
 def test_the_name_of_a_task_is_one_word_of_every_command_that_is_shown(
-    runs: dict[RunKind, str], misstep: Command
+    runs: dict[str, str], misstep: Command
 ) -> None:
     """Tasks come from folders of the user's, too: their names may be anything."""
     change_documents("fi1", HOSTILE)
@@ -222,7 +221,7 @@ def test_the_name_of_a_task_is_one_word_of_every_command_that_is_shown(
 
 
 def test_the_id_of_a_case_is_one_word_of_every_command_that_is_shown(
-    runs: dict[RunKind, str], misstep: Command
+    runs: dict[str, str], misstep: Command
 ) -> None:
     """Cases come from files of the user's, too: their ids may be anything."""
     with Store("s.db") as store:
@@ -268,7 +267,7 @@ tools = [delete_note, add_note]
 
 @pytest.mark.parametrize("command", ["fuzz", "crosstalk", "fix"])
 def test_calls_of_a_foreign_run_are_not_made_without_a_sandbox(
-    command: str, runs: dict[RunKind, str], misstep: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, runs: dict[str, str], misstep: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "notes.py").write_text(TOOL)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
@@ -283,7 +282,7 @@ def test_calls_of_a_foreign_run_are_not_made_without_a_sandbox(
     assert not (tmp_path / "called").exists()
 
 
-def test_a_corpus_that_is_none_is_named(runs: dict[RunKind, str], misstep: Command, tmp_path: Path) -> None:
+def test_a_corpus_that_is_none_is_named(runs: dict[str, str], misstep: Command, tmp_path: Path) -> None:
     (tmp_path / "notes.py").write_text(TOOL)
     with closing(sqlite3.connect("s.db")) as connection:
         for number, document in list(connection.execute("SELECT number, document FROM tool_reports")):

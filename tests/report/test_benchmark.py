@@ -9,8 +9,8 @@ from misstep.core.outcome import Judgement, Usage
 from misstep.core.results.benchmark import BenchmarkReport, TaskReport
 from misstep.core.results.summary import Tally
 from misstep.core.results.trial import Judged, Trial, Use
-from misstep.features.bench.view import benchmark_as_json, benchmark_view, task_as_json, task_view
-from misstep.rendering.html.page import Findings, run_page
+from misstep.features.bench.view import benchmark_as_json, benchmark_view, task_as_json, task_view, tasks
+from misstep.rendering.html.page import RunPage, run_page
 from tests.report.screens import shown
 
 NASTY = "\x1b[31m\u202e<b>[red]\n\ud800"
@@ -40,7 +40,7 @@ def a_run(*tasks: TaskReport) -> BenchmarkReport:
 
 def test_texts_from_outside_are_harmless_everywhere() -> None:
     report = a_run(a_task(text=NASTY, kind=NASTY), a_task("errored", NASTY))
-    page = run_page(Findings(Tally().summary("run", "agent"), tasks=report))
+    page = run_page(RunPage(Tally().summary("run", "agent"), tuple(tasks(report, ""))))
     for text in (shown(benchmark_view(report, "show")), shown(task_view(report.tasks[0])), page):
         assert "\x1b" not in text
         assert "\u202e" not in text
@@ -91,10 +91,12 @@ def test_a_run_that_is_not_done_says_how_far_it_is() -> None:
     some = replace(a_run(a_task("passed"), a_task()), total=234)
     assert "2 of 234 tasks so far\n" in shown(benchmark_view(some, "show"))
     assert benchmark_as_json(some)["total"] == 234
-    assert "2 of 234 tasks so far" in run_page(Findings(Tally().summary("run", "agent"), tasks=some))
+    assert "2 of 234 tasks so far" in run_page(
+        RunPage(Tally().summary("run", "agent"), tuple(tasks(some, "")))
+    )
     done = replace(some, total=2)
     assert "so far" not in shown(benchmark_view(done, "show"))
-    assert "so far" not in run_page(Findings(Tally().summary("run", "agent"), tasks=done))
+    assert "so far" not in run_page(RunPage(Tally().summary("run", "agent"), tuple(tasks(done, ""))))
 
 
 def test_answers_of_tools_are_shown_in_short() -> None:
@@ -106,7 +108,7 @@ def test_answers_of_tools_are_shown_in_short() -> None:
     assert "\n    → one … (2 more lines)\n" in text
     assert text.count("x" * 100) < 5
     assert "\x1b" not in text
-    page = run_page(Findings(Tally().summary("run", "agent"), tasks=a_run(whole)))
+    page = run_page(RunPage(Tally().summary("run", "agent"), tuple(tasks(a_run(whole), ""))))
     assert "→ one … (2 more lines)" in page
 
 
@@ -122,7 +124,7 @@ def test_a_long_list_is_cut_and_says_so() -> None:
 def test_what_an_agent_says_is_no_call_and_keeps_its_lines() -> None:
     task = replace(a_task(), trial=Trial("plain", answer="a.txt\nb <b>.txt"))
     assert "what the agent did\n  (no call)\n\nwhat it said\n  a.txt\n  b <b>.txt\n" in shown(task_view(task))
-    page = run_page(Findings(Tally().summary("run", "agent"), tasks=a_run(task)))
+    page = run_page(RunPage(Tally().summary("run", "agent"), tuple(tasks(a_run(task), ""))))
     calls, _, said = page.partition("What it said:")
     assert calls.endswith("<ol><li>(no call)</li></ol><p>")
     assert said.startswith("</p><pre>a.txt\nb &lt;b&gt;.txt</pre>")

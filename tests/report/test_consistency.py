@@ -16,8 +16,14 @@ from misstep.core.results.consistency import (
 )
 from misstep.core.results.summary import Tally
 from misstep.core.results.trial import Trial
-from misstep.features.consistency.view import consistency_as_json, consistency_view, set_as_json, set_detail
-from misstep.rendering.html.page import Findings, run_page
+from misstep.features.consistency.view import (
+    consistency_as_json,
+    consistency_view,
+    faulty_sets,
+    set_as_json,
+    set_detail,
+)
+from misstep.rendering.html.page import RunPage, run_page
 from tests.report.screens import shown
 
 NASTY = "\x1b[31m\u202e<b>[red]\n\ud800"
@@ -49,7 +55,7 @@ def a_run(*sets: PromptSet, name: str = "tool", **more: object) -> ConsistencyRu
 
 def test_texts_from_outside_are_harmless_everywhere() -> None:
     report = a_run(a_set(text=NASTY), a_set("inconclusive", NASTY), name=NASTY, notes=(NASTY,))
-    page = run_page(Findings(Tally().summary("run", "agent"), answers=report))
+    page = run_page(RunPage(Tally().summary("run", "agent"), tuple(faulty_sets(report, ""))))
     for text in (shown(consistency_view(report, "again")), shown(set_detail(a_set(text=NASTY), NASTY)), page):
         assert "\x1b" not in text
         assert "\u202e" not in text
@@ -94,13 +100,13 @@ def test_calls_in_a_bucket_are_on_lines_of_their_own() -> None:
     lines = [line.strip() for line in shown(consistency_view(a_run(a_set(text=told)), "again")).splitlines()]
     at = lines.index('{1, 2}  {"end": "Rome"}')
     assert lines[at + 1] == '{"end": "Pisa"}'
-    page = run_page(Findings(Tally().summary("run", "agent"), answers=a_run(a_set(text=told))))
+    page = run_page(RunPage(Tally().summary("run", "agent"), tuple(faulty_sets(a_run(a_set(text=told)), ""))))
     assert "Rome&quot;}\n{&quot;end" in page
 
 
 def test_what_nobody_knows_is_not_called_sound() -> None:
     for report in (a_run(), a_run(ended="time"), a_run(a_set("inconclusive"))):
-        page = run_page(Findings(Tally().summary("run", "agent"), answers=report))
+        page = run_page(RunPage(Tally().summary("run", "agent"), tuple(faulty_sets(report, ""))))
         for text in (shown(consistency_view(report, "again")), page):
             assert "no set has failed" in text
             assert "nothing is known about tool" in text

@@ -5,8 +5,8 @@ import json
 from misstep.core.results.crosstalk import CrosstalkReport, GroupReport
 from misstep.core.results.summary import Tally
 from misstep.core.results.trial import Judged, Trial, Use
-from misstep.features.crosstalk.view import crosstalk_as_json, crosstalk_view
-from misstep.rendering.html.page import Findings, run_page
+from misstep.features.crosstalk.view import crosstalk_as_json, crosstalk_view, noise
+from misstep.rendering.html.page import RunPage, run_page
 from tests.report.screens import shown
 
 EVIL = "\x1b[2J[red]x\u202e"
@@ -30,7 +30,7 @@ def test_hostile_text_is_spelt_out() -> None:
 
 
 def test_a_page_tells_the_same_in_harmless_text() -> None:
-    page = run_page(Findings(Tally().summary("r", EVIL), groups=noisy(2)))
+    page = run_page(RunPage(Tally().summary("r", EVIL), tuple(noise(noisy(2)))))
     assert not {"\x1b", "\u202e"} & set(page)
     assert "2 of 2 requests led to tools that were not meant" in page
     for title in (
@@ -42,7 +42,7 @@ def test_a_page_tells_the_same_in_harmless_text() -> None:
         assert f"<h2>{title}</h2>" in page
     assert page.count("<details>") == 2
     quiet = CrosstalkReport("r", (), (GroupReport("quiet", ("a",), ("b",), why="no requests"),))
-    silent = run_page(Findings(Tally().summary("r", "a"), groups=quiet))
+    silent = run_page(RunPage(Tally().summary("r", "a"), tuple(noise(quiet))))
     assert "no request could be judged" in silent
     assert "Requests that led there" not in silent
 

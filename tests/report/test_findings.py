@@ -10,9 +10,10 @@ from misstep.core.results.summary import Tally
 from misstep.core.results.trial import Judged
 from misstep.core.settings import Settings
 from misstep.core.tool import Frame, Invocation
+from misstep.features.tool_fuzz.page import defects
 from misstep.features.tool_fuzz.regression import regression_tests
 from misstep.features.tool_fuzz.view import as_json, finding_detail, fuzz_view, judged_view
-from misstep.rendering.html.page import Findings, run_page
+from misstep.rendering.html.page import RunPage, run_page
 from tests.report.screens import shown
 from tests.snapshots import check_snapshot
 
@@ -101,7 +102,7 @@ def hostile() -> FuzzReport:
 
 def test_hostile_words_are_only_words() -> None:
     assert "\x1b" not in shown(fuzz_view(hostile(), ""), 200)
-    page = run_page(Findings(Tally().summary("k3f9xa", HOSTILE), tools=hostile()))
+    page = run_page(RunPage(Tally().summary("k3f9xa", HOSTILE), tuple(defects(hostile(), ""))))
     assert "<script>alert" not in page
     assert "\u202e" not in page
     source = regression_tests(hostile(), Settings(), "/nowhere")
@@ -117,7 +118,7 @@ def test_hostile_words_are_only_words() -> None:
 
 def test_a_page_shows_tools_and_findings() -> None:
     page = run_page(
-        Findings(Tally().summary("k3f9xa", "notes.py:tools"), tools=REPORT, place=" --store x.db")
+        RunPage(Tally().summary("k3f9xa", "notes.py:tools"), tuple(defects(REPORT, " --store x.db")))
     )
     for words in (
         "delete_note",
@@ -153,7 +154,7 @@ def test_one_cause_is_shown_once_by_its_most_plausible_call_with_all_places() ->
     assert told.count("surrogates not allowed") == 1
     assert "same cause at 2 more places: long (id-long), odd (id-odd)" in told
     assert told.index('plain({"path": "a"})') < told.index("not confirmed: seen") < told.index("only once")
-    page = run_page(Findings(Tally().summary("k3f9xa", "notes.py", None, None), tools=grouped()))
+    page = run_page(RunPage(Tally().summary("k3f9xa", "notes.py", None, None), tuple(defects(grouped(), ""))))
     assert "1 cause at 3 places; 1 not confirmed" in page
     assert page.index("Findings</h2>") < page.index("id-plain") < page.index("Not confirmed</h2>")
     assert page.index("Not confirmed</h2>") < page.index("only once")

@@ -19,10 +19,13 @@ from misstep.core.outcome import Call, Outcome, Transcript, Usage, Verdict, stor
 from misstep.core.results.comparison import Breakdown, Portion
 from misstep.core.results.diagnosis import Diagnosis, Dissection
 from misstep.core.results.summary import Summary, Tally
+from misstep.features.capability.page import capability_section, errors_section
+from misstep.features.dissect.view import causes_section
+from misstep.rendering.html import sections
 from misstep.rendering.html.assets import Archive
 from misstep.rendering.html.cases import CaseBundle, Move, Origin, bind, detail_of, digest_of
 from misstep.rendering.html.markup import element
-from misstep.rendering.html.page import Findings, page, run_page
+from misstep.rendering.html.page import RunPage, page, planning_parts, run_page
 from misstep.rendering.text import plain
 from tests.report.curves import falling
 from tests.snapshots import check_snapshot
@@ -184,25 +187,27 @@ def book(*outcomes: Outcome) -> CaseBundle:
     return bind([*map(digest_of, outcomes)], archive, "misstep show run1")
 
 
-def findings(text: str = "") -> Findings:
+def findings(text: str = "") -> RunPage:
     passed = outcome(verdict=Verdict("c9", "passed"))
     failed = outcome(text)
     portions = (
         Portion(f"baker{text}", 4, 4, 0.0, (0.0, 0.49), 0.0004, True),
         Portion("waiter", 6, 1, 5 / 6, (0.44, 0.97), 1.0, False),
     )
-    return Findings(
-        summary(text, [passed, passed, failed, failed]),
-        book(failed, failed),
-        (falling(f"greedy{text}", range(2, 5), 3.2),),
-        (),
-        (Breakdown("run1", "topic", portions),),
-        f" --store other.db{text}",
-    )
+    counts, shown = summary(text, [passed, passed, failed, failed]), book(failed, failed)
+    curves = (falling(f"greedy{text}", range(2, 5), 3.2),)
+    found = (capability_section(curves), errors_section(curves))
+    parts = planning_parts(counts, found, (Breakdown("run1", "topic", portions),), shown)
+    return RunPage(counts, tuple(parts), shown)
 
 
-def dissected(text: str = "") -> Findings:
-    return Findings(summary(text, [outcome(text)]), dissections=(dissection(text),))
+def dissected(text: str = "") -> RunPage:
+    counted = summary(text, [outcome(text)])
+    return RunPage(counted, (sections.counts(counted), causes_section((dissection(text),))))
+
+
+def only(counts: Summary, **parts: Any) -> RunPage:
+    return RunPage(counts, tuple(planning_parts(counts, **parts)))
 
 
 PAGES = (findings, dissected)
@@ -219,7 +224,7 @@ def test_a_whole_page() -> None:
 
 
 def test_a_page_with_nothing_but_a_summary() -> None:
-    source = run_page(Findings(Tally().summary("run1", "me")))
+    source = run_page(only(Tally().summary("run1", "me")))
     text = words(read(source))
     assert "No case was judged" in text
     assert "Cases" not in text
@@ -246,7 +251,7 @@ def test_nothing_is_fetched_and_nothing_is_run_but_our_own() -> None:
 
 @pytest.mark.parametrize("about", PAGES)
 @pytest.mark.parametrize("evil", EVIL)
-def test_hostile_text_is_nothing_but_text(evil: str, about: Callable[[str], Findings]) -> None:
+def test_hostile_text_is_nothing_but_text(evil: str, about: Callable[[str], RunPage]) -> None:
     source = run_page(about(evil))
     source.encode()
     tree = read(source)
@@ -288,7 +293,7 @@ def test_whoever_says_too_much_is_cut_short() -> None:
 def test_how_much_is_left_out_is_said() -> None:
     portions = tuple(Portion(f"t{number}", 1, 0, 1.0, (0.2, 1.0), 1.0, False) for number in range(50))
     by_topic = Breakdown("run1", "topic", portions)
-    text = words(read(run_page(Findings(summary(), breakdowns=[by_topic]))))
+    text = words(read(run_page(only(summary(), breakdowns=[by_topic]))))
     assert "… and 30 more." in text
     assert "50 topics were compared" in text
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from misstep.core.outcome import Outcome
-from misstep.core.run import RunKind, RunSpec
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings, Span
 from misstep.core.spending import Spent
 from misstep.features.capability.run import measure_capability
@@ -19,17 +19,17 @@ from tests.report.test_crosstalk import noisy
 from tests.report.test_findings import REPORT
 from tests.report.test_fixing import AFTER, BEFORE, report
 
-KINDS: tuple[RunKind, ...] = (
+KINDS: tuple[str, ...] = (
     *("test", "capability", "dissect", "shrink", "fuzz", "consistency", "crosstalk", "fix", "files"),
 )
 
 
-def keep_every_kind(settings: Settings) -> dict[RunKind, str]:
+def keep_every_kind(settings: Settings) -> dict[str, str]:
     """The id of each run by its verb."""
     settings = settings.overlay({"agent": "sim:greedy", "count": 12, "sample": 2, "jobs": 1})
     run = run_agent(settings).run
     failed = view_run(settings, run, 1).failures[0].case.id
-    found: dict[RunKind, str] = {"test": run}
+    found: dict[str, str] = {"test": run}
     found["dissect"] = dissect(settings, run).run
     found["shrink"], _ = shrink_case(settings, run, failed)
     found["capability"] = measure_capability(settings.overlay({"actions": Span(2, 3), "count": None})).run
@@ -41,7 +41,7 @@ def keep_every_kind(settings: Settings) -> dict[RunKind, str]:
     return found
 
 
-def keep_reports(settings: Settings, verb: RunKind, reports: Sequence[Any]) -> str:
+def keep_reports(settings: Settings, verb: str, reports: Sequence[Any]) -> str:
     with Store(settings.store, create=True) as store:
         run = store.add_run(settings, len(reports), 1000.0, purpose=RunSpec(verb, tools=("a.py:b",))).id
         with store.sit(run, 0.0) as seat:

@@ -17,7 +17,6 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from misstep.core.run import RunKind
 from misstep.core.settings import Settings, Span
 from misstep.features.plan_test.run import run_agent
 from misstep.features.serve.server import Part, site
@@ -41,7 +40,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def kinds(settings: Settings) -> dict[RunKind, str]:
+def kinds(settings: Settings) -> dict[str, str]:
     return keep_every_kind(settings)
 
 
@@ -63,7 +62,7 @@ def links(page: httpx.Response) -> list[str]:
     return [unescape(each) for each in re.findall(r'href="([^"]*)"', page.text)]
 
 
-def test_runs_are_listed_the_newest_first(settings: Settings, kinds: dict[RunKind, str]) -> None:
+def test_runs_are_listed_the_newest_first(settings: Settings, kinds: dict[str, str]) -> None:
     with browser(settings) as client:
         page = client.get("/")
     order = re.findall(r'<th scope="row" class="id"><a href="/runs/(\w+)">', page.text)
@@ -75,7 +74,7 @@ def test_runs_are_listed_the_newest_first(settings: Settings, kinds: dict[RunKin
     assert page.text.count("<b>unfinished</b>") == 5  # those on tools were never closed
 
 
-def test_looking_into_failures_has_no_rate(settings: Settings, kinds: dict[RunKind, str]) -> None:
+def test_looking_into_failures_has_no_rate(settings: Settings, kinds: dict[str, str]) -> None:
     """How often changed cases pass says nothing about the agent."""
     with browser(settings) as client:
         rows = client.get("/").text.split("<tr")
@@ -99,7 +98,7 @@ def test_a_long_list_is_told_in_pages(fresh: Settings) -> None:
 
 
 @pytest.mark.parametrize("verb", KINDS)
-def test_every_kind_of_run_has_its_page(settings: Settings, kinds: dict[RunKind, str], verb: RunKind) -> None:
+def test_every_kind_of_run_has_its_page(settings: Settings, kinds: dict[str, str], verb: str) -> None:
     with browser(settings) as client:
         page = client.get(f"/runs/{kinds[verb]}")
         assert page.status_code == 200
@@ -113,7 +112,7 @@ def test_every_kind_of_run_has_its_page(settings: Settings, kinds: dict[RunKind,
 
 
 def test_other_curves_stand_beside_that_of_a_run(
-    settings: Settings, kinds: dict[RunKind, str], tmp_path: Path
+    settings: Settings, kinds: dict[str, str], tmp_path: Path
 ) -> None:
     kept, run = tmp_path / "kept.json", f"/runs/{kinds['capability']}"
     kept.write_bytes(msgspec.json.encode(falling("somebody else", range(2, 6), 3.0)))
@@ -129,7 +128,7 @@ def test_other_curves_stand_beside_that_of_a_run(
     assert (gone.status_code, "No such file or directory" in gone.text) == (400, True)
 
 
-def test_the_cases_are_those_of_the_run(settings: Settings, kinds: dict[RunKind, str]) -> None:
+def test_the_cases_are_those_of_the_run(settings: Settings, kinds: dict[str, str]) -> None:
     run = kinds["test"]
     with browser(settings) as client:
         index = client.get(f"/runs/{run}/data/cases.json").json()
@@ -140,7 +139,7 @@ def test_the_cases_are_those_of_the_run(settings: Settings, kinds: dict[RunKind,
         )
 
 
-def test_one_case_after_the_other(settings: Settings, kinds: dict[RunKind, str]) -> None:
+def test_one_case_after_the_other(settings: Settings, kinds: dict[str, str]) -> None:
     """Next leads through all of the list, Previous back."""
     run = kinds["test"]
     ids = case_index(settings, run)["id"]
@@ -179,7 +178,7 @@ def test_cases_of_any_name_are_found(fresh: Settings) -> None:
     "path",
     ["/runs/nothing", f"/runs/{HOSTILE}", "/runs/nothing/cases/x", "/runs/nothing/label", "/runs/%00"],
 )
-def test_a_run_that_there_is_not(settings: Settings, kinds: dict[RunKind, str], path: str) -> None:
+def test_a_run_that_there_is_not(settings: Settings, kinds: dict[str, str], path: str) -> None:
     with browser(settings) as client:
         page = client.get(path)
     assert page.status_code in (404, 400)
@@ -190,7 +189,7 @@ def test_a_run_that_there_is_not(settings: Settings, kinds: dict[RunKind, str], 
         assert f"/runs/{kinds['files']}" in links(page)
 
 
-def test_a_case_that_there_is_not(settings: Settings, kinds: dict[RunKind, str]) -> None:
+def test_a_case_that_there_is_not(settings: Settings, kinds: dict[str, str]) -> None:
     run = kinds["test"]
     with browser(settings) as client:
         page = client.get(f"/runs/{run}/cases/{HOSTILE}")
@@ -202,7 +201,7 @@ def test_a_case_that_there_is_not(settings: Settings, kinds: dict[RunKind, str])
         assert (data.status_code, "there is no case" in data.json()["error"]) == (404, True)
 
 
-def test_short_names_lead_to_the_whole(settings: Settings, kinds: dict[RunKind, str]) -> None:
+def test_short_names_lead_to_the_whole(settings: Settings, kinds: dict[str, str]) -> None:
     run = kinds["files"]
     case = case_index(settings, kinds["test"])["id"][0]
     with browser(settings) as client:
@@ -229,7 +228,7 @@ def test_two_runs_are_compared(fresh: Settings) -> None:
         assert client.get(flipped[1]).status_code == 200
 
 
-def test_benchmarks_are_compared_by_their_tasks(settings: Settings, kinds: dict[RunKind, str]) -> None:
+def test_benchmarks_are_compared_by_their_tasks(settings: Settings, kinds: dict[str, str]) -> None:
     other = keep_every_kind(settings)["files"]
     with browser(settings) as client:
         page = client.get("/compare", params={"first": kinds["files"], "second": other})
@@ -247,7 +246,7 @@ def test_benchmarks_are_compared_by_their_tasks(settings: Settings, kinds: dict[
     ],
 )
 def test_what_can_not_be_compared(
-    settings: Settings, kinds: dict[RunKind, str], query: dict[str, str], said: str
+    settings: Settings, kinds: dict[str, str], query: dict[str, str], said: str
 ) -> None:
     with browser(settings) as client:
         page = client.get("/compare", params=query)
@@ -257,7 +256,7 @@ def test_what_can_not_be_compared(
     assert HOSTILE not in page.text
 
 
-def test_kinds_that_do_not_compare(settings: Settings, kinds: dict[RunKind, str]) -> None:
+def test_kinds_that_do_not_compare(settings: Settings, kinds: dict[str, str]) -> None:
     with browser(settings) as client:
         for first in kinds.values():
             for second in kinds.values():
@@ -305,7 +304,7 @@ def test_nobody_labels_without_a_name(fresh: Settings, form: dict[str, str], sta
         assert client.post(f"/runs/{run}/label", data=sent).status_code == status
 
 
-def test_there_may_be_nothing_to_label(settings: Settings, kinds: dict[RunKind, str]) -> None:
+def test_there_may_be_nothing_to_label(settings: Settings, kinds: dict[str, str]) -> None:
     with browser(settings) as client:
         for path in (f"/runs/{kinds['test']}/label", f"/runs/{kinds['test']}/label/ann/"):
             page = client.get(path)
@@ -358,7 +357,7 @@ def refused(settings: Settings, said: str) -> None:
     ],
 )
 def test_pages_that_there_are_not(
-    settings: Settings, kinds: dict[RunKind, str], method: str, path: str, status: int
+    settings: Settings, kinds: dict[str, str], method: str, path: str, status: int
 ) -> None:
     with browser(settings) as client:
         page = client.request(method, path)
@@ -367,14 +366,14 @@ def test_pages_that_there_are_not(
     assert 'href="/compare"' in page.text
 
 
-def test_heads_are_answered(settings: Settings, kinds: dict[RunKind, str]) -> None:
+def test_heads_are_answered(settings: Settings, kinds: dict[str, str]) -> None:
     with browser(settings) as client:
         for path in ("/", f"/runs/{kinds['test']}", "/compare", "/files/web.css", "/nothing"):
             whole, head = client.get(path), client.head(path)
             assert (head.status_code, head.text) == (whole.status_code, "")
 
 
-def test_every_page_leads_to_every_other(settings: Settings, kinds: dict[RunKind, str]) -> None:
+def test_every_page_leads_to_every_other(settings: Settings, kinds: dict[str, str]) -> None:
     def show(request: Any) -> PlainTextResponse:
         return PlainTextResponse(request.url.path)
 

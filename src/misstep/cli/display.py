@@ -28,9 +28,9 @@ from misstep.core.event import (
     ToolChecked,
     ToolFinished,
     ToolMended,
-    Unit,
 )
 from misstep.core.outcome import JUDGEMENTS, Judgement
+from misstep.core.run import Unit
 from misstep.core.settings import Settings
 from misstep.core.spending import Pace
 from misstep.rendering.estimate import duration, estimate_line, spending_in_words

@@ -9,7 +9,6 @@ from rich.text import Text
 
 from misstep.cli.output import INCONCLUSIVE
 from misstep.core.results.comparison import Held
-from misstep.core.run import RunKind
 from misstep.core.settings import Settings, parse_gate
 from misstep.errors import UsageError
 from misstep.rendering.comparison import held_as_json, held_in_words
@@ -82,7 +81,7 @@ class ExitPolicy:
     where that is over.
     """
 
-    def __init__(self, settings: Settings, verb: RunKind, own: str = "") -> None:
+    def __init__(self, settings: Settings, verb: str, own: str = "") -> None:
         self._settings = settings
         self._baseline: str | None = None
         if settings.baseline:

@@ -4,12 +4,11 @@ import os
 
 import click
 
-from misstep.cli.options import settings_options
-from misstep.cli.output import one_output, spare_inputs, sum_up, to_stdout
+from misstep.cli.options import one_shot_option, settings_options
+from misstep.cli.output import left_out_lines, one_output, spare_inputs, sum_up, to_stdout
 from misstep.core.results.report import FORMATS, Exported, Format, Written
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.features.synth.command import left_out_lines, one_shot_option
 from misstep.rendering.terminal import counted
 from misstep.store.files import write_lines
 
@@ -61,7 +60,7 @@ def export(settings: Settings, run: str, form: Format, passed_too: bool, one_sho
     spare_inputs(settings, what)
     _spare_store(settings, what)
     if form == "sft" or form == "dpo":
-        from misstep.features.synth.examples import Export
+        from misstep.runs.reporting.training import Export
 
         made = Export(settings, run, form, passed_too, one_shot)
         write_lines(settings.out, made.examples())

@@ -303,3 +303,27 @@ def _parse(name: str, value: Any) -> Any:
     if "" in items:
         raise UsageError("is empty", "give it a value or leave it out", where=flag(name))
     return parse_text(name, items, items[0], flag(name))
+
+
+def refuse_company_in_json(settings: Settings) -> None:
+    """One JSON object has room for one curve."""
+    if settings.json:
+        _refuse("--json", "misstep show RUN --json prints each curve by itself")
+
+
+def refuse_company_of(what: str) -> None:
+    """What is no curve has nothing beside it."""
+    _refuse(what, "only a run of plan capability, or a curve in a file, has others beside it")
+
+
+def _refuse(what: str, hint: str) -> None:
+    """What a file of settings says is for other commands."""
+    if vain := typed(lambda name: name in COMPANY):
+        raise UsageError(f"{' and '.join(vain)} can't go with {what}", hint)
+
+
+one_shot_option = click.option(
+    "--one-shot",
+    is_flag=True,
+    help="Ask for all calls in one turn; cases in which results tell something needed are left out.",
+)

@@ -8,8 +8,9 @@ import os
 import shlex
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, NoReturn
 
 import msgspec
@@ -18,6 +19,8 @@ from rich.console import Console
 from misstep.cli.screen import Diversion, Screen
 from misstep.core.agent import AGENT_THREAD
 from misstep.core.event import Estimate
+from misstep.core.results.report import LeftOut
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.rendering.estimate import estimate_table
@@ -158,3 +161,34 @@ def case_words(run: str, case: str) -> str:
 def quoted(name: str) -> str:
     """A name from outside as it can be typed into a shell."""
     return shlex.quote(plain(name))
+
+
+def own_command(purpose: RunSpec, name: str) -> Callable[..., Any] | None:
+    """What a feature does in its own way with a stored run, if it does: a function of its command module.
+
+    `show_stored(settings, run, most)` shows what the run found, `show_part(settings, run, part)` a part of
+    it, `replay_part(settings, run, part)` runs a part again and gives the exit code.
+    """
+    module = import_module(f"{purpose.kind.feature}.command")
+    return getattr(module, name, None)
+
+
+def curve_command(name: str) -> Callable[..., Any]:
+    """A function of the capability feature, for a curve that is kept in a file and so has no run."""
+    command: Callable[..., Any] = getattr(import_module("misstep.features.capability.command"), name)
+    return command
+
+
+_REASONS: Mapping[LeftOut, str] = {
+    "errored": "errored",
+    "inconclusive": "inconclusive",
+    "unsolved": "without a correct plan that is known",
+    "faultless": "with nothing wrong so far",
+    "stepwise": "in which something has to be learnt from a result",
+}
+
+
+def left_out_lines(counts: Mapping[LeftOut, int]) -> list[str]:
+    """What is not among the examples, if there is such."""
+    told = [f"{count} {_REASONS[reason]}" for reason, count in counts.items()]
+    return [f"left out: {', '.join(told)}"] if told else []

@@ -13,7 +13,6 @@ from rich.text import Text
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json
 from misstep.core.outcome import Verdict
-from misstep.core.run import UNITS
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.planning.judging.check import check
@@ -44,7 +43,7 @@ def rejudge_run(settings: Settings, name: str) -> Rejudgement:
     """Compare every verdict of a run with the one that its case and its calls deserve."""
     with Store(settings.store) as store:
         run = store.find_run(name)
-        if run.purpose.verb in UNITS:
+        if not run.purpose.kind.has_cases:
             what = f"run {run.id} is of '{run.purpose.command}', which has no planning verdicts"
             raise UsageError(what, "name a run of plan test, capability, dissect or shrink")
         cases, differences = 0, list[Difference]()

@@ -4,11 +4,12 @@ import click
 
 from misstep.cli.exit_policy import ExitPolicy
 from misstep.cli.listeners import summed
-from misstep.cli.options import COMPANY, settings_options
+from misstep.cli.options import COMPANY, refuse_company_of, settings_options
+from misstep.cli.output import curve_command
 from misstep.cli.reports import check_reports, write_report
 from misstep.core.settings import Settings
-from misstep.features.capability.command import refuse_company_of
 from misstep.rendering.text import plain
+from misstep.runs.kinds import feature_of
 from misstep.runs.lookup import find_run
 from misstep.runs.reporting.statement import state
 from misstep.store.curves import is_kept
@@ -27,12 +28,11 @@ def report(settings: Settings, run: str) -> int:
     FILE.json with a capability curve has a page as well.
     """
     if is_kept(run):
-        from misstep.features.capability.command import report_kept
-
-        return report_kept(settings, run)
+        code: int = curve_command("report_kept")(settings, run)
+        return code
     check_reports(settings)
     found = find_run(settings, run)
-    if found.purpose.verb != "capability":
+    if not feature_of(found.purpose).has_curve:
         refuse_company_of(f"a run of {found.purpose.command}")
     settings = settings.overlay({"fail_on": "none"})
     ending = ExitPolicy(settings, found.purpose.verb, found.id).close(found.id, 0, 0)

@@ -116,9 +116,9 @@ def _page(settings: Settings, statement: RunReport) -> str:
 
         return outline(statement)
     from misstep.rendering.html.page import run_page
-    from misstep.runs.reporting.page import gather
+    from misstep.runs.reporting.page import page_of
 
-    return run_page(msgspec.structs.replace(gather(settings, statement.run), held=statement.held))
+    return run_page(msgspec.structs.replace(page_of(settings, statement.run), held=statement.held))
 
 
 def _events(settings: Settings, statement: RunReport) -> Iterator[str]:

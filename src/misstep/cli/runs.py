@@ -1,26 +1,22 @@
 """`misstep runs` and `show`: what has been run."""
 
-from collections.abc import Callable
-from importlib import import_module
-
 import click
 import msgspec
 from rich.console import Console
 
-from misstep.cli.options import COMPANY, MOST, settings_options
-from misstep.cli.output import case_words, hint, print_json, quoted
+from misstep.cli.options import COMPANY, MOST, refuse_company_in_json, refuse_company_of, settings_options
+from misstep.cli.output import case_words, curve_command, hint, own_command, print_json, quoted
 from misstep.core.outcome import Outcome
 from misstep.core.results.comparison import FACETS, Facet
 from misstep.core.results.summary import Summary
-from misstep.core.run import BENCHMARKS, ON_TOOLS, UNITS, RunKind
 from misstep.core.settings import Settings
-from misstep.features.capability.command import refuse_company_in_json, refuse_company_of
 from misstep.rendering.case import case_view
 from misstep.rendering.comparison import breakdown_view
 from misstep.rendering.terminal import RunRow, failures_table, runs_table, summary_table
 from misstep.rendering.text import plain
 from misstep.runs import lookup as api
 from misstep.runs.compare import break_down
+from misstep.runs.kinds import feature_of
 from misstep.store.curves import is_kept
 from misstep.store.location import way_to
 from misstep.store.runs import DamagedRun, Run
@@ -33,7 +29,7 @@ class RunLine(msgspec.Struct, frozen=True):
     done: int
     agent: str
     model: str | None
-    verb: RunKind
+    verb: str
     of: str
     live: bool
     summary: Summary | None
@@ -92,16 +88,16 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
     """
     refuse_company_in_json(settings)
     if case is None and is_kept(run):
-        _find("misstep.features.capability.command:show_kept")(settings, run)
+        curve_command("show_kept")(settings, run)
         return 0
     if "/" in run and case is None:
         run, case = run.split("/", 1)
     purpose = api.find_run(settings, run).purpose
-    if case or by or purpose.verb != "capability":
+    if case or by or not feature_of(purpose).has_curve:
         refuse_company_of("a case" if case else "--by" if by else f"a run of {purpose.command}")
-    part = _PARTS.get(purpose.verb) if case else None
-    if part:
-        _find(part)(settings, run, case)
+    show_part = own_command(purpose, "show_part") if case else None
+    if show_part:
+        show_part(settings, run, case)
     elif case:
         stored, outcome = api.view_case(settings, run, case)
         _show_case(settings, outcome, stored.id)
@@ -110,40 +106,6 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
     else:
         _show_run(settings, api.view_run(settings, run, most), most)
     return 0
-
-
-# What there is to see of runs that are no mere tests; loaded when it is wanted.
-_RESULTS: dict[RunKind, str] = {
-    "capability": "misstep.features.capability.command:show_stored",
-    "consistency": "misstep.features.consistency.command:show_stored",
-    "crosstalk": "misstep.features.crosstalk.command:show_stored",
-    "dissect": "misstep.features.dissect.command:show_stored",
-    "files": "misstep.features.bench.command:show_stored",
-    "fix": "misstep.features.fix.command:show_stored",
-    "forge": "misstep.features.bench.command:show_stored",
-    "fuzz": "misstep.features.tool_fuzz.command:show_stored",
-    "shrink": "misstep.features.shrink.command:show_stored",
-}
-
-
-# The same for a part of such a run.
-_PARTS: dict[RunKind, str] = {
-    "consistency": "misstep.features.consistency.command:show_set",
-    "files": "misstep.features.bench.command:show_task",
-    "forge": "misstep.features.bench.command:show_task",
-    "fuzz": "misstep.features.tool_fuzz.command:show_finding",
-}
-
-
-def _show_result(settings: Settings, run: Run, most: int) -> None:
-    """What a run that is no mere test has found out."""
-    _find(_RESULTS[run.purpose.verb])(settings, run.id, most)
-
-
-def _find(home: str) -> Callable[..., None]:
-    module, attribute = home.split(":")
-    shown: Callable[..., None] = getattr(import_module(module), attribute)
-    return shown
 
 
 def _show_breakdown(settings: Settings, run: str, by: Facet) -> None:
@@ -155,26 +117,26 @@ def _show_breakdown(settings: Settings, run: str, by: Facet) -> None:
 
 
 def _show_run(settings: Settings, view: api.RunView, most: int) -> None:
-    verb, has_result = view.run.purpose.verb, view.run.purpose.verb in _RESULTS and bool(view.summary.cases)
+    purpose = view.run.purpose
+    show_stored = own_command(purpose, "show_stored") if view.summary.cases else None
     if settings.json:
-        _show_result(settings, view.run, most) if has_result else print_json(view.summary)
+        show_stored(settings, view.run.id, most) if show_stored else print_json(view.summary)
         return
     console, place = Console(), way_to(settings.store)
     state = "going on" if view.live else "unfinished"
     of = f" of {view.run.total}" if view.run.total else ""
-    unit = UNITS.get(verb, "cases")
-    unfinished = "" if view.run.summary else f"   {state}: {view.run.done}{of} {unit}"
+    unfinished = "" if view.run.summary else f"   {state}: {view.run.done}{of} {purpose.kind.units}"
     subject = f" of {view.run.purpose.run}" if view.run.purpose.run else ""
-    kind = f"   {view.run.purpose.command}{subject}" if verb != "test" else ""
+    kind = f"   {view.run.purpose.command}{subject}" if purpose.verb != "test" else ""
     console.print(f"run [bold]{view.run.id}[/]{kind}{unfinished}\n", highlight=False)
     if view.run.settings.descriptions:
         console.print(
             f"descriptions: {plain(view.run.settings.descriptions)}\n", markup=False, highlight=False
         )
-    if has_result:
-        _show_result(settings, view.run, most)
-    if verb not in (*ON_TOOLS, *BENCHMARKS):
-        console.print(*[""] * has_result, summary_table(view.summary), sep="\n")
+    if show_stored:
+        show_stored(settings, view.run.id, most)
+    if purpose.kind.has_cases:
+        console.print(*[""] * bool(show_stored), summary_table(view.summary), sep="\n")
     if view.failures and not subject:  # else they are of the making of the run itself
         hidden = view.summary.cases - view.summary.passed - len(view.failures)
         console.print()

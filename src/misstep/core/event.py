@@ -4,7 +4,7 @@ What a run is expected to come to before it starts.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -14,6 +14,7 @@ from misstep.core.results.consistency import ConsistencyReport, PromptSet
 from misstep.core.results.finding import Finding, ToolReport
 from misstep.core.results.fixing import FixReport
 from misstep.core.results.summary import Summary
+from misstep.core.run import Unit
 from misstep.core.spending import Budget, Cost
 
 
@@ -39,9 +40,6 @@ class Estimate(msgspec.Struct, frozen=True):
         many = max(1, self.cases)
         tokens = self.tokens.input + self.tokens.output
         return Cost((self.usd or 0.0) / many, tokens / many, 0.0, self.calls / many)
-
-
-Unit: TypeAlias = Literal["case", "tool", "group", "task"]
 
 
 class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):

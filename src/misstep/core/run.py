@@ -1,7 +1,4 @@
-"""A campaign: whatever decides which cases to run next.
-
-What a run is for: tests of an agent or of tools, or a look into the failures of another run.
-"""
+"""What a run is for, and the campaigns that decide which cases it runs next."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
@@ -14,56 +11,80 @@ from misstep.core.case import Case
 from misstep.core.outcome import Outcome
 from misstep.core.spending import Account
 
-RunKind = Literal[
-    "test",
-    "capability",
-    "dissect",
-    "shrink",
-    "paper",
-    "fuzz",
-    "consistency",
-    "crosstalk",
-    "fix",
-    "files",
-    "forge",
-]
+Unit: TypeAlias = Literal["case", "tool", "group", "task"]
 
-ON_TOOLS: tuple[RunKind, ...] = ("fuzz", "consistency", "crosstalk", "fix")  # which are about tools
-BENCHMARKS: tuple[RunKind, ...] = ("files", "forge")
-INQUIRIES: tuple[RunKind, ...] = (
-    "dissect",
-    "shrink",
-)  # whose cases are of their own making: no rate of theirs means anything
-# What runs are made of that are not of cases.
-UNITS: dict[RunKind, str] = {
-    "fuzz": "tools",
-    "consistency": "tools",
-    "crosstalk": "groups",
-    "fix": "tools",
-    "files": "tasks",
-    "forge": "tasks",
+
+class RunKind(msgspec.Struct, frozen=True):
+    """A kind of run. `feature` is the package that reads and shows such runs, `unit` what they are made of.
+
+    An inquiry makes its own cases from those of another run, so that its success rate means nothing.
+    """
+
+    name: str
+    feature: str
+    group: Literal["plan", "tool", "bench"] = "plan"
+    unit: Unit = "case"
+    is_inquiry: bool = False
+
+    @property
+    def command(self) -> str:
+        """The words by which it is given."""
+        return f"{self.group} {self.name}"
+
+    @property
+    def units(self) -> str:
+        return f"{self.unit}s"
+
+    @property
+    def has_cases(self) -> bool:
+        return self.unit == "case"
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        RunKind("test", "misstep.features.plan_test"),
+        RunKind("capability", "misstep.features.capability"),
+        RunKind("dissect", "misstep.features.dissect", is_inquiry=True),
+        RunKind("shrink", "misstep.features.shrink", is_inquiry=True),
+        RunKind("paper", "misstep.features.papers"),
+        RunKind("fuzz", "misstep.features.tool_fuzz", "tool", "tool"),
+        RunKind("consistency", "misstep.features.consistency", "tool", "tool"),
+        RunKind("crosstalk", "misstep.features.crosstalk", "tool", "group"),
+        RunKind("fix", "misstep.features.fix", "tool", "tool"),
+        RunKind("files", "misstep.features.bench", "bench", "task"),
+        RunKind("forge", "misstep.features.bench", "bench", "task"),
+    )
 }
 
 
 class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """The command behind a run; where it looks into cases of another run, that one and their ids.
 
-    `tools` are the specs of the tools that are tested, or that the agent is given. `descriptions` is the text
-    of the file with other words about them. `signature` shows who started the run (`store/trust`).
+    `verb` names the kind of run. `tools` are the specs of the tools that are tested, or that the agent is
+    given. `descriptions` is the text of the file with other words about them. `signature` shows who started
+    the run (`store/trust`).
     """
 
-    verb: RunKind = "test"
+    verb: str = "test"
     run: str = ""
     cases: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     descriptions: str = ""
     signature: str = ""
 
+    def __post_init__(self) -> None:
+        if self.verb not in KINDS:
+            raise ValueError(f"no kind of run: {self.verb!r:.100}")
+
+    @property
+    def kind(self) -> RunKind:
+        return KINDS[self.verb]
+
     @property
     def command(self) -> str:
         """The words by which it is given."""
-        group = "tool" if self.verb in ON_TOOLS else "bench" if self.verb in BENCHMARKS else "plan"
-        return f"{group} {self.verb}"
+        return self.kind.command
 
 
 TESTING = RunSpec()

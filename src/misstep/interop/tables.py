@@ -51,6 +51,13 @@ class SpendingRow(Row, frozen=True, kw_only=True):
     seconds: float
 
 
+class Table(msgspec.Struct, frozen=True):
+    """The rows of a run, one after the other; `kind` is what all of them are."""
+
+    kind: type["Row"]
+    rows: Iterator["Row"]
+
+
 class CaseRow(SpendingRow, frozen=True, kw_only=True):
     case: str
     agent: str

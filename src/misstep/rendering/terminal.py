@@ -11,7 +11,7 @@ from rich.text import Text
 from misstep.core.case import Baselines
 from misstep.core.outcome import Outcome
 from misstep.core.results.summary import Summary
-from misstep.core.run import BENCHMARKS, ON_TOOLS, TESTING, UNITS, RunSpec
+from misstep.core.run import TESTING, RunSpec
 from misstep.core.settings import Settings
 from misstep.rendering.layout import Trimmed, bare_table
 from misstep.rendering.text import plain
@@ -105,7 +105,7 @@ class RunRow(msgspec.Struct, frozen=True):
 def runs_table(rows: Iterable[RunRow]) -> RenderableType:
     """A few lines for each run; what is about plans alone is left out where there are none."""
     listed = list(rows)
-    plans = any(row.purpose.verb not in ON_TOOLS for row in listed)
+    plans = any(row.purpose.kind.group != "tool" for row in listed)
     table = bare_table()
     subject = "agent" if plans else "tools"
     for heading in ("run", "started", subject, *(["actions"] if plans else [])):
@@ -121,7 +121,7 @@ def runs_table(rows: Iterable[RunRow]) -> RenderableType:
 
 def _size(row: RunRow) -> str:
     """How many actions its cases have."""
-    if row.purpose.verb in (*ON_TOOLS, *BENCHMARKS):
+    if not row.purpose.kind.has_cases:
         return ""
     return str(row.settings.actions) if not row.settings.cases else "file"
 
@@ -139,8 +139,8 @@ def _results(row: RunRow) -> tuple[str, str | Text, str]:
 
 def _cases(row: RunRow, count: str) -> str:
     """The number, with what is counted where that is something else than cases."""
-    unit = UNITS.get(row.purpose.verb)
-    return f"{count} {unit.removesuffix('s') if count == '1' else unit}" if unit else count
+    kind = row.purpose.kind
+    return count if kind.has_cases else f"{count} {kind.unit if count == '1' else kind.units}"
 
 
 def _when(started: float) -> str:
@@ -156,14 +156,14 @@ def _subject(row: RunRow) -> Text:
 
 def subject_lines(settings: Settings, purpose: RunSpec) -> list[str]:
     """What is tested, below it with which model, and by which command if it was no mere test."""
-    on_tools = purpose.verb in ON_TOOLS
+    on_tools = purpose.kind.group == "tool"
     told = [specs_in_short(purpose.tools) if on_tools else plain(settings.agent)]
     who = [settings.agent if on_tools else "", settings.model]
     if any(who):
         told.append(plain(", ".join(filter(None, who))))
     if purpose.verb != "test":
         of = f" of {purpose.run}" if purpose.run else ""
-        command = purpose.command if purpose.verb in BENCHMARKS else purpose.verb
+        command = purpose.command if purpose.kind.group == "bench" else purpose.verb
         told.append(f"{command}{of}{method_in_words(settings, purpose)}")
     return told
 

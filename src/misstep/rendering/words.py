@@ -16,7 +16,7 @@ import msgspec
 from misstep.core.outcome import Call
 from misstep.core.results.capability import Capability
 from misstep.core.results.consistency import CHECKS
-from misstep.core.run import BENCHMARKS, RunSpec
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.rendering.text import plain
 
@@ -41,7 +41,7 @@ def agent_name(one: Named, most: int = IN_A_COLUMN) -> str:
 
 def subject_name(settings: Settings, purpose: RunSpec) -> str:
     """Whom or what two runs differ in that are held against each other, on one line."""
-    tools = f" with {', '.join(purpose.tools)}" if purpose.verb in BENCHMARKS else ""
+    tools = f" with {', '.join(purpose.tools)}" if purpose.kind.group == "bench" else ""
     words = f", described by {os.path.basename(settings.descriptions)}" if settings.descriptions else ""
     return agent_name(settings, IN_FULL) + plain(tools + words)
 

@@ -11,7 +11,7 @@ from misstep.core.agent import Tool
 from misstep.core.case import CASE_VERSION, Case
 from misstep.core.constraint import FAMILIES, Family
 from misstep.core.rng import Hashes
-from misstep.core.settings import Settings
+from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.difficulty import parse_bounds
@@ -167,3 +167,10 @@ def cases_of(settings: Settings, done: Sequence[int] = ()) -> Iterator[Case]:
         return _load_rest(settings.cases, done)
     suite, count = suite_of(settings), count_suite(settings)
     return (make_case(suite, index) for index in range(count) if not (index < len(done) and done[index]))
+
+
+def synthesise(settings: Settings) -> Iterator[Case]:
+    """The cases that the settings describe, one by one."""
+    settings = check_settings(settings)
+    suite = suite_of(settings)
+    return (make_case(suite, index) for index in range(count_suite(settings)))

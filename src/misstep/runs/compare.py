@@ -20,10 +20,10 @@ from misstep.core.results.comparison import (
     Step,
     TaskComparison,
 )
-from misstep.core.run import BENCHMARKS
 from misstep.core.settings import Settings
 from misstep.core.stats import fisher_greater, holm, mcnemar, paired_interval, wilson
 from misstep.errors import UsageError
+from misstep.runs.kinds import feature_of
 from misstep.runs.lookup import find_planned
 from misstep.store.runs import Run, Store, fingerprint
 
@@ -34,11 +34,7 @@ def compare(settings: Settings, first: str, second: str) -> Comparison | TaskCom
     """Two runs of one kind on what they have in common: cases, or tasks of a benchmark."""
     with Store(settings.store) as store:
         runs = find_two(store, first, second)
-    if runs[0].purpose.verb not in BENCHMARKS:
-        return compare_runs(settings, first, second)
-    from misstep.features.bench.compare import compare_tasks  # which brings all that calls tools
-
-    return compare_tasks(settings, first, second)
+    return feature_of(runs[0].purpose).compare(settings, first, second)
 
 
 def compare_runs(settings: Settings, first: str, second: str) -> Comparison:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from misstep.core.case import MOST_ACTIONS
 from misstep.core.outcome import Outcome
 from misstep.core.rng import Dice
 from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
-from misstep.features.capability.run import capability_of
+from misstep.runs.kinds import feature_of
 from misstep.runs.lookup import find_planned
 from misstep.runs.trust import with_agent
 from misstep.store.runs import Run, Store
@@ -70,7 +69,7 @@ def choose_failures(store: Store, run: Run, names: Sequence[str], settings: Sett
 
 
 def _within_capability(store: Store, run: Run) -> Iterator[Outcome]:
-    limit = (capability_of(store, run).limit or 0) if run.purpose.verb == "capability" else MOST_ACTIONS
+    limit = feature_of(run.purpose).most_actions(store, run)
     for outcome in store.outcomes(run.id, "failed"):
         if len(outcome.case.actions) <= limit:
             yield outcome

@@ -19,7 +19,7 @@ from misstep.core.case import Case
 from misstep.core.event import Estimate, Listener, Notice
 from misstep.core.outcome import Outcome, Usage
 from misstep.core.results.summary import Summary
-from misstep.core.run import TESTING, Campaign, RunKind, RunSpec
+from misstep.core.run import TESTING, Campaign, RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.core.spending import Spent
 from misstep.errors import MisstepError, NoStoreYet, UsageError
@@ -203,7 +203,7 @@ def start(settings: Settings, work: Work, listeners: Sequence[Listener], agent: 
 
 def resume(
     settings: Settings,
-    verb: RunKind,
+    verb: str,
     plan: Callable[[Store, Run], Work],
     listeners: Sequence[Listener],
     agent: Agent | None,

@@ -15,17 +15,13 @@ import msgspec
 
 from misstep.core.case import Case, Difficulty
 from misstep.core.outcome import Outcome
-from misstep.core.results.benchmark import TaskReport
 from misstep.core.results.consistency import ConsistencyReport
-from misstep.core.results.crosstalk import GroupReport
-from misstep.core.results.fixing import FixReport
 from misstep.core.results.summary import Summary
 from misstep.core.rng import Dice, derive_seed
-from misstep.core.run import BENCHMARKS, UNITS, RunKind
 from misstep.core.settings import Settings, store_flag
 from misstep.errors import StoreError, UsageError
 from misstep.planning.difficulty import measure
-from misstep.runs.summary import summarise_sets, summarise_stored, summarise_tasks, summarise_tools
+from misstep.runs.kinds import feature_of
 from misstep.store.runs import DamagedRun, Run, Store
 
 
@@ -110,21 +106,7 @@ def difficulty_of(case: Case) -> Difficulty:
 
 def summary_of(store: Store, run: Run) -> Summary:
     """What a run has come to, at its end or so far."""
-    return run.summary or _summary_so_far(store, run)
-
-
-def _summary_so_far(store: Store, run: Run) -> Summary:
-    if run.purpose.verb == "crosstalk":
-        return summarise_sets(run, store.tool_documents(run.id, GroupReport))
-    if run.purpose.verb == "consistency":
-        return summarise_sets(run, store.tool_documents(run.id, ConsistencyReport))
-    if run.purpose.verb == "fix":
-        return summarise_sets(run, store.tool_documents(run.id, FixReport))
-    if run.purpose.verb in BENCHMARKS:
-        return summarise_tasks(run, store.tool_documents(run.id, TaskReport))
-    if run.purpose.verb == "fuzz":
-        return summarise_tools(run, store.tool_reports(run.id))
-    return summarise_stored(store.tally(run.id), run)
+    return run.summary or feature_of(run.purpose).summary(store, run)
 
 
 def is_live(store: Store, run: Run) -> bool:
@@ -153,14 +135,14 @@ def meant_by(wanted: str, known: Mapping[str, T], what: str, run: Run, store: St
 def find_planned(store: Store, name: str, *hints: str) -> Run:
     """The run that is named; a `UsageError` with these hints where it has no cases, but tools or tasks."""
     run = store.find_run(name)
-    if run.purpose.verb in UNITS:
+    if not run.purpose.kind.has_cases:
         message = f"run {run.id} is from {run.purpose.command}, which has no cases to plan for"
         shown = f"misstep show {run.id}{store_flag(store.location)} shows it"
         raise UsageError(message, "name a run of misstep plan test or plan capability", shown, *hints)
     return run
 
 
-MAKERS: tuple[RunKind, ...] = ("consistency", "fuzz")
+MAKERS: tuple[str, ...] = ("consistency", "fuzz")
 
 
 class Asked(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import structs
 
 from misstep.core.results.fixing import read_text
-from misstep.core.run import RunKind, RunSpec
+from misstep.core.run import KINDS
 from misstep.core.settings import MEANS, Settings, store_flag
 from misstep.errors import UsageError
 from misstep.runs.trust import refuse_foreign
@@ -14,7 +14,7 @@ from misstep.store.database import going_on
 from misstep.store.runs import Run, Store
 
 
-def find_resumable(store: Store, name: str, verb: RunKind) -> Run:
+def find_resumable(store: Store, name: str, verb: str) -> Run:
     """The run, if it is of this kind and nobody works on it; a `UsageError` says what stands in the way.
 
     One that has finished has a summary: there is nothing left to do but to show it.
@@ -25,7 +25,7 @@ def find_resumable(store: Store, name: str, verb: RunKind) -> Run:
     if run.purpose.verb != verb:
         place = store_flag(store.location)
         hint = f"go on with it by: misstep {run.purpose.command} --resume {run.id}{place}"
-        ours = RunSpec(verb).command
+        ours = KINDS[verb].command
         raise UsageError(f"run {run.id} is not from {ours}, but from {run.purpose.command}", hint)
     if run.summary:
         return run
@@ -43,7 +43,7 @@ def refuse_unfit(settings: Settings, run: Run, given: Collection[str] = ()) -> N
         raise UsageError(f"has changed since run {run.id} began", hint, where=run.settings.descriptions)
 
 
-def take_up(store: Store, settings: Settings, verb: RunKind) -> Run:
+def take_up(store: Store, settings: Settings, verb: str) -> Run:
     """The run to be resumed, under the settings it was started with but for its new means."""
     run = find_resumable(store, settings.resume, verb)
     if run.summary:

@@ -9,7 +9,6 @@ from misstep.core.results.crosstalk import GroupReport
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import FixReport
 from misstep.core.results.summary import Summary, Tally
-from misstep.core.run import BENCHMARKS
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.stats import wilson
@@ -80,7 +79,7 @@ def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent,
     unpriced = has_model and (not may_price(run) or price_agent(run.settings) is None)
     return Summary(
         run=run.id,
-        agent=run.settings.agent if run.purpose.verb in BENCHMARKS else ", ".join(run.purpose.tools),
+        agent=run.settings.agent if run.purpose.kind.group == "bench" else ", ".join(run.purpose.tools),
         model=model_name(run.settings) if has_model else None,
         cases=tools,
         **verdicts,

@@ -11,7 +11,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import structs
 
-from misstep.core.event import Event, Listener, RunFinished, RunStarted, RunStopped, Spending, Unit
+from misstep.core.event import Event, Listener, RunFinished, RunStarted, RunStopped, Spending
 from misstep.core.model import ModelError
 from misstep.core.outcome import JUDGEMENTS, Judgement
 from misstep.core.results.benchmark import TaskReport
@@ -20,6 +20,7 @@ from misstep.core.results.crosstalk import GroupReport
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import FixReport
 from misstep.core.results.summary import Summary
+from misstep.core.run import Unit
 from misstep.core.settings import store_flag
 from misstep.core.spending import RateLimiters
 from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError

@@ -14,7 +14,7 @@ from misstep.core.outcome import ERROR_KINDS, JUDGEMENTS, Judgement, Usage
 from misstep.core.results.consistency import ConsistencyReport, PromptSet
 from misstep.core.results.finding import Finding, ToolReport
 from misstep.core.results.summary import Summary, Tally
-from misstep.core.run import ON_TOOLS, TESTING, RunSpec
+from misstep.core.run import TESTING, RunSpec
 from misstep.core.settings import Settings, decode_settings
 from misstep.store.rows import key_of
 from misstep.store.tables import (
@@ -218,7 +218,7 @@ def _run_from(row: sa.Row[Any], connection: sa.Connection) -> Run:
         _check_summary(summary, run)
     settings = _settings(row)
     done = summary.cases if summary else row.done or 0
-    if not summary and purpose.verb in ON_TOOLS:
+    if not summary and purpose.kind.group == "tool":
         done -= count_stopped(connection, row.number)
     digest = _checked("digest", row.digest, check_bytes) or b""
     total = _said(row, "total", check_whole)

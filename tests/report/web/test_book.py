@@ -6,7 +6,7 @@ from misstep.core.constraint import FAMILIES
 from misstep.core.results.summary import Tally
 from misstep.rendering.html.assets import BLOCK, Archive
 from misstep.rendering.html.cases import CaseBundle, Origin, bind, detail_of, digest_of
-from misstep.rendering.html.page import Findings, run_page
+from misstep.rendering.html.page import RunPage, planning_parts, run_page
 from misstep.runs.reporting.case_bundles import moves_of
 from tests.report.test_page import held
 from tests.report.web.outcomes import played
@@ -33,7 +33,13 @@ def large_book() -> CaseBundle:
 
 def test_twenty_thousand_large_cases_stay_under_twenty_megabytes() -> None:
     book = large_book()
-    source = run_page(Findings(Tally().summary("run1", "me"), book))
+    source = run_page(
+        RunPage(
+            Tally().summary("run1", "me"),
+            tuple(planning_parts(Tally().summary("run1", "me"), cases=book)),
+            book,
+        )
+    )
     assert len(source.encode()) < 20_000_000
     kept = book.index["kept"]
     assert len(book.index["id"]) == MANY
@@ -47,6 +53,12 @@ def test_what_is_not_in_the_file_is_told() -> None:
     archive = Archive(room=0)
     archive.add({"id": "x"})
     book = bind([*map(digest_of, few)], archive, "misstep show run1")
-    source = run_page(Findings(Tally().summary("run1", "me"), book))
+    source = run_page(
+        RunPage(
+            Tally().summary("run1", "me"),
+            tuple(planning_parts(Tally().summary("run1", "me"), cases=book)),
+            book,
+        )
+    )
     assert "Details of 0 of 3 cases are in this file, failures first; misstep serve shows all." in source
     assert held(source)[1] == []

@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from misstep.core.event import Unit
 from misstep.core.outcome import Judgement
 from misstep.core.results.comparison import Held
 from misstep.core.results.summary import Summary
+from misstep.core.run import Unit
 
 
 class SourceLocation(msgspec.Struct, frozen=True):

@@ -173,7 +173,7 @@ def show_stored(settings: Settings, run: str, most: int) -> None:
     _show(settings, view_benchmark(settings, run), CommandResult(0), most)
 
 
-def show_task(settings: Settings, run: str, name: str) -> None:
+def show_part(settings: Settings, run: str, name: str) -> None:
     """One task in full."""
     stored, task = find_task(settings, run, name)
     if settings.json:
@@ -184,7 +184,7 @@ def show_task(settings: Settings, run: str, name: str) -> None:
     hint(console, f"again: misstep replay {quoted(f'{stored.id}/{task.name}')}{way_to(settings.store)}")
 
 
-def replay_stored(settings: Settings, run: str, name: str) -> int:
+def replay_part(settings: Settings, run: str, name: str) -> int:
     """Put a task to the agent once more; 1 if it does not pass."""
     from misstep.features.bench.run import replay_task
 

@@ -14,7 +14,7 @@ from misstep.core.agent import Agent
 from misstep.core.event import Event, Listener, Notice, TaskJudged
 from misstep.core.results.benchmark import Benchmark, BenchmarkReport, TaskReport
 from misstep.core.results.fixing import read_text
-from misstep.core.run import BENCHMARKS, RunSpec
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import UsageError, did_you_mean
@@ -82,7 +82,7 @@ def find_task(settings: Settings, name: str, wanted: str) -> tuple[Run, TaskRepo
 
 def benchmark_of(run: Run) -> Benchmark:
     """The benchmark that a run is of."""
-    if run.purpose.verb not in BENCHMARKS:
+    if run.purpose.kind.group != "bench":
         raise UsageError(f"run {run.id} is not from a benchmark, but from {run.purpose.command}")
     benchmark: Benchmark = msgspec.convert(run.purpose.verb, Benchmark)
     return benchmark

@@ -13,12 +13,23 @@ import click
 from rich.console import Console
 
 from misstep.cli.listeners import close_run, watched
-from misstep.cli.options import AGENTS, COMPANY, CURVE, LIMITS, RUNNING, SYNTHESIS, settings_options, typed
+from misstep.cli.options import (
+    AGENTS,
+    COMPANY,
+    CURVE,
+    LIMITS,
+    RUNNING,
+    SYNTHESIS,
+    refuse_company_in_json,
+    settings_options,
+    typed,
+)
 from misstep.cli.output import announce, hint, point_to_page, print_json, quoted, to_report
 from misstep.cli.reports import check_reports, report_path
 from misstep.core.results.capability import Capability
 from misstep.core.settings import BUDGETS, Settings, Span
 from misstep.errors import UsageError
+from misstep.features.capability.page import curves_page
 from misstep.features.capability.run import (
     estimate_capability,
     levels_beside,
@@ -29,29 +40,11 @@ from misstep.features.capability.run import (
     with_others,
 )
 from misstep.features.capability.view import capability_plot, capability_table, error_table, how_far_table
-from misstep.rendering.html.page import curves_page
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.store.curves import read_curve
 from misstep.store.files import write_text
 from misstep.store.location import way_to
-
-
-def refuse_company_in_json(settings: Settings) -> None:
-    """One JSON object has room for one curve."""
-    if settings.json:
-        _refuse("--json", "misstep show RUN --json prints each curve by itself")
-
-
-def refuse_company_of(what: str) -> None:
-    """What is no curve has nothing beside it."""
-    _refuse(what, "only a run of plan capability, or a curve in a file, has others beside it")
-
-
-def _refuse(what: str, hint: str) -> None:
-    """What a file of settings says is for other commands."""
-    if vain := typed(lambda name: name in COMPANY):
-        raise UsageError(f"{' and '.join(vain)} can't go with {what}", hint)
 
 
 def show_curves(console: Console, settings: Settings, first: Capability) -> None:

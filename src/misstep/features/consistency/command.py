@@ -88,7 +88,7 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
     _show(settings, view_consistency(settings, run), CommandResult(0))
 
 
-def show_set(settings: Settings, run: str, name: str) -> None:
+def show_part(settings: Settings, run: str, name: str) -> None:
     """One set in full."""
     stored, tool, one = find_set(settings, run, name)
     if settings.json:
@@ -99,7 +99,7 @@ def show_set(settings: Settings, run: str, name: str) -> None:
     hint(console, f"again: misstep replay {stored.id}/{one.id}{way_to(settings.store)}")
 
 
-def replay_stored(settings: Settings, run: str, name: str) -> int:
+def replay_part(settings: Settings, run: str, name: str) -> int:
     """Put the requests of a set to the agent once more; 1 if the set fails again."""
     from misstep.features.consistency.run import replay_set
 

@@ -1,15 +1,19 @@
 """Root causes as rich renderables."""
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from rich.table import Table
 from rich.text import Text
 
 from misstep.core.results.diagnosis import CAUSES, Diagnosis, Dissection
+from misstep.rendering.html.markup import Markup, Row, element, grid, text
+from misstep.rendering.html.sections import page_section
 from misstep.rendering.layout import bare_table
 from misstep.rendering.shares import counted_column, share, shares_table
 from misstep.rendering.terminal import percent
 from misstep.rendering.text import plain
+from misstep.rendering.words import IN_FULL, agent_name
 
 
 def causes_table(dissections: Sequence[Dissection]) -> Table:
@@ -46,3 +50,44 @@ def _row(diagnosis: Diagnosis) -> tuple[Text | str, ...]:
         Text(plain(diagnosis.evidence, 500)),
         str(diagnosis.agent_runs),
     )
+
+
+DIAGNOSES = 50
+NAME = 200  # characters of a case
+
+
+def causes_section(dissections: Sequence[Dissection], linked: bool = False) -> Markup:
+    """Root causes: the share of each, and what was found about single failures, which may be `linked`."""
+    rows = [
+        Row((agent_name(each, IN_FULL), f"{len(each.failures):,}", *cause_shares(each)))
+        for each in dissections
+    ]
+    return page_section(
+        "Root causes",
+        grid(("agent", "failures", *CAUSES), rows),
+        *(_diagnoses(each, linked) for each in dissections if each.failures),
+    )
+
+
+def _diagnoses(dissection: Dissection, linked: bool) -> Markup:
+    rows = [
+        Row(
+            (
+                _case(each.case, linked),
+                each.cause,
+                text(each.guilty, 300),
+                text(each.evidence, 500),
+                each.sure or "–",
+                str(each.agent_runs),
+            )
+        )
+        for each in dissection.failures[:DIAGNOSES]
+    ]
+    return grid(
+        ("case", "cause", "guilty", "evidence", "sure", "runs"), rows, 4, f"method {dissection.method}"
+    )
+
+
+def _case(case: str, linked: bool) -> Markup:
+    name = element("code", text(case, 100))
+    return element("a", name, href=f"#{urlencode({'case': plain(case, NAME)})}") if linked else name

@@ -8,7 +8,6 @@ from misstep.core.results.consistency import ConsistencyReport, PromptSet, set_i
 from misstep.core.results.finding import RUNTIME_ERRORS, ReachAttempt, ToolReport
 from misstep.core.results.label import PER_TOOL, Item, Label, LabelReport, draw_items, report_on
 from misstep.core.results.trial import Trial
-from misstep.core.run import RunKind
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
@@ -139,7 +138,7 @@ def _is_discovery(passage: ReachAttempt, trial: Trial) -> bool:
     return any(use.judged.ruling in RUNTIME_ERRORS for use in trial.uses)
 
 
-_FINDERS: dict[RunKind, Callable[[Store, str], list[Item]]] = {
+_FINDERS: dict[str, Callable[[Store, str], list[Item]]] = {
     "consistency": _items_of_sets,
     "fuzz": _items_of_trials,
 }

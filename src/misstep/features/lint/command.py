@@ -16,9 +16,8 @@ from misstep.core.results.remark import LintReport
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.features.lint.run import lint_tools, list_tools
-from misstep.features.lint.view import lint_as_json, lint_view, tools_view
+from misstep.features.lint.view import lint_as_json, lint_view, state_lint, tools_view
 from misstep.rendering.text import plain
-from misstep.runs.reporting.statement import state_lint
 
 USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0}
 

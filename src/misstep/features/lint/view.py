@@ -5,6 +5,7 @@ Remarks on the documentation of tools as rich renderables.
 
 import json
 import os
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,10 +15,15 @@ from rich.padding import Padding
 from rich.text import Text
 
 from misstep.core.results.remark import LintedTool, LintReport, Remark
+from misstep.core.results.report import Issue, ReportItem, RunReport, SourceLocation
 from misstep.core.tool import Described, Promises
 from misstep.rendering.layout import Trimmed, bare_table, section
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
+from misstep.rendering.words import specs_in_short
+from misstep.runs.execution import masked
+from misstep.runs.reporting.items import NAME, TEXT, tool_item
+from misstep.runs.reporting.statement import count_verdicts, items_of
 
 LONGEST = 500  # characters of what tools and schemas say
 STYLES = {"under": "yellow", "over": "cyan", "ill": "red"}
@@ -147,3 +153,42 @@ def type_in_short(schema: Any, deep: int = 0) -> str:
     if kind == "array":
         return f"array of {type_in_short(schema.get('items'), deep + 1)}"
     return str(kind) if kind else "any"
+
+
+def state_lint(report: LintReport, specs: Sequence[str], passed: bool, seconds: float) -> RunReport:
+    """What was said about the documentation of tools, of which nothing is stored."""
+    entries = [masked(linted(tool)) for tool in report.tools]
+    return RunReport(
+        run="",
+        command="tool lint",
+        subject=specs_in_short(specs),
+        model="",
+        unit="tool",
+        started=time.time() - seconds,
+        seconds=seconds,
+        counts=count_verdicts(entries),
+        entries=items_of(entries),
+        families=("lint",),
+        passed=passed,
+    )
+
+
+def linted(tool: LintedTool) -> ReportItem:
+    spot = SourceLocation(tool.file, tool.line) if tool.file else None
+    flaws = [_remark(remark, tool.name, spot) for remark in tool.remarks]
+    return tool_item(tool.name, "failed" if flaws else "passed", 0.0, flaws)
+
+
+def _remark(remark: Remark, tool: str, spot: SourceLocation | None) -> Issue:
+    told = {"evidence": plain(remark.evidence, TEXT), "what to do": plain(remark.advice, TEXT)}
+    identity = "\0".join((tool, remark.rule, remark.where, remark.message))
+    return Issue(
+        id=remark.where,
+        rule=f"lint/{remark.rule}",
+        title=f"{CLASSES[remark.fault]} {plain(remark.where, NAME)}",
+        text=plain(remark.message, TEXT),
+        identity=identity,
+        subject=plain(tool, NAME),
+        details={name: text for name, text in told.items() if text},
+        spot=spot,
+    )

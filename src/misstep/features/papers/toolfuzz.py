@@ -20,7 +20,6 @@ from misstep.core.results.consistency import (
 )
 from misstep.core.results.finding import FuzzReport, Richness, ToolReport, errors_in
 from misstep.core.results.label import Rate
-from misstep.core.run import RunKind
 from misstep.core.settings import Settings, check_settings
 from misstep.core.stats import wilson
 from misstep.errors import BudgetExceeded, Interrupted, UsageError
@@ -144,7 +143,7 @@ class _Runs:
             hint = "methods are compared on the same tools, with the same agent and the same model"
             raise UsageError("these runs have not the same in common", hint, where="--use")
 
-    def take(self, verb: RunKind, layer: Layer) -> Run | None:
+    def take(self, verb: str, layer: Layer) -> Run | None:
         for run in self._left:
             same = all([getattr(run.settings, name) == value for name, value in layer.items()])
             if run.purpose.verb == verb and same:

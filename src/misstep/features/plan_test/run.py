@@ -15,19 +15,11 @@ from misstep.interop.trajectories.trajectory import Cases
 from misstep.planning.difficulty import baselines
 from misstep.planning.judging.check import check
 from misstep.planning.judging.verification import verify
-from misstep.planning.synthesis.suite import make_case
 from misstep.runs import lifecycle
-from misstep.runs.cases import cases_of, count_cases, count_suite, load_cases, suite_of
+from misstep.runs.cases import cases_of, count_cases, load_cases
 from misstep.runs.lifecycle import Work, lasting, resume, start
 from misstep.store.files import read_lines
 from misstep.store.runs import Digest, Run, Store
-
-
-def synthesise(settings: Settings) -> Iterator[Case]:
-    """The cases that the settings describe, one by one."""
-    settings = check_settings(settings)
-    suite = suite_of(settings)
-    return (make_case(suite, index) for index in range(count_suite(settings)))
 
 
 def check_plans(settings: Settings) -> Iterator[Outcome]:

@@ -15,7 +15,6 @@ from starlette.responses import Response, StreamingResponse
 
 from misstep.core.outcome import JUDGEMENTS
 from misstep.core.results.summary import Summary, Tally
-from misstep.core.run import BENCHMARKS, ON_TOOLS, UNITS
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Cost, Pace
 from misstep.errors import StoreError, UsageError
@@ -70,7 +69,7 @@ class Watch:
         return Progress(
             done=done,
             total=max(run.total, done) if run.total else 0,
-            unit=UNITS.get(run.purpose.verb, "cases"),
+            unit=run.purpose.kind.units,
             live=live,
             finished=run.summary is not None,
             summary=summary,
@@ -81,7 +80,7 @@ class Watch:
         )
 
     def _summarise(self, store: Store, run: Run) -> Summary:
-        if run.purpose.verb not in (*ON_TOOLS, *BENCHMARKS):
+        if run.purpose.kind.has_cases:
             news, self._last = store.tally_since(run.id, self._last)
             self._tally += news
             return summarise_stored(self._tally, run)

@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from misstep.core.outcome import JUDGEMENTS
-from misstep.core.run import BENCHMARKS, INQUIRIES, ON_TOOLS, UNITS
 from misstep.core.settings import Settings
 from misstep.errors import NoStoreYet, UsageError
 from misstep.features.label.run import can_be_labelled
@@ -27,7 +26,7 @@ from misstep.rendering.words import subject_name
 from misstep.runs.compare import compare
 from misstep.runs.lookup import Overview, find_run, list_runs, look_over, view_run
 from misstep.runs.reporting.case_bundles import case_detail, case_index, place_case
-from misstep.runs.reporting.page import gather
+from misstep.runs.reporting.page import page_of
 from misstep.store.location import shown, way_to
 from misstep.store.runs import DamagedRun, Run
 from misstep.web.pages import Link, complain, show
@@ -80,7 +79,7 @@ class RunPages:
         if isinstance(run, Response):
             return run
         base = run_path(run.id)
-        findings = gather(self._settings, run.id, served_at(f"{base}/data", self._show(run.id)))
+        findings = page_of(self._settings, run.id, served_at(f"{base}/data", self._show(run.id)))
         held = findings.cases.held() if findings.cases and not findings.cases.base else None
         return show(
             request,
@@ -92,7 +91,7 @@ class RunPages:
             base=base,
             finished=run.summary is not None,
             resume=f"misstep {run.purpose.command} --resume {run.id}{way_to(self._settings.store)}",
-            unit=UNITS.get(run.purpose.verb, "cases"),
+            unit=run.purpose.kind.units,
             stop=None if run.summary else self._stop_button(run.id),
             can_be_labelled=can_be_labelled(self._settings, run),
         )
@@ -201,8 +200,8 @@ def _row(each: Overview) -> dict[str, Any]:
     name, *more = subject_lines(run.settings, run.purpose)
     started = datetime.fromtimestamp(run.started).astimezone()
     low, high = summary.interval
-    judged = summary.passed + summary.failed if run.purpose.verb not in INQUIRIES else 0
-    planned = run.purpose.verb not in (*ON_TOOLS, *BENCHMARKS)
+    judged = summary.passed + summary.failed if not run.purpose.kind.is_inquiry else 0
+    planned = run.purpose.kind.has_cases
     counts = {verdict: getattr(summary, verdict) for verdict in JUDGEMENTS}
     return {
         "id": run.id,
@@ -212,7 +211,7 @@ def _row(each: Overview) -> dict[str, Any]:
         "started": started,
         "done": summary.cases,
         "total": run.total,
-        "unit": UNITS.get(run.purpose.verb, "cases"),
+        "unit": run.purpose.kind.units,
         "state": "" if run.summary else "going on" if each.live else "unfinished",
         "counts": {verdict: count for verdict, count in counts.items() if count},
         "rate": percent(summary.success) if judged else "–",

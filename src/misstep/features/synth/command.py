@@ -3,40 +3,20 @@
 What commands that write training examples share.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import click
 
-from misstep.cli.options import SYNTHESIS, settings_options
-from misstep.cli.output import one_output, quoted, sum_up, to_stdout
+from misstep.cli.options import SYNTHESIS, one_shot_option, settings_options
+from misstep.cli.output import left_out_lines, one_output, quoted, sum_up, to_stdout
 from misstep.core.case import Case
-from misstep.core.results.report import SYNTH_FORMATS, LeftOut, SynthFormat
+from misstep.core.results.report import SYNTH_FORMATS, SynthFormat
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.features.plan_test.run import synthesise
 from misstep.features.synth.examples import SuiteStats, SuiteSummary
 from misstep.rendering.terminal import baselines_in_words, counted, easy_lines, percent
+from misstep.runs.cases import synthesise
 from misstep.store.files import write_lines
-
-_REASONS: Mapping[LeftOut, str] = {
-    "errored": "errored",
-    "inconclusive": "inconclusive",
-    "unsolved": "without a correct plan that is known",
-    "faultless": "with nothing wrong so far",
-    "stepwise": "in which something has to be learnt from a result",
-}
-
-one_shot_option = click.option(
-    "--one-shot",
-    is_flag=True,
-    help="Ask for all calls in one turn; cases in which results tell something needed are left out.",
-)
-
-
-def left_out_lines(counts: Mapping[LeftOut, int]) -> list[str]:
-    """What is not among the examples, if there is such."""
-    told = [f"{count} {_REASONS[reason]}" for reason, count in counts.items()]
-    return [f"left out: {', '.join(told)}"] if told else []
 
 
 @click.command("synth")

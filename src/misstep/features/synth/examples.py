@@ -1,46 +1,26 @@
-"""Training examples out of synthesised cases.
+"""What a synthesised suite is made of, and training examples made from it.
 
 Each case gives one conversation that goes right. Left out and counted are cases to which no correct plan is
 known, and in the one-shot form those in which something has to be learnt from a result.
-
-A count of what a synthesised suite is made of.
-
-Training examples out of a stored run.
-
-`sft` gives conversations that go right, of failures and, if asked for, of passed cases too. `dpo` sets the
-correct calls against the agent's own, which only failures have to offer. Left out and counted are outcomes
-that could not be judged, cases to which no correct plan is known, and for `dpo` timeouts in which nothing
-went wrong but the time, and in the one-shot form cases in which something has to be learnt from a result.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
-from typing import Literal
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from misstep.adapters.builtin.prompts import load_template
 from misstep.core.case import MEASURES, Baselines, Case, families_of
 from misstep.core.constraint import FAMILIES
-from misstep.core.outcome import ERROR_KINDS, Outcome
-from misstep.core.results.report import Exported, LeftOut, SynthFormat, Training
+from misstep.core.results.report import LeftOut, SynthFormat
 from misstep.core.settings import Settings
-from misstep.core.settings.fields import PORTIONS, Portion
 from misstep.planning.difficulty import baselines, measure
 from misstep.planning.language.syntax import all_shapes, shapes_in
 from misstep.planning.training import (
     Demonstration,
-    Example,
-    demonstrate,
     demonstrate_case,
     is_foreseeable,
-    prefer,
-    shows_fault,
-    solve,
 )
-from misstep.runs.lookup import find_planned
-from misstep.runs.trust import refuse_foreign_prompt
-from misstep.store.runs import Run, Store
+from misstep.runs.reporting.training import instructions_of, sorted_part
 
 
 class Skeletons(msgspec.Struct, frozen=True):
@@ -116,9 +96,6 @@ class SuiteStats:
         )
 
 
-_SAME_WORDS = ("tools", "responses", "assistant")  # agents whose instructions are those of `tools`
-
-
 class ExamplesSummary(SuiteSummary, frozen=True):
     """What `plan synth --format sft --json` prints: the cases, how many examples there are, which not."""
 
@@ -151,77 +128,3 @@ class CaseExamples:
         return ExamplesSummary(
             **msgspec.structs.asdict(suite), format="sft", examples=self._made, left_out=dict(self._left_out)
         )
-
-
-def instructions_of(settings: Settings) -> str:
-    """The words that the `tools` agent puts before a request, the user's own where there are such."""
-    own = settings.prompt if settings.agent in _SAME_WORDS else ""
-    return load_template("tools", own, ()).fill()
-
-
-def sorted_part(part: Collection[Portion]) -> tuple[Portion, ...]:
-    """What cases were drawn from, in whatever order it was said."""
-    return tuple([portion for portion in PORTIONS if portion in part])
-
-
-OTHERWISE = "--format csv or parquet writes it as a table"
-
-
-class Export:
-    """Makes the examples of a run one at a time, keeps none of them, and counts."""
-
-    def __init__(
-        self, settings: Settings, run: str, form: Training, passed_too: bool = False, one_shot: bool = False
-    ) -> None:
-        self._settings = settings
-        self._name = run
-        self._form = form
-        self._one_shot = one_shot
-        self._verdicts: tuple[Literal["failed", "passed"], ...] = (
-            ("failed", "passed") if passed_too else ("failed",)
-        )
-        self._kinds = Counter[str]()
-        self._left_out = Counter[LeftOut]()
-
-    def examples(self) -> Iterator[Example]:
-        with Store(self._settings.store) as store:
-            run = find_planned(store, self._name, OTHERWISE)
-            self._name = run.id
-            refuse_foreign_prompt(self._settings, run)
-            verdicts = store.tally(run.id).verdicts
-            self._left_out["errored"] = verdicts["errored"]
-            self._left_out["inconclusive"] = verdicts["inconclusive"]
-            instructions = instructions_of(run.settings)
-            for verdict in self._verdicts:
-                for outcome in store.outcomes(run.id, verdict):
-                    example = self._example(outcome, run, instructions)
-                    if example is not None:
-                        self._kinds[outcome.verdict.error or "passed"] += 1
-                        yield example
-
-    def summary(self) -> Exported:
-        """The counts so far."""
-        return Exported(
-            self._name,
-            self._form,
-            self._settings.out,
-            self._kinds.total(),
-            {kind: self._kinds[kind] for kind in (*ERROR_KINDS, "passed") if self._kinds[kind]},
-            {reason: count for reason, count in self._left_out.items() if count},
-        )
-
-    def _example(self, outcome: Outcome, run: Run, instructions: str) -> Example | None:
-        if self._one_shot and not is_foreseeable(outcome.case):
-            self._left_out["stepwise"] += 1
-            return None
-        parallel = "ordered" if self._one_shot else run.settings.parallel
-        if self._form == "dpo" and not shows_fault(outcome, parallel):
-            self._left_out["faultless"] += 1
-            return None
-        calls = solve(outcome)
-        if calls is None:
-            self._left_out["unsolved"] += 1
-            return None
-        make = demonstrate if self._form == "sft" else prefer
-        part = () if run.settings.cases else sorted_part(run.settings.part)
-        return make(outcome, calls, instructions, part, self._one_shot)

@@ -19,15 +19,24 @@ from misstep.cli.options import (
     USUALLY_TRYING,
     settings_options,
 )
-from misstep.cli.output import check_specs, hint, point_to_page, print_json_text, to_report
+from misstep.cli.output import check_specs, hint, point_to_page, print_json, print_json_text, to_report
 from misstep.core.results.finding import FuzzReport
+from misstep.core.results.trial import REFUSALS
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.features.tool_fuzz.reach_view import passage_as_json
 from misstep.features.tool_fuzz.regression import regression_tests
+from misstep.features.tool_fuzz.replay import replay_finding
 from misstep.features.tool_fuzz.reproduce import REQUESTS
 from misstep.features.tool_fuzz.run import find_finding, fuzz_tools, resume_fuzzing, view_fuzzing
-from misstep.features.tool_fuzz.view import as_json, finding_as_json, finding_detail, fuzz_view
+from misstep.features.tool_fuzz.view import (
+    as_json,
+    finding_as_json,
+    finding_detail,
+    finding_view,
+    fuzz_view,
+    judged_view,
+)
 from misstep.runs.lookup import find_run
 from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
@@ -95,7 +104,7 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
     _show(settings, view_fuzzing(settings, run), CommandResult(0))
 
 
-def show_finding(settings: Settings, run: str, name: str) -> None:
+def show_part(settings: Settings, run: str, name: str) -> None:
     """One finding in full."""
     stored, finding = find_finding(settings, run, name)
     passage = view_fuzzing(settings, stored.id).passage_of(finding)
@@ -133,3 +142,19 @@ def _show(settings: Settings, report: FuzzReport, ending: CommandResult) -> None
         console.print(fuzz_view(report, f"misstep replay {report.run}", way_to(settings.store)))
         ending.show(console)
         point_to_page(console, report.run, way_to(settings.store))
+
+
+def replay_part(settings: Settings, run: str, name: str) -> int:
+    """`misstep replay RUN/FINDING`."""
+    before, after = replay_finding(settings, run, name)
+    is_refusal = before.kind == "refusal"
+    same = after.ruling in REFUSALS if is_refusal else after.signature == before.signature
+    if settings.json:
+        print_json(after)
+    else:
+        console = Console()
+        console.print(finding_view(before))
+        console.print(judged_view(after))
+        hint(console, "as before" if same else f"before, it was: {before.kind}, {before.error}")
+    harmless = ("fine", "environment") if is_refusal else ("fine", "refused", "environment")
+    return int(after.ruling not in harmless)

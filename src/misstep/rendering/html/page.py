@@ -1,29 +1,12 @@
-"""A run as one HTML file that needs nothing else.
+"""A run as one HTML file that needs nothing else."""
 
-A run as a plain page, where there is none of its own kind.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from misstep.core.results.benchmark import BenchmarkReport
-from misstep.core.results.capability import Capability
 from misstep.core.results.comparison import Breakdown, Held
-from misstep.core.results.consistency import ConsistencyRun
-from misstep.core.results.crosstalk import CrosstalkReport
-from misstep.core.results.diagnosis import Dissection, Reduction
-from misstep.core.results.finding import FuzzReport
-from misstep.core.results.fixing import FixRun
 from misstep.core.results.report import Issue, ReportItem, RunReport
 from misstep.core.results.summary import Summary
-from misstep.core.run import BENCHMARKS, ON_TOOLS
-from misstep.features.bench.view import tasks
-from misstep.features.capability.view import Level
-from misstep.features.consistency.view import faulty_sets
-from misstep.features.crosstalk.view import noise
-from misstep.features.fix.view import wordings
-from misstep.features.tool_fuzz.page import defects
 from misstep.rendering.comparison import held_in_words
 from misstep.rendering.html import assets, sections
 from misstep.rendering.html.cases import CaseBundle
@@ -35,43 +18,29 @@ from misstep.rendering.words import specs_in_short
 TITLE = 120
 
 
-class Findings(msgspec.Struct, frozen=True):
-    """What is known about a run. `cases` are those that can be looked into; `place` is what has to be added
-    to a command so that it finds the store. `run` says how it was set up, `held` how it stands against its
-    baseline, `levels` what others have published on how far agents get."""
+class RunPage(msgspec.Struct, frozen=True):
+    """The page of a run. `parts` are its sections, `cases` those that can be opened.
+
+    `run` says how it was set up, `held` how it stands against its baseline, `sandboxes` what kept tools from
+    doing harm.
+    """
 
     summary: Summary
+    parts: tuple[Markup, ...] = ()
     cases: CaseBundle | None = None
-    capabilities: Sequence[Capability] = ()
-    dissections: Sequence[Dissection] = ()
-    breakdowns: Sequence[Breakdown] = ()
-    place: str = ""
-    reduction: Reduction | None = None
     run: RunRow | None = None
-    tools: FuzzReport | None = None
-    answers: ConsistencyRun | None = None
-    tasks: BenchmarkReport | None = None
-    groups: CrosstalkReport | None = None
-    fixes: FixRun | None = None
     held: Held | None = None
-    levels: Sequence[Level] = ()
+    sandboxes: tuple[str, ...] = ()
 
 
-def run_page(findings: Findings) -> str:
+def run_page(shown: RunPage) -> str:
     """Everything that is known about a run."""
-    return page(title_of(findings), tuple(run_parts(findings)), findings.cases)
+    return page(title_of(shown), tuple(run_parts(shown)), shown.cases)
 
 
-def curves_page(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> str:
-    """Curves by themselves, without the runs that they came from."""
-    failed = any(sum(curve.errors.values()) for curve in curves)
-    parts = (sections.capability(curves, levels), *([sections.errors(curves)] if failed else []))
-    return page("Success by number of actions", parts)
-
-
-def title_of(findings: Findings) -> str:
-    summary, run = findings.summary, findings.run
-    on_tools = run is not None and run.purpose.verb in ON_TOOLS
+def title_of(shown: RunPage) -> str:
+    summary, run = shown.summary, shown.run
+    on_tools = run is not None and run.purpose.kind.group == "tool"
     subject = specs_in_short(run.purpose.tools, TITLE) if run and on_tools else summary.agent
     return f"{subject} · run {summary.run}"
 
@@ -103,66 +72,28 @@ def _policy(scripts: Sequence[str]) -> str:
     )
 
 
-def run_parts(findings: Findings) -> Iterator[Markup]:
+def run_parts(shown: RunPage) -> Iterator[Markup]:
     """The page of a run below its title; a server puts the same into a page of its own."""
-    summary, run = findings.summary, findings.run
-    if run:
-        with_tools = run.purpose.verb in (*ON_TOOLS, *BENCHMARKS)
-        yield about(run, _shelters(findings), summary) if with_tools else in_one_line(run)
-    if findings.held:
-        yield sections.baseline(findings.held)
-    if findings.groups:
-        yield from noise(findings.groups)
-        return
-    if findings.fixes:
-        yield from wordings(findings.fixes, findings.place)
-        return
-    if findings.tools:
-        yield from defects(findings.tools, findings.place)
-        return
-    if findings.answers:
-        yield from faulty_sets(findings.answers, findings.place)
-        return
-    if findings.tasks:
-        yield sections.success(summary, "task")
-        yield from tasks(findings.tasks, findings.place)
-        return
-    if findings.dissections or findings.reduction:
-        # How often changed cases pass says nothing about the agent.
-        yield sections.counts(summary)
-        yield from _looked_into(findings)
-        return
+    if run := shown.run:
+        yield in_one_line(run) if run.purpose.kind.has_cases else about(run, shown.sandboxes, shown.summary)
+    if shown.held:
+        yield sections.baseline(shown.held)
+    yield from shown.parts
+
+
+def planning_parts(
+    summary: Summary,
+    findings: Iterable[Markup] = (),
+    breakdowns: Iterable[Breakdown] = (),
+    cases: CaseBundle | None = None,
+) -> Iterator[Markup]:
+    """The sections of a run on planning cases; `findings` are those of its own kind of run."""
     yield sections.success(summary)
     yield sections.counts(summary)
-    if findings.capabilities:
-        yield sections.capability(findings.capabilities, findings.levels)
-        if summary.failed:
-            yield sections.errors(findings.capabilities)
-    for breakdown in findings.breakdowns:
-        yield sections.portions(breakdown)
-    if findings.cases:
-        yield findings.cases.section()
-
-
-def _shelters(findings: Findings) -> list[str]:
-    """What kept tools from doing harm."""
-    found = [
-        tool.sandbox
-        for each in (findings.tools, findings.answers, findings.fixes)
-        if each
-        for tool in each.tools
-    ]
-    found += [group.sandbox for group in findings.groups.groups] if findings.groups else []
-    return found + ([task.sandbox for task in findings.tasks.tasks] if findings.tasks else [])
-
-
-def _looked_into(findings: Findings) -> Iterator[Markup]:
-    if findings.dissections:
-        yield sections.causes(findings.dissections, linked=findings.cases is not None)
-        if findings.cases:
-            yield findings.cases.aside()
-    elif findings.cases:
-        yield findings.cases.single("The smallest that still fails")
+    yield from findings
+    yield from map(sections.portions, breakdowns)
+    if cases:
+        yield cases.section()
 
 
 LONGEST_TITLE = 200  # characters

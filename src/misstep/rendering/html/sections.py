@@ -1,36 +1,22 @@
-"""What a run has come to, one section of a page for each question.
+"""Sections of a page that runs share: how a run was set up, and what it has come to."""
 
-How a run was set up, in a page.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from urllib.parse import urlencode
 
-from misstep.core.outcome import JUDGEMENTS, ErrorKind
-from misstep.core.results.capability import Capability
+from misstep.core.outcome import JUDGEMENTS
 from misstep.core.results.comparison import Breakdown, Held
-from misstep.core.results.diagnosis import CAUSES, Dissection
 from misstep.core.results.summary import Summary
-from misstep.core.run import ON_TOOLS
 from misstep.core.spending import AGENT
-from misstep.features.capability.figure import capability_figure
-from misstep.features.capability.view import OTHER_PROBLEMS, Level, how_far, whole_percent
-from misstep.features.dissect.view import cause_shares
 from misstep.rendering.comparison import PLURALS, finding, held_in_words
 from misstep.rendering.html.markup import Cell, Markup, Row, element, grid, pairs, text, tiles, together
-from misstep.rendering.shares import KINDS, share
 from misstep.rendering.terminal import (
-    BASELINES,
     RunRow,
-    baseline_rates,
     baselines_in_words,
     easy_lines,
     money,
     percent,
 )
-from misstep.rendering.text import plain
-from misstep.rendering.words import IN_FULL, agent_name, interval, method_in_words, p_value
+from misstep.rendering.words import interval, method_in_words, p_value
 
 MOST = 1_000  # characters
 
@@ -82,13 +68,12 @@ def _budget(run: RunRow) -> str:
     settings, budget = run.settings, run.settings.budget
     limits = {"USD": budget.usd, "tokens": budget.tokens, "s": budget.seconds, "calls": budget.calls}
     told = [f"{limit:,g} {unit}" for unit, limit in limits.items() if limit is not None]
-    of_tools = run.purpose.verb in ON_TOOLS
+    of_tools = run.purpose.kind.group == "tool"
     return ", ".join([*told, *([f"{settings.time_per_tool:,g} s for each tool"] if of_tools else [])])
 
 
 NAME = 200  # of an agent or a model, in characters
 PORTIONS = 20
-DIAGNOSES = 50
 
 
 def page_section(title: str, *parts: Markup | str) -> Markup:
@@ -164,102 +149,6 @@ def counts(summary: Summary) -> Markup:
         rows.append(("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out"))
         rows.append(("cost", money(summary.usd, summary.model)))
     return tiles(rows)
-
-
-def capability(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> Markup:
-    """How far agents get: the figure, and the numbers in it; `levels` are what others have published."""
-    figure = Markup(capability_figure(curves, "", styled=False, levels=levels))
-    return page_section(
-        "Capability", figure, *map(_points, curves), *([_published(levels)] if levels else [])
-    )
-
-
-def _published(levels: Sequence[Level]) -> Markup:
-    """Every agent of the paper, where the figure has the best of each model."""
-    rows = [
-        Row(
-            (
-                f"{agent.framework}, {agent.model}",
-                f"{level.actions[0]}–{level.actions[1]}",
-                f"{agent.generated:,}",
-                percent(agent.success),
-                interval(agent.interval),
-                f"at {level.limit} actions",
-            )
-        )
-        for level in levels
-        for agent in level.agents
-    ]
-    under = ", ".join(sorted({whole_percent(level.threshold) for level in levels}))
-    headings = ("agent", "actions", "cases", "success", "95 % interval", f"model under {under}")
-    return grid(headings, rows, 1, OTHER_PROBLEMS)
-
-
-def _points(curve: Capability) -> Markup:
-    rows = [
-        Row(
-            (
-                str(point.actions),
-                f"{point.cases:,}",
-                percent(point.success),
-                interval(point.interval) if point.success is not None else "–",
-                percent(point.chance),
-                *baseline_rates(point.baselines).values(),
-            )
-        )
-        for point in curve.curve
-    ]
-    headings = ("actions", "cases", "success", "95 % interval", "chance", *BASELINES.values())
-    return grid(headings, rows, 0, f"{agent_name(curve, IN_FULL)}: {how_far(curve)}")
-
-
-def errors(curves: Sequence[Capability]) -> Markup:
-    """Failures within what agents are capable of, by kind."""
-    rows = [_error_row(agent_name(curve, IN_FULL), curve.errors) for curve in curves]
-    where = element("p", "Failures up to the capability limit, by kind.")
-    return page_section("Errors", where, grid(("agent", "failures", *KINDS), rows))
-
-
-def _error_row(name: str, found: Mapping[ErrorKind, int]) -> Row:
-    shares = [percent(share(found, kind)) for kind in KINDS]
-    return Row((name, f"{sum(found.values()):,}", *shares))
-
-
-def causes(dissections: Sequence[Dissection], linked: bool = False) -> Markup:
-    """Root causes: the share of each, and what was found about single failures, which may be `linked`."""
-    rows = [
-        Row((agent_name(each, IN_FULL), f"{len(each.failures):,}", *cause_shares(each)))
-        for each in dissections
-    ]
-    return page_section(
-        "Root causes",
-        grid(("agent", "failures", *CAUSES), rows),
-        *(_diagnoses(each, linked) for each in dissections if each.failures),
-    )
-
-
-def _diagnoses(dissection: Dissection, linked: bool) -> Markup:
-    rows = [
-        Row(
-            (
-                _case(each.case, linked),
-                each.cause,
-                text(each.guilty, 300),
-                text(each.evidence, 500),
-                each.sure or "–",
-                str(each.agent_runs),
-            )
-        )
-        for each in dissection.failures[:DIAGNOSES]
-    ]
-    return grid(
-        ("case", "cause", "guilty", "evidence", "sure", "runs"), rows, 4, f"method {dissection.method}"
-    )
-
-
-def _case(case: str, linked: bool) -> Markup:
-    name = element("code", text(case, 100))
-    return element("a", name, href=f"#{urlencode({'case': plain(case, NAME)})}") if linked else name
 
 
 def portions(breakdown: Breakdown) -> Markup:

@@ -1,9 +1,4 @@
-"""A stored run written for other tools to read.
-
-Whether Inspect is there.
-
-A stored run as a table: what its rows are depends on what the run was made of.
-"""
+"""Writes a stored run for other tools to read: tables, Inspect logs, OpenTelemetry traces."""
 
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
@@ -11,19 +6,13 @@ from typing import IO, Any, Literal, TypeVar
 
 import msgspec
 
-from misstep.core.results.benchmark import TaskReport
-from misstep.core.results.consistency import ConsistencyReport
-from misstep.core.results.crosstalk import GroupReport
-from misstep.core.results.fixing import FixReport
-from misstep.core.results.report import Format, Written
-from misstep.core.run import BENCHMARKS, ON_TOOLS
+from misstep.core.results.report import Written
 from misstep.core.settings import Settings
-from misstep.errors import MissingExtra, UsageError
-from misstep.interop import tables
-from misstep.interop.episodes import Episode, episode_of_case, episode_of_task
+from misstep.errors import MissingExtra
 from misstep.interop.otlp import otlp_json, spans_of
-from misstep.interop.tables import Row, Subject, check_parquet, csv_lines, write_parquet
+from misstep.interop.tables import Subject, Table, check_parquet, csv_lines, write_parquet
 from misstep.runs.budget import may_price, price_of
+from misstep.runs.kinds import feature_of
 from misstep.runs.lookup import summary_of
 from misstep.runs.reporting.tracing import agent_of
 from misstep.runs.setup.models import model_name
@@ -36,38 +25,11 @@ def check_inspect() -> None:
         raise MissingExtra("Inspect", "inspect")
 
 
-class Table(msgspec.Struct, frozen=True):
-    """The rows of a run, one after the other; `kind` is what all of them are."""
-
-    run: str
-    kind: type[Row]
-    rows: Iterator[Row]
-
-
-def table_of(store: Store, name: str) -> Table:
+def table_of(store: Store, run: Run) -> Table:
     """The rows come while the store is open."""
-    run = store.find_run(name)
     price = price_of(run.settings) if may_price(run) else lambda *_: None
     subject = Subject(run.id, run.settings.agent, model_name(run.settings), price)
-    verb = run.purpose.verb
-    if verb == "fuzz":
-        reports = store.tool_reports(run.id)
-        return Table(
-            run.id, tables.FindingRow, (row for each in reports for row in tables.finding_rows(subject, each))
-        )
-    if verb == "consistency":
-        sets = store.tool_documents(run.id, ConsistencyReport)
-        return Table(run.id, tables.SetRow, (row for each in sets for row in tables.set_rows(subject, each)))
-    if verb == "crosstalk":
-        groups = store.tool_documents(run.id, GroupReport)
-        return Table(run.id, tables.GroupRow, (tables.group_row(subject, each) for each in groups))
-    if verb == "fix":
-        fixes = store.tool_documents(run.id, FixReport)
-        return Table(run.id, tables.FixRow, (tables.fix_row(subject, each) for each in fixes))
-    if verb in BENCHMARKS:
-        tasks = store.tool_documents(run.id, TaskReport)
-        return Table(run.id, tables.TaskRow, (tables.task_row(subject, each) for each in tasks))
-    return Table(run.id, tables.CaseRow, (tables.case_row(subject, each) for each in store.outcomes(run.id)))
+    return feature_of(run.purpose).table(store, run, subject)
 
 
 T = TypeVar("T")
@@ -122,10 +84,11 @@ def _write_table(
 ) -> Written:
     counter = Counter()
     with Store(settings.store) as store:
-        table = table_of(store, name)
+        run = store.find_run(name)
+        table = table_of(store, run)
         with opened(settings.out) as file:
             write(file, table, counter)
-    return Written(table.run, form, settings.out, counter.count)
+    return Written(run.id, form, settings.out, counter.count)
 
 
 def write_otlp(settings: Settings, name: str) -> Written:
@@ -135,7 +98,7 @@ def write_otlp(settings: Settings, name: str) -> Written:
         run = store.find_run(name)
         agent = agent_of(run.id, run.settings)
         with opened(settings.out) as file:
-            for episode in counter.watch(_episodes(store, run, "otlp")):
+            for episode in counter.watch(feature_of(run.purpose).episodes(store, run, "otlp")):
                 spans = spans_of(agent, episode, run.started, settings.otlp_content)
                 file.write(encoder.encode(otlp_json(agent, spans)) + b"\n")
     return Written(run.id, "otlp", settings.out, counter.count)
@@ -158,20 +121,8 @@ def write_inspect(settings: Settings, name: str) -> Written:
             about={"summary": msgspec.to_builtins(summary)},
         )
         with opened(settings.out) as file:
-            samples = write_log(file, campaign, _episodes(store, run, "inspect"))
+            samples = write_log(file, campaign, feature_of(run.purpose).episodes(store, run, "inspect"))
     return Written(run.id, "inspect", settings.out, samples)
-
-
-def _episodes(store: Store, run: Run, form: Format) -> Iterator[Episode]:
-    """What agents did in a run, in the order in which it was kept."""
-    if run.purpose.verb in BENCHMARKS:
-        return map(episode_of_task, store.tool_documents(run.id, TaskReport))
-    if run.purpose.verb in ON_TOOLS:
-        raise UsageError(
-            f"run {run.id} is one of {run.purpose.command}, which has no episodes of an agent",
-            f"--format {form} takes runs on planning and benchmarks; csv and parquet take all",
-        )
-    return map(episode_of_case, store.outcomes(run.id))
 
 
 def _telling(settings: Settings) -> dict[str, Any]:

@@ -1,0 +1,80 @@
+"""Capability curves in a page: the figure, and the numbers in it."""
+
+from collections.abc import Mapping, Sequence
+
+from misstep.core.outcome import ErrorKind
+from misstep.core.results.capability import Capability
+from misstep.features.capability.figure import capability_figure
+from misstep.features.capability.view import OTHER_PROBLEMS, Level, how_far, whole_percent
+from misstep.rendering.html.markup import Markup, Row, element, grid
+from misstep.rendering.html.page import page
+from misstep.rendering.html.sections import page_section
+from misstep.rendering.shares import KINDS, share
+from misstep.rendering.terminal import BASELINES, baseline_rates, percent
+from misstep.rendering.words import IN_FULL, agent_name, interval
+
+
+def capability_section(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> Markup:
+    """How far agents get: the figure, and the numbers in it; `levels` are what others have published."""
+    figure = Markup(capability_figure(curves, "", styled=False, levels=levels))
+    return page_section(
+        "Capability", figure, *map(_points, curves), *([_published(levels)] if levels else [])
+    )
+
+
+def _published(levels: Sequence[Level]) -> Markup:
+    """Every agent of the paper, where the figure has the best of each model."""
+    rows = [
+        Row(
+            (
+                f"{agent.framework}, {agent.model}",
+                f"{level.actions[0]}–{level.actions[1]}",
+                f"{agent.generated:,}",
+                percent(agent.success),
+                interval(agent.interval),
+                f"at {level.limit} actions",
+            )
+        )
+        for level in levels
+        for agent in level.agents
+    ]
+    under = ", ".join(sorted({whole_percent(level.threshold) for level in levels}))
+    headings = ("agent", "actions", "cases", "success", "95 % interval", f"model under {under}")
+    return grid(headings, rows, 1, OTHER_PROBLEMS)
+
+
+def _points(curve: Capability) -> Markup:
+    rows = [
+        Row(
+            (
+                str(point.actions),
+                f"{point.cases:,}",
+                percent(point.success),
+                interval(point.interval) if point.success is not None else "–",
+                percent(point.chance),
+                *baseline_rates(point.baselines).values(),
+            )
+        )
+        for point in curve.curve
+    ]
+    headings = ("actions", "cases", "success", "95 % interval", "chance", *BASELINES.values())
+    return grid(headings, rows, 0, f"{agent_name(curve, IN_FULL)}: {how_far(curve)}")
+
+
+def errors_section(curves: Sequence[Capability]) -> Markup:
+    """Failures within what agents are capable of, by kind."""
+    rows = [_error_row(agent_name(curve, IN_FULL), curve.errors) for curve in curves]
+    where = element("p", "Failures up to the capability limit, by kind.")
+    return page_section("Errors", where, grid(("agent", "failures", *KINDS), rows))
+
+
+def _error_row(name: str, found: Mapping[ErrorKind, int]) -> Row:
+    shares = [percent(share(found, kind)) for kind in KINDS]
+    return Row((name, f"{sum(found.values()):,}", *shares))
+
+
+def curves_page(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> str:
+    """Curves by themselves, without the runs that they came from."""
+    failed = any(sum(curve.errors.values()) for curve in curves)
+    parts = (capability_section(curves, levels), *([errors_section(curves)] if failed else []))
+    return page("Success by number of actions", parts)

@@ -1,0 +1,108 @@
+"""Stored runs of `misstep tool consistency`: a report for each tool, with its sets of requests."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from misstep.core.event import ToolChecked
+from misstep.core.results.comparison import Held
+from misstep.core.results.consistency import ConsistencyReport, PromptSet
+from misstep.core.results.report import Issue, ReportItem, SourceLocation
+from misstep.core.results.summary import Summary
+from misstep.core.settings import Settings
+from misstep.features.consistency.run import view_consistency
+from misstep.features.consistency.view import consistency_as_json, faulty_sets
+from misstep.interop.tables import Row, SetRow, Subject, set_rows
+from misstep.rendering.html.cases import CaseBundle
+from misstep.rendering.html.page import RunPage
+from misstep.rendering.text import plain
+from misstep.runs.baseline import nothing_in_common
+from misstep.runs.compare import SIGNIFICANT, pairing_of
+from misstep.runs.reporting.items import NAME, TEXT, Home, tool_item
+from misstep.runs.reporting.reported import ReportedRuns
+from misstep.runs.summary import summarise_sets
+from misstep.store.location import way_to
+from misstep.store.runs import Run, Store
+
+
+class ConsistencyRuns(ReportedRuns[ConsistencyReport]):
+    report, row = ConsistencyReport, SetRow
+
+    def event(self, run: str, report: ConsistencyReport) -> ToolChecked:
+        return ToolChecked(run, report)
+
+    def item(self, report: ConsistencyReport, home: Home) -> ReportItem:
+        return questioned(report, list(home.run.purpose.tools), home)
+
+    def rows(self, subject: Subject, report: ConsistencyReport) -> Iterable[Row]:
+        return set_rows(subject, report)
+
+    def summarise(self, run: Run, reports: Sequence[ConsistencyReport]) -> Summary:
+        return summarise_sets(run, reports)
+
+    def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
+        return consistency_as_json(view_consistency(settings, run.id))
+
+    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+        found = view_consistency(settings, run.id)
+        parts = tuple(faulty_sets(found, way_to(settings.store)))
+        return RunPage(summary, parts, sandboxes=tuple(tool.sandbox for tool in found.tools))
+
+    def hold(self, settings: Settings, baseline: str, run: str) -> Held:
+        with Store(settings.store) as store:
+            return _hold_sets(store, baseline, run)
+
+
+def questioned(report: ConsistencyReport, specs: list[str], home: Home) -> ReportItem:
+    spot = home.spot_of_name(specs, report.name)
+    flaws = [_faulty(each, report.name, spot, home) for each in report.faulty]
+    reason = "; ".join(report.notes) or "no set of requests could be judged"
+    return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
+
+
+def _faulty(one: PromptSet, tool: str, spot: SourceLocation | None, home: Home) -> Issue:
+    sides = (("wrong", one.evidence.wrong), ("right", one.evidence.right)) if one.evidence else ()
+    told = {
+        f"{which} way of asking": plain(f"{side.request} → {side.inputs} → {side.answer}", TEXT)
+        for which, side in sides
+        if side is not None
+    }
+    return Issue(
+        id=one.id,
+        rule="tool/consistency",
+        title=f"set {one.id}: requests that mean the same are served differently",
+        text=plain(one.why, TEXT),
+        identity=one.id,
+        subject=plain(tool, NAME),
+        details=told,
+        replay=home.replay(one.id),
+        spot=spot,
+    )
+
+
+def _hold_sets(store: Store, baseline: str, run: str) -> Held:
+    """Sets are the same if their requests are, for the same tool."""
+    before, after = (_judged_sets(store, each) for each in (baseline, run))
+    common = sorted(before.keys() & after.keys())
+    if not common:
+        raise nothing_in_common(baseline, run, "set", "make both with the same seed and --cache")
+    pairing = pairing_of([(before[name], after[name]) for name in common])
+    significant = pairing.p < SIGNIFICANT
+    return Held(
+        baseline,
+        regressed=significant and pairing.difference < 0,
+        significant=significant,
+        unit="set",
+        pairing=pairing,
+        lost=tuple(name for name in common if before[name] and not after[name]),
+        won=tuple(name for name in common if after[name] and not before[name]),
+    )
+
+
+def _judged_sets(store: Store, run: str) -> dict[str, bool]:
+    """By their ids, which are made of the tool and the requests, whether they passed."""
+    tools = store.tool_documents(run, ConsistencyReport)
+    sets = [each for tool in tools for each in tool.sets if each.verdict in ("passed", "failed")]
+    return {each.id: each.verdict == "passed" for each in sets}
+
+
+FEATURE = ConsistencyRuns()

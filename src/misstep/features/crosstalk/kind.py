@@ -1,0 +1,69 @@
+"""Stored runs of `misstep tool crosstalk`: a report for each group of tools."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from misstep.core.event import GroupFinished
+from misstep.core.results.crosstalk import GroupReport
+from misstep.core.results.report import Issue, ReportItem
+from misstep.core.results.summary import Summary
+from misstep.core.results.trial import Trial
+from misstep.core.settings import Settings
+from misstep.features.crosstalk.run import view_crosstalk
+from misstep.features.crosstalk.view import crosstalk_as_json, noise
+from misstep.features.tool_fuzz.view import written_call
+from misstep.interop.tables import GroupRow, Row, Subject, group_row
+from misstep.rendering.html.cases import CaseBundle
+from misstep.rendering.html.page import RunPage
+from misstep.rendering.text import plain
+from misstep.runs.reporting.items import NAME, TEXT, Home, tool_item
+from misstep.runs.reporting.reported import ReportedRuns
+from misstep.runs.summary import summarise_sets
+from misstep.store.runs import Run
+
+
+class CrosstalkRuns(ReportedRuns[GroupReport]):
+    report, row = GroupReport, GroupRow
+
+    def event(self, run: str, report: GroupReport) -> GroupFinished:
+        return GroupFinished(run, report.name, report.verdict)
+
+    def item(self, report: GroupReport, home: Home) -> ReportItem:
+        return crossed(report, list(home.run.purpose.tools), home)
+
+    def rows(self, subject: Subject, report: GroupReport) -> Iterable[Row]:
+        return [group_row(subject, report)]
+
+    def summarise(self, run: Run, reports: Sequence[GroupReport]) -> Summary:
+        return summarise_sets(run, reports)
+
+    def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
+        return crosstalk_as_json(view_crosstalk(settings, run.id))
+
+    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+        found = view_crosstalk(settings, run.id)
+        return RunPage(summary, tuple(noise(found)), sandboxes=tuple(each.sandbox for each in found.groups))
+
+
+def crossed(report: GroupReport, specs: list[str], home: Home) -> ReportItem:
+    flaws = [_activation(trial, report, specs, home) for trial in report.activating]
+    reason = report.why or "; ".join(report.notes) or "no request could be judged"
+    return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
+
+
+def _activation(trial: Trial, report: GroupReport, specs: list[str], home: Home) -> Issue:
+    tools = list(dict.fromkeys(plain(use.tool, NAME) for use in trial.uses))
+    return Issue(
+        id=report.name,
+        rule="tool/crosstalk",
+        title=f"{', '.join(tools)} called for what {plain(report.name, NAME)} is for",
+        text=plain(trial.request, TEXT),
+        identity="\0".join((report.name, trial.request, *tools)),
+        subject=tools[0],
+        calls=tuple(written_call(use.call) for use in trial.uses[:5]),
+        replay=home.show,
+        spot=home.spot_of_name(specs, trial.uses[0].tool),
+    )
+
+
+FEATURE = CrosstalkRuns()

@@ -1,0 +1,132 @@
+"""Stored runs of `misstep tool fuzz`: a report for each tool."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from misstep.core.event import ToolFinished
+from misstep.core.outcome import Judgement
+from misstep.core.results.comparison import Held, NewFinding
+from misstep.core.results.finding import Cause, Finding, ToolReport, causes_of, ranked
+from misstep.core.results.report import Issue, ReportItem
+from misstep.core.results.summary import Summary
+from misstep.core.settings import Settings
+from misstep.features.tool_fuzz.page import defects
+from misstep.features.tool_fuzz.run import view_fuzzing
+from misstep.features.tool_fuzz.view import as_json, history, not_tested, written_call
+from misstep.interop.tables import FindingRow, Row, Subject, finding_rows
+from misstep.rendering.html.cases import CaseBundle
+from misstep.rendering.html.page import RunPage
+from misstep.rendering.terminal import counted
+from misstep.rendering.text import plain
+from misstep.runs.baseline import nothing_in_common
+from misstep.runs.reporting.items import NAME, TEXT, Home, tool_item
+from misstep.runs.reporting.reported import ReportedRuns
+from misstep.runs.summary import summarise_tools, verdict_on
+from misstep.store.location import way_to
+from misstep.store.runs import Run, Store
+
+
+class FuzzRuns(ReportedRuns[ToolReport]):
+    report, row = ToolReport, FindingRow
+
+    def event(self, run: str, report: ToolReport) -> ToolFinished:
+        return ToolFinished(run, report)
+
+    def item(self, report: ToolReport, home: Home) -> ReportItem:
+        return self.items_of([report], home)[0]
+
+    def items_of(self, reports: list[ToolReport], home: Home) -> Sequence[ReportItem]:
+        causes = {cause.id: cause for cause in causes_of(each for one in reports for each in one.findings)}
+        return [fuzzed(each, verdict_on(each), home, causes) for each in _weightiest_first(reports)]
+
+    def rows(self, subject: Subject, report: ToolReport) -> Iterable[Row]:
+        return finding_rows(subject, report)
+
+    def summarise(self, run: Run, reports: Sequence[ToolReport]) -> Summary:
+        return summarise_tools(run, reports)
+
+    def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
+        return as_json(view_fuzzing(settings, run.id))
+
+    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+        found = view_fuzzing(settings, run.id)
+        parts = tuple(defects(found, way_to(settings.store)))
+        return RunPage(summary, parts, sandboxes=tuple(tool.sandbox for tool in found.tools))
+
+    def hold(self, settings: Settings, baseline: str, run: str) -> Held:
+        with Store(settings.store) as store:
+            return _hold_findings(store, baseline, run)
+
+
+def _weightiest_first(reports: list[ToolReport]) -> list[ToolReport]:
+    """By the worst of their findings, then those without any: a list that is cut keeps what matters."""
+    broken = [report for report in reports if report.findings]
+    broken.sort(key=lambda report: min(finding.weight for finding in report.findings))
+    return [*broken, *(report for report in reports if not report.findings)]
+
+
+def fuzzed(report: ToolReport, verdict: Judgement, home: Home, causes: Mapping[str, Cause]) -> ReportItem:
+    """A tool with its defects, the weightiest first; `causes` are those of the whole run by their ids."""
+    seen = Counter[str]()
+    flaws = list[Issue]()
+    for finding in ranked(report.findings):
+        flaws.append(_defect(finding, seen[finding.identity], home, causes[finding.cause]))
+        seen[finding.identity] += 1
+    untested = [] if report.is_tested else [not_tested(report)]
+    reason = "; ".join((*untested, *report.notes)) or "what was put to the agent could not be judged"
+    return tool_item(report.name, verdict, report.seconds, flaws, reason)
+
+
+def _defect(finding: Finding, number: int, home: Home, cause: Cause) -> Issue:
+    told = {
+        "asked for with": plain(finding.request, TEXT),
+        "seen": history(finding),
+        "cause": f"{cause.id}, at {counted(len(cause.findings), 'place')}",
+    }
+    return Issue(
+        id=finding.id,
+        rule=f"tool/{finding.kind}",
+        title=f"{finding.kind} {plain(finding.error, NAME)} {plain(finding.where, NAME)}".strip(),
+        text="\n".join(filter(None, (plain(finding.message, TEXT), plain(finding.why, TEXT)))),
+        identity=f"{finding.identity}\0{number}",
+        subject=plain(finding.tool, NAME),
+        calls=tuple(written_call(call) for call in finding.calls),
+        details={name: text for name, text in told.items() if text},
+        replay=home.replay(finding.id),
+        spot=home.spot_of_finding(finding),
+    )
+
+
+def _hold_findings(store: Store, baseline: str, run: str) -> Held:
+    """By what was found: this is exact. A tool that only the run has tested counts as well."""
+    before, after = store.tool_reports(baseline), store.tool_reports(run)
+    tested = {report.name for report in after}
+    if not tested & {report.name for report in before}:
+        raise nothing_in_common(baseline, run, "tool", "fuzz the same tools in both")
+    old = [finding for report in before if report.name in tested for finding in report.findings]
+    own = [finding for report in after for finding in report.findings]
+    new, gone = _beyond(own, old), _beyond(old, own)
+    return Held(baseline, regressed=bool(new), unit="tool", new=_named(new), gone=_named(gone))
+
+
+def _beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> list[Finding]:
+    """Those that are not among the known ones: neither the very same, nor one that a line has moved."""
+    same = {finding.id for finding in findings} & {finding.id for finding in known}
+    moved = Counter(finding.identity for finding in known if finding.id not in same)
+    beyond = list[Finding]()
+    for finding in findings:
+        if finding.id in same:
+            continue
+        if moved[finding.identity]:
+            moved[finding.identity] -= 1
+        else:
+            beyond.append(finding)
+    return beyond
+
+
+def _named(findings: Sequence[Finding]) -> tuple[NewFinding, ...]:
+    return tuple(NewFinding(each.id, each.tool, each.kind, each.error) for each in findings)
+
+
+FEATURE = FuzzRuns()

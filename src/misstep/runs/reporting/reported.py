@@ -1,0 +1,81 @@
+"""Runs that keep one report for each tool, group of tools or task."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+from misstep.core.event import Event
+from misstep.core.results.benchmark import TaskReport
+from misstep.core.results.comparison import Comparison, Held, TaskComparison
+from misstep.core.results.consistency import ConsistencyReport
+from misstep.core.results.crosstalk import GroupReport
+from misstep.core.results.finding import ToolReport
+from misstep.core.results.fixing import FixReport
+from misstep.core.results.report import Format, ReportItem
+from misstep.core.results.summary import Summary
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.interop.episodes import Episode
+from misstep.interop.tables import Row, Subject, Table
+from misstep.runs.baseline import held_of
+from misstep.runs.compare import compare_runs
+from misstep.runs.kinds import RunFeature
+from misstep.runs.reporting.items import Home
+from misstep.store.runs import Run, Store
+
+R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport, FixReport, TaskReport)
+
+
+class ReportedRuns(RunFeature, Generic[R]):
+    """`report` is what the store keeps, `row` what a table shows of it."""
+
+    report: type[R]
+    row: type[Row]
+    rules = ("tool",)
+
+    @abstractmethod
+    def event(self, run: str, report: R) -> Event: ...
+
+    @abstractmethod
+    def item(self, report: R, home: Home) -> ReportItem: ...
+
+    @abstractmethod
+    def rows(self, subject: Subject, report: R) -> Iterable[Row]: ...
+
+    @abstractmethod
+    def summarise(self, run: Run, reports: Sequence[R]) -> Summary: ...
+
+    def reports(self, store: Store, run: Run) -> list[R]:
+        return store.tool_documents(run.id, self.report)
+
+    def summary(self, store: Store, run: Run) -> Summary:
+        return self.summarise(run, self.reports(store, run))
+
+    def events(self, store: Store, run: Run) -> Iterator[Event]:
+        for report in self.reports(store, run):
+            yield self.event(run.id, report)
+
+    def items(self, settings: Settings, home: Home) -> Sequence[ReportItem]:
+        """In the order in which they stand in the run: that in which they were kept is left to chance."""
+        with Store(settings.store) as store:
+            reports = sorted(self.reports(store, home.run), key=lambda report: report.place)
+        return self.items_of(reports, home)
+
+    def items_of(self, reports: list[R], home: Home) -> Sequence[ReportItem]:
+        return [self.item(report, home) for report in reports]
+
+    def table(self, store: Store, run: Run, subject: Subject) -> Table:
+        reports = self.reports(store, run)
+        return Table(self.row, (row for each in reports for row in self.rows(subject, each)))
+
+    def episodes(self, store: Store, run: Run, form: Format) -> Iterator[Episode]:
+        raise UsageError(
+            f"run {run.id} is one of {run.purpose.command}, which has no episodes of an agent",
+            f"--format {form} takes runs on planning and benchmarks; csv and parquet take all",
+        )
+
+    def compare(self, settings: Settings, first: str, second: str) -> Comparison | TaskComparison:
+        return compare_runs(settings, first, second)
+
+    def hold(self, settings: Settings, baseline: str, run: str) -> Held:
+        return held_of(self.compare(settings, baseline, run), "case")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from misstep.core.outcome import Usage
 from misstep.core.results.finding import Richness
 from misstep.core.results.trial import Trial, Use
+from misstep.core.tool import Invocation
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.rendering.words import written
@@ -103,3 +104,11 @@ def richness_as_json(richness: Richness | None) -> dict[str, float] | None:
     if richness is None:
         return None
     return {"estimate": richness.estimate, "low": richness.low, "high": richness.high}
+
+
+LONGEST_CALL = 300  # characters of arguments
+
+
+def written_call(call: Invocation) -> str:
+    """The call as one would type it; what can't be shown is spelt out."""
+    return written(call.tool, read_arguments(call.arguments), LONGEST_CALL)

@@ -23,13 +23,13 @@ from misstep.features.tool_fuzz.view import (
     in_all,
     other_places,
     validation_in_words,
-    written_call,
 )
 from misstep.rendering.case import case_view
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.layout import Trimmed
 from misstep.rendering.terminal import baselines_in_words, counted, easy_lines, percent, summary_table
 from misstep.rendering.text import plain
+from misstep.rendering.trial import written_call
 from misstep.rendering.words import written
 
 WIDTH = 100

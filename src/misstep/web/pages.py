@@ -13,7 +13,7 @@ from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -177,3 +177,11 @@ def _contents() -> dict[str, bytes]:
     found = {name: assets.asset(name).encode() for name in assets.FILES}
     found["figure.css"] = assets.style_of_figures().encode()
     return found | {file.name: file.read_bytes() for file in files("misstep.web").joinpath("data").iterdir()}
+
+
+def run_path(run: str) -> str:
+    return f"/runs/{quote(run, safe='')}"
+
+
+def case_path(run: str, case: str) -> str:
+    return f"{run_path(run)}/cases/{quote(case, safe='')}"

@@ -1,24 +1,27 @@
-"""Keeps pages from whoever is not meant to use them.
+"""Serves pages on loopback, or beyond, to those who have the token.
 
-Let in whoever has been given the token: others on this machine, or beyond it, have not.
-
-Connections that can't be kept open by clients that say nothing, or say it slowly.
+Requests from other sites are refused, and a client that says nothing, or says it slowly, can't keep a
+connection.
 """
 
 import asyncio
 import hashlib
 import secrets
-from collections.abc import Collection
+import socket
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
 import h11
+import msgspec
+import uvicorn
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from misstep.adapters.hosting import NAMES
+from misstep.adapters.hosting import LOOPBACK, NAMES, QUIET, is_loopback, listen
 
 SEE_OTHER = 303
 SHUT = (
@@ -162,3 +165,49 @@ class LimitedProtocol(H11Protocol):  # type: ignore[misc]  # it has no types
         self._alarm = None
         if self._is_incomplete() and not self.transport.is_closing():
             self.transport.abort()
+
+
+HOST = LOOPBACK[0]
+EVERYWHERE = ("0.0.0.0", "::")
+
+
+class Address(msgspec.Struct, frozen=True):
+    """Where pages are: for people, and for a browser on this machine."""
+
+    shown: str
+    here: str
+
+
+def serve(
+    make: Callable[[Callable[[], bool]], Any],
+    host: str,
+    port: int,
+    ready: Callable[[Address], object],
+    open_to_all: bool = False,
+) -> None:
+    """Serve until Ctrl-C; `ready` is told the address as soon as browsers may come. Port 0 takes a free one.
+
+    `make` gives the application, and gets something to ask whether the server is about to end.
+    """
+    token = "" if open_to_all and is_loopback(host) else secrets.token_urlsafe(24)
+    with listen(host, port, "--port") as listener:
+        server = uvicorn.Server(uvicorn.Config(None, http=LimitedProtocol, **QUIET))
+        app = make(lambda: bool(server.should_exit))
+        guarded = Access(app, token) if token else app
+        server.config.app = Guard(guarded, NAMES if is_loopback(host) else None)
+        with suppress(KeyboardInterrupt):  # which may come as soon as anything was said
+            ready(_address(host, listener.getsockname()[1], token))
+            server.run(sockets=[listener])
+
+
+def _address(host: str, port: int, token: str) -> Address:
+    """Whoever listens everywhere is called by the name of the machine, and from there by that of loopback."""
+    query = f"?token={token}" if token else ""
+    everywhere = host in EVERYWHERE
+    names = (socket.gethostname(), HOST) if everywhere else (host, host)
+    shown, here = (f"http://{_in_url(name)}:{port}/{query}" for name in names)
+    return Address(shown, here)
+
+
+def _in_url(name: str) -> str:
+    return f"[{name}]" if ":" in name else name

@@ -12,13 +12,13 @@ from misstep.core.settings import Settings
 from misstep.features.bench.compare import compare_tasks
 from misstep.features.bench.run import view_benchmark
 from misstep.features.bench.view import benchmark_as_json, tasks
-from misstep.features.tool_fuzz.view import written_call
 from misstep.interop.episodes import Episode, episode_of_task
 from misstep.interop.tables import Row, Subject, TaskRow, task_row
 from misstep.rendering.html import sections
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
+from misstep.rendering.trial import written_call
 from misstep.runs.baseline import held_of
 from misstep.runs.reporting.items import TEXT, Home, spot_of_agent
 from misstep.runs.reporting.reported import ReportedRuns

@@ -11,11 +11,11 @@ from misstep.core.results.trial import Trial
 from misstep.core.settings import Settings
 from misstep.features.crosstalk.run import view_crosstalk
 from misstep.features.crosstalk.view import crosstalk_as_json, noise
-from misstep.features.tool_fuzz.view import written_call
 from misstep.interop.tables import GroupRow, Row, Subject, group_row
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
+from misstep.rendering.trial import written_call
 from misstep.runs.reporting.items import NAME, TEXT, Home, tool_item
 from misstep.runs.reporting.reported import ReportedRuns
 from misstep.runs.summary import summarise_sets

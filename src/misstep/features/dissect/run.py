@@ -13,8 +13,8 @@ from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.planning.dissection import pdoctor, sequential
 from misstep.planning.dissection.hypotheses import History
-from misstep.runs.failures import choose_failures, find_subject, settings_for
 from misstep.runs.lifecycle import Known, Work, estimate, resume, start
+from misstep.runs.lookup import choose_failures, find_subject, settings_for
 from misstep.runs.setup.models import model_name
 from misstep.store.runs import Run, Store
 

@@ -151,7 +151,7 @@ def _command(settings: Settings, run: str, labeller: str | None, per_tool: int) 
 
 def _serve(labelling: Labelling, port: int) -> None:
     try:
-        from misstep.features.serve.server import serve_labelling
+        from misstep.features.label.pages import serve_labelling
     except ImportError as error:
         raise MissingExtra("the page to label on", "web", "without --web it goes on this terminal") from error
     serve_labelling(

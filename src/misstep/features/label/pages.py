@@ -3,6 +3,7 @@
 Labels for the runs of a store: who labels is asked for, then the items are shown.
 """
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -18,8 +19,8 @@ from misstep.errors import MisstepError, UsageError
 from misstep.features.label import view as label_view
 from misstep.features.label.run import LONGEST_NAME, Labelling, check_labeller, open_labelling
 from misstep.features.label.view import QUESTION, shown
-from misstep.features.serve.runs import run_path
-from misstep.web.pages import Apart, Secret, complain_of, complaints, read_form, shipped, show
+from misstep.web.pages import Apart, Secret, complain_of, complaints, read_form, run_path, shipped, show
+from misstep.web.server import HOST, Address, serve
 
 LABELS = {"erroneous": True, "correct": False}
 SKIPPED = "skip"
@@ -173,3 +174,8 @@ def _as_part(name: str) -> str:
 
 def _from_part(part: str) -> str:
     return unquote(part.replace("~", "%"))
+
+
+def serve_labelling(labelling: Labelling, port: int, ready: Callable[[Address], object]) -> None:
+    """One person's labelling of one run, for whoever on this machine has the token in the address."""
+    serve(lambda _: labelling_app(labelling), HOST, port, ready)

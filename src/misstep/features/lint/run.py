@@ -20,13 +20,13 @@ from misstep.core.settings import Settings, check_settings
 from misstep.core.text import cut
 from misstep.core.tool import Described
 from misstep.errors import Interrupted
-from misstep.features.tool_fuzz.run import view_fuzzing
 from misstep.fuzzing.lint.answers import look_at
 from misstep.fuzzing.lint.linter import lint
 from misstep.fuzzing.lint.subject import Subject
 from misstep.runs.cases import lasting_specs
 from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import Target, Workbenches, conditions_of, find_targets
+from misstep.store.runs import Store
 from misstep.tool_host.process import Process
 from misstep.tool_host.restarting import read_apart, whole_environment
 from misstep.tool_host.sandbox.places import is_server
@@ -109,7 +109,8 @@ def lint_tools(settings: Settings, specs: Sequence[str], run: str = "") -> LintR
 def _recalled(settings: Settings, specs: Sequence[str], run: str) -> tuple[list[_Look], list[str]]:
     """The tools as they are now, with what an earlier run has found."""
     found = {spec: look_into(spec, settings).tools for spec in specs}
-    reports = {report.name: report for report in view_fuzzing(settings, run).tools}
+    with Store(settings.store) as store:
+        reports = {report.name: report for report in store.tool_reports(store.find_run(run).id)}
     targets = _alone(found, settings)
     strange = [target.name for target in targets if target.name not in reports]
     notes = [f"{name}: run {run} knows nothing of it" for name in strange]

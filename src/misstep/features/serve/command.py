@@ -12,7 +12,7 @@ from misstep.core.settings import Settings
 from misstep.errors import MissingExtra, UsageError
 
 if TYPE_CHECKING:
-    from misstep.features.serve.server import Address
+    from misstep.web.server import Address
 
 USUAL_PORT = 7357
 READ_ALONG = "without https in front, others on the network can read along"

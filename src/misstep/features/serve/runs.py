@@ -29,7 +29,7 @@ from misstep.runs.reporting.case_bundles import case_detail, case_index, place_c
 from misstep.runs.reporting.page import page_of
 from misstep.store.location import shown, way_to
 from misstep.store.runs import DamagedRun, Run
-from misstep.web.pages import Link, complain, show
+from misstep.web.pages import Link, case_path, complain, run_path, show
 
 AT_ONCE = 50  # runs on one page
 NAMED = 10  # runs or cases, where somebody asks for one that there is not
@@ -170,14 +170,6 @@ class RunPages:
 
     def _show(self, *names: str) -> str:
         return f"misstep show {' '.join(names)}{way_to(self._settings.store)}"
-
-
-def run_path(run: str) -> str:
-    return f"/runs/{quote(run, safe='')}"
-
-
-def case_path(run: str, case: str) -> str:
-    return f"{run_path(run)}/cases/{quote(case, safe='')}"
 
 
 def page_number(request: Request) -> int:

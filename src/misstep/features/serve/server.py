@@ -1,30 +1,21 @@
-"""Pages in a browser, for as long as somebody uses them.
+"""All pages on one store, served until Ctrl-C."""
 
-All pages on one store, under one roof.
-"""
-
-import secrets
-import socket
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import msgspec
-import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount, Route
 
-from misstep.adapters.hosting import LOOPBACK, NAMES, QUIET, is_loopback, listen
 from misstep.core.settings import Settings
-from misstep.features.label.pages import LabelPages, labelling_app
-from misstep.features.label.run import Labelling
+from misstep.features.label.pages import LabelPages
 from misstep.features.playground.pages import playground_app
 from misstep.features.serve.launch import Launcher
 from misstep.features.serve.live import RunEvents
 from misstep.features.serve.runs import ComparisonPages, RunPages, StopButtons, no_button
 from misstep.features.serve.start import Starting
 from misstep.web.pages import Apart, Link, Navigated, complaints, shipped
-from misstep.web.server import Access, Guard, LimitedProtocol
+from misstep.web.server import Address, serve
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -68,21 +59,7 @@ def _routes(settings: Settings, stopping: Callable[[], bool], stop_button: StopB
     ]
 
 
-HOST = LOOPBACK[0]
 START = "/start"
-EVERYWHERE = ("0.0.0.0", "::")
-
-
-class Address(msgspec.Struct, frozen=True):
-    """Where pages are: for people, and for a browser on this machine."""
-
-    shown: str
-    here: str
-
-
-def serve_labelling(labelling: Labelling, port: int, ready: Callable[[Address], object]) -> None:
-    """One person's labelling of one run, for whoever on this machine has the token in the address."""
-    _serve(lambda _: labelling_app(labelling), HOST, port, ready)
 
 
 def serve_site(
@@ -93,45 +70,10 @@ def serve_site(
     with Launcher(settings) as launcher:
         starting = Starting(settings, launcher, START)
         parts = (Part("Start", START, starting.app), Part("Playground", "/playground", playground_app()))
-        _serve(
+        serve(
             lambda stopping: site(settings, stopping, parts, starting.stop_button),
             host,
             port,
             ready,
             open_to_all,
         )
-
-
-def _serve(
-    make: Callable[[Callable[[], bool]], Any],
-    host: str,
-    port: int,
-    ready: Callable[[Address], object],
-    open_to_all: bool = False,
-) -> None:
-    """Serve until Ctrl-C; `ready` is told the address as soon as browsers may come. Port 0 takes a free one.
-
-    `make` gives the application, and gets something to ask whether the server is about to end.
-    """
-    token = "" if open_to_all and is_loopback(host) else secrets.token_urlsafe(24)
-    with listen(host, port, "--port") as listener:
-        server = uvicorn.Server(uvicorn.Config(None, http=LimitedProtocol, **QUIET))
-        app = make(lambda: bool(server.should_exit))
-        guarded = Access(app, token) if token else app
-        server.config.app = Guard(guarded, NAMES if is_loopback(host) else None)
-        with suppress(KeyboardInterrupt):  # which may come as soon as anything was said
-            ready(_address(host, listener.getsockname()[1], token))
-            server.run(sockets=[listener])
-
-
-def _address(host: str, port: int, token: str) -> Address:
-    """Whoever listens everywhere is called by the name of the machine, and from there by that of loopback."""
-    query = f"?token={token}" if token else ""
-    everywhere = host in EVERYWHERE
-    names = (socket.gethostname(), HOST) if everywhere else (host, host)
-    shown, here = (f"http://{_in_url(name)}:{port}/{query}" for name in names)
-    return Address(shown, here)
-
-
-def _in_url(name: str) -> str:
-    return f"[{name}]" if ":" in name else name

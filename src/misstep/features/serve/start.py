@@ -11,9 +11,9 @@ from misstep.core.constraint import FAMILIES
 from misstep.core.settings import Settings, parse_setting
 from misstep.errors import UsageError
 from misstep.features.serve.launch import MOST_CASES, Launcher, Order, Progress, agents_for, costs_money
-from misstep.features.serve.runs import StopButton, run_path
+from misstep.features.serve.runs import StopButton
 from misstep.rendering.text import plain_lines
-from misstep.web.pages import Secret, complaints, read_form, shipped, show
+from misstep.web.pages import Secret, complaints, read_form, run_path, shipped, show
 
 LONGEST_FORM, MOST_FIELDS = 2_000, 30
 PATIENCE = 2.0  # seconds until a page says that a run is still starting

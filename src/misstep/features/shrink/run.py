@@ -7,8 +7,8 @@ from misstep.core.results.diagnosis import Reduction
 from misstep.core.run import Campaign, Inquiries, RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.planning.shrinking.shrinker import shrink
-from misstep.runs.failures import find_failure, find_subject, settings_for
 from misstep.runs.lifecycle import Known, Work, estimate, resume, start
+from misstep.runs.lookup import find_failure, find_subject, settings_for
 from misstep.store.runs import Run, Store
 
 MOST_RUNS = 500

@@ -13,12 +13,13 @@ from misstep.core.results.summary import Summary
 from misstep.core.settings import Settings
 from misstep.features.tool_fuzz.page import defects
 from misstep.features.tool_fuzz.run import view_fuzzing
-from misstep.features.tool_fuzz.view import as_json, history, not_tested, written_call
+from misstep.features.tool_fuzz.view import as_json, history, not_tested
 from misstep.interop.tables import FindingRow, Row, Subject, finding_rows
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
+from misstep.rendering.trial import written_call
 from misstep.runs.baseline import nothing_in_common
 from misstep.runs.reporting.items import NAME, TEXT, Home, tool_item
 from misstep.runs.reporting.reported import ReportedRuns

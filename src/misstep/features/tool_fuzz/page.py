@@ -23,11 +23,11 @@ from misstep.features.tool_fuzz.view import (
     refusals_in_words,
     remarks,
     validation_in_words,
-    written_call,
 )
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.sections import page_section
 from misstep.rendering.text import plain
+from misstep.rendering.trial import written_call
 
 HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated in all", "environment", "lines run")
 PUT = ("put to the agent", *STAGES, "unclear")

@@ -30,10 +30,8 @@ from misstep.features.tool_fuzz.reach_view import (
 from misstep.rendering.layout import Trimmed, bare_table, beneath, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain
-from misstep.rendering.trial import read_arguments, richness_as_json, unanswered
-from misstep.rendering.words import written
+from misstep.rendering.trial import read_arguments, richness_as_json, unanswered, written_call
 
-LONGEST_CALL = 300  # characters of arguments
 WIDE = 78  # columns of a terminal
 NARROW = 3  # columns of the table where there are fewer
 MOST_PLACES = 20  # of one cause
@@ -175,11 +173,6 @@ def finding_view(finding: Finding) -> RenderableType:
         lines.append(Text(f"asked for with: {plain(finding.request, 500)}", style="cyan"))
     lines += [Text(plain(finding.why, 500), style="dim"), Text(history(finding), style="dim")]
     return Group(head, Padding(Group(*lines), (0, 0, 0, 2)))
-
-
-def written_call(call: Invocation) -> str:
-    """The call as one would type it; what can't be shown is spelt out."""
-    return written(call.tool, read_arguments(call.arguments), LONGEST_CALL)
 
 
 def judged_view(judged: Judged) -> RenderableType:

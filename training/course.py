@@ -6,7 +6,7 @@ from typing import NamedTuple
 from misstep.core.case import Case
 from misstep.core.constraint import Family
 from misstep.core.rng import Dice, derive_seed
-from misstep.planning.language.parts import Part, part_of
+from misstep.planning.language.parts import LanguagePart, part_of
 from misstep.planning.language.requests import load_requests
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.problems import least_actions
@@ -57,7 +57,7 @@ def harder(shares: Mapping[Kind, float], failures: Mapping[Kind, float], floor: 
 
 
 def draw(
-    kind: Kind, seed: int, part: Part = TRAIN, recipe: Recipe = PLAIN, request: str = "role-play"
+    kind: Kind, seed: int, part: LanguagePart = TRAIN, recipe: Recipe = PLAIN, request: str = "role-play"
 ) -> Case:
     families, size = MIXTURES[kind.mixture], kind.actions
     suite = Suite(seed, size, size, families=families, recipe=recipe, part=part, request=request)

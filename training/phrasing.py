@@ -13,7 +13,7 @@ from misstep.core.case import Case
 from misstep.core.rng import Dice
 from misstep.planning.language.rendering import write
 from misstep.planning.language.skeletons import read_skeleton
-from misstep.planning.language.wording import Option, Words
+from misstep.planning.language.wording import Option, PhraseDrawer
 
 RATE = 0.45  # of the slots for which there are more phrases
 
@@ -25,7 +25,7 @@ def more_phrases() -> dict[str, tuple[str, ...]]:
     return {slot["like"]: tuple(slot["more"]) for slot in slots}
 
 
-class MoreWords(Words):
+class MoreWords(PhraseDrawer):
     """Draws from the lexicon or from what is added to it."""
 
     def __init__(self, dice: Dice) -> None:

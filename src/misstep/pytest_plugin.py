@@ -13,8 +13,8 @@ import pytest
 
 if TYPE_CHECKING:
     from misstep.core.settings import Settings
-    from misstep.testing.results import Demand, PlanningResult, ToolsResult
-    from misstep.testing.subjects import Origin, Subject
+    from misstep.testing.results import PassDemand, PlanningResult, ToolsResult
+    from misstep.testing.subjects import ObjectOrigin, SubjectUnderTest
 
 AGENT, TOOL = "misstep", "misstep_tool"
 MARKERS = (
@@ -106,7 +106,7 @@ def _test_agent(item: pytest.Function, value: Any) -> None:
     item.add_report_section("call", "misstep", str(result))
 
 
-def _try_case(subject: "Subject", name: str) -> None:
+def _try_case(subject: "SubjectUnderTest", name: str) -> None:
     from misstep.testing.planning import try_case
 
     outcome = try_case(subject, name)
@@ -130,7 +130,7 @@ def _test_tools(item: pytest.Function, value: Any) -> None:
     item.add_report_section("call", "misstep", str(result))
 
 
-def _run_agent(item: pytest.Item, subject: "Subject") -> "PlanningResult":
+def _run_agent(item: pytest.Item, subject: "SubjectUnderTest") -> "PlanningResult":
     from misstep.testing.notebook import Again
     from misstep.testing.planning import run_planning
     from misstep.testing.subjects import way_from_here
@@ -156,13 +156,15 @@ def _record(item: pytest.Item, **properties: Any) -> None:
     item.user_properties += [(f"misstep_{name}", value) for name, value in properties.items()]
 
 
-def _subject(item: pytest.Item, value: Any, settings: "Settings", given: dict[str, Any]) -> "Subject":
+def _subject(
+    item: pytest.Item, value: Any, settings: "Settings", given: dict[str, Any]
+) -> "SubjectUnderTest":
     from misstep.testing.planning import planning_subject
 
     return planning_subject(value, settings, given, _origin(item))
 
 
-def _asked(item: pytest.Item) -> "tuple[Settings, Demand]":
+def _asked(item: pytest.Item) -> "tuple[Settings, PassDemand]":
     from misstep.testing.results import DEMANDS, parse_demand
 
     given, where = _given(item, AGENT), _where(item)
@@ -194,13 +196,13 @@ def _store(item: pytest.Item) -> dict[str, str]:
     return {"store": named if "://" in named else str(item.config.invocation_params.dir / named)}
 
 
-def _origin(item: pytest.Item) -> "Origin":
+def _origin(item: pytest.Item) -> "ObjectOrigin":
     """The test's name; its function as well, if anybody can call it."""
-    from misstep.testing.subjects import Origin
+    from misstep.testing.subjects import ObjectOrigin
 
     function = getattr(item, "function", None)
     alone = isinstance(item, pytest.Function) and item.cls is None and not item._fixtureinfo.argnames
-    return Origin(item.name, function if alone else None)
+    return ObjectOrigin(item.name, function if alone else None)
 
 
 def _fault(item: pytest.Item) -> str:

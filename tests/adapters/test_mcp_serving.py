@@ -22,7 +22,7 @@ from mcp import Client, StdioServerParameters
 
 from misstep.adapters.mcp.agent import link_entry
 from misstep.adapters.mcp.serve import serve_http, serve_stdio
-from misstep.adapters.mcp.server import ToolServer, offered_names
+from misstep.adapters.mcp.server import McpToolServer, offered_names
 from misstep.adapters.mcp.transports import PATIENCE, Switchboard
 from misstep.engine.recorder import Recorder
 from misstep.errors import UsageError
@@ -282,7 +282,7 @@ def test_the_sdk_of_today_is_served_through_a_link(tmp_path: Path) -> None:
 
     async def main() -> list[str]:
         board = Switchboard()
-        async with board.serving(ToolServer(toolbox)) as address:
+        async with board.serving(McpToolServer(toolbox)) as address:
             (tmp_path / "address").write_text(address)
             names = await use(StdioServerParameters(**link_entry(tmp_path / "address")))
         await board.close()
@@ -314,7 +314,7 @@ def greet(link: subprocess.Popen[bytes]) -> bytes:
 def test_a_link_ends_with_its_case(tmp_path: Path) -> None:
     async def main(links: ExitStack) -> None:
         board = Switchboard()
-        async with board.serving(ToolServer(recorder())) as address:
+        async with board.serving(McpToolServer(recorder())) as address:
             (tmp_path / "address").write_text(address)
             link = links.enter_context(linked(tmp_path / "address"))
             assert b"2025-06-18" in await asyncio.to_thread(greet, link)
@@ -334,7 +334,7 @@ def test_a_link_ends_with_its_case(tmp_path: Path) -> None:
 def test_a_link_ends_with_its_client(tmp_path: Path) -> None:
     async def main() -> None:
         board = Switchboard()
-        async with board.serving(ToolServer(recorder())) as address:
+        async with board.serving(McpToolServer(recorder())) as address:
             (tmp_path / "address").write_text(address)
             with linked(tmp_path / "address") as link:
                 await asyncio.to_thread(greet, link)
@@ -349,7 +349,7 @@ def test_a_link_ends_with_its_client(tmp_path: Path) -> None:
 def test_strangers_are_cut(tmp_path: Path) -> None:
     async def main() -> None:
         board = Switchboard()
-        async with board.serving(ToolServer(recorder())) as address:
+        async with board.serving(McpToolServer(recorder())) as address:
             (tmp_path / "address").write_text(f"{address}x")
             with linked(tmp_path / "address") as wrong:
                 assert await asyncio.to_thread(wrong.wait, 30) == 0

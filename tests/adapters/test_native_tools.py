@@ -26,7 +26,7 @@ from misstep.fuzzing.agent_tests.passage import Rehearsal
 from misstep.runs.setup.agents import find_agent
 from misstep.runs.setup.trying import Trier
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import Conditions
+from misstep.tool_host.protocol import CallConditions
 from tests.adapters.native_cases import BODY, CASES, FUNCTION, Case
 from tests.conformance.subject_subprocess import AGENTS
 from tests.scripted import Call, Script, ScriptedServer, calling
@@ -55,7 +55,7 @@ def put(
     spec: str,
     make: Callable[[], Any],
     settings: Settings | None = None,
-    conditions: Conditions | None = None,
+    conditions: CallConditions | None = None,
 ) -> tuple[Trial, list[str]]:
     """What an agent does with a request and the tools of a spec, and what is noted about it."""
 
@@ -114,7 +114,7 @@ def test_the_model_sees_what_the_framework_shows_it_and_the_sandbox_does_the_wor
 def test_other_words_about_a_tool_reach_the_model_of_every_framework(case: Case, tmp_path: Path) -> None:
     """Objects have no other words than theirs, so that a tool like them stands in."""
     spec = case.written(tmp_path)
-    other = Conditions(wordings={"tour": Wording("Said otherwise.", {"city": "Where it goes."})})
+    other = CallConditions(wordings={"tour": Wording("Said otherwise.", {"city": "Where it goes."})})
     with ScriptedServer(script(GOOD)) as server:
         trial, notes = put(spec, lambda: case.adapted(server, []), conditions=other)
         told = offered(server)

@@ -10,8 +10,8 @@ import pytest
 from misstep.adapters.plain.agent import agent_from_function
 from misstep.adapters.processes import current_addresses
 from misstep.adapters.proxy import ProxiedAgent, RecordingProxy
-from misstep.adapters.proxy.cases import Link
-from misstep.adapters.proxy.turn import Asked, Turn
+from misstep.adapters.proxy.cases import OpenCase
+from misstep.adapters.proxy.turn import ModelCall, ModelTurn
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.outcome import Usage
 from misstep.core.secrets import Redactor
@@ -224,8 +224,8 @@ def test_calls_without_sense_are_recorded_as_far_as_they_go(calls: Any) -> None:
 
 def test_a_reply_that_nobody_waited_for_costs_its_tokens_only() -> None:
     recorder = new_recorder()
-    link = Link(REQUEST, recorder)
-    turn = Turn({}, (Asked("mop", "{}"),), Usage(3, 2))
+    link = OpenCase(REQUEST, recorder)
+    turn = ModelTurn({}, (ModelCall("mop", "{}"),), Usage(3, 2))
     link.record(turn, {}, Redactor(), heard=False)
     assert (recorder.usage, recorder.calls, recorder.messages, link.turns) == (Usage(3, 2), (), [], 0)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.proxy.cases import REMEMBERED, Attribution, Link, traces_of
+from misstep.adapters.proxy.cases import REMEMBERED, Attribution, OpenCase, traces_of
 from tests.adapters.proxy_cases import REQUEST, STREAM, asked, chat, fetch, new_recorder, post_chat, proxy_to
 from tests.scripted import ScriptedServer
 
@@ -87,7 +87,7 @@ def test_every_case_has_an_address_of_its_own() -> None:
 
 
 def test_ids_are_forgotten_in_the_end() -> None:
-    attribution, link = Attribution(), Link(REQUEST, new_recorder())
+    attribution, link = Attribution(), OpenCase(REQUEST, new_recorder())
     attribution.open(link, by_words=True)
     attribution.learn(link, "", [{"id": f"call_{number}"} for number in range(REMEMBERED + 1)])
     found = [attribution.find(traces_of("", {"call_id": f"call_{number}"})) for number in (0, REMEMBERED)]

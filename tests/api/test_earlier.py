@@ -11,7 +11,7 @@ from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.tool import Invocation
 from misstep.errors import UsageError
-from misstep.runs.lookup import Asked, draw_requests, find_maker, find_requests
+from misstep.runs.lookup import MadeRequest, draw_requests, find_maker, find_requests
 from misstep.store.runs import Store
 from tests.api.labelled import keep_run, keep_sets
 
@@ -44,7 +44,7 @@ def keep_journey(store: Store) -> str:
 def test_requests_of_sets(store: Store) -> None:
     run = store.find_run(keep_run(store.location))
     asked = find_requests(store, run)
-    assert Asked("How is sun 0?", frozenset({"sun"})) in asked
+    assert MadeRequest("How is sun 0?", frozenset({"sun"})) in asked
     drawn = draw_requests(asked, ["sun"], 4, 0)
     assert len({*drawn}) == 4
     assert all("sun" in request for request in drawn)
@@ -56,7 +56,10 @@ def test_a_request_of_two_tools_needs_both(store: Store) -> None:
     other = PromptSet("t", "passed", requests=("ask",))
     run = keep_sets(store, [ConsistencyReport("moon", (one,)), ConsistencyReport("sun", (other,), place=1)])
     asked = find_requests(store, store.find_run(run))
-    assert asked == [Asked("ask", frozenset({"moon", "sun"})), Asked("ask the moon", frozenset({"moon"}))]
+    assert asked == [
+        MadeRequest("ask", frozenset({"moon", "sun"})),
+        MadeRequest("ask the moon", frozenset({"moon"})),
+    ]
     assert draw_requests(asked, ["sun"], 5, 0) == ()
 
 

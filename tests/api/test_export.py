@@ -11,7 +11,7 @@ import misstep
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.settings import Settings
 from misstep.errors import NoStoreYet, UsageError
-from misstep.features.synth.examples import Export
+from misstep.runs.reporting.training import Export
 from tests.scripted import Script, ScriptedServer
 
 

@@ -16,8 +16,8 @@ from misstep.core.outcome import Outcome
 from misstep.errors import UsageError
 from misstep.features.playground.run import (
     PLAYERS,
-    Step,
-    Wish,
+    PlayerStep,
+    ProblemChoice,
     command_for,
     detail,
     fitted,
@@ -36,7 +36,7 @@ FAMILY_SETS = [("order",), *(("order", family) for family in FAMILIES[1:]), ("ch
 # What stores can hold: of a name with anything else in it, a recorder keeps another one than a file has.
 KEPT = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 wishes = st.builds(
-    Wish,
+    ProblemChoice,
     actions=st.integers(3, 12),
     family=st.sampled_from(FAMILY_SETS),
     distractors=st.integers(0, 3),
@@ -44,7 +44,7 @@ wishes = st.builds(
 )
 
 
-def synthesised(folder: Path, wish: Wish) -> Case:
+def synthesised(folder: Path, wish: ProblemChoice) -> Case:
     """The same case by way of the command line."""
     flags = f"--actions {wish.actions} --seed {wish.seed} --count 1 --distractors {wish.distractors}"
     path = folder / "cases.jsonl"
@@ -52,7 +52,7 @@ def synthesised(folder: Path, wish: Wish) -> Case:
     return msgspec.json.decode(path.read_bytes(), type=Case)
 
 
-def checked(folder: Path, case: Case, calls: tuple[Step, ...]) -> dict[str, Any]:
+def checked(folder: Path, case: Case, calls: tuple[PlayerStep, ...]) -> dict[str, Any]:
     """What `plan check` says of the same calls."""
     plans, verdicts = folder / "plans.jsonl", folder / "verdicts.jsonl"
     steps = [{"tool": call.tool, "arguments": call.arguments} for call in calls]
@@ -70,16 +70,16 @@ def told(outcome: Outcome) -> dict[str, Any]:
 
 
 @st.composite
-def played(draw: st.DrawFn) -> tuple[Wish, tuple[Step, ...]]:
+def played(draw: st.DrawFn) -> tuple[ProblemChoice, tuple[PlayerStep, ...]]:
     """Calls of somebody who knows a right plan, and strays from it here and there."""
     wish = fitted(draw(wishes))
     case = make_problem(wish)
-    right = [Step(call.tool, call.arguments) for call in right_calls(case)]
+    right = [PlayerStep(call.tool, call.arguments) for call in right_calls(case)]
     names = [tool.name for tool in tools_of(case)]
     stray = st.one_of(
         st.sampled_from(right),
         st.builds(
-            Step,
+            PlayerStep,
             st.one_of(st.sampled_from(names), st.text(KEPT, max_size=20)),
             st.dictionaries(
                 st.sampled_from(["start_time", "task", "head_count", "x"]),
@@ -102,7 +102,7 @@ def played(draw: st.DrawFn) -> tuple[Wish, tuple[Step, ...]]:
 
 @given(played())
 def test_the_verdict_is_that_of_plan_check(
-    tmp_path_factory: pytest.TempPathFactory, given: tuple[Wish, tuple[Step, ...]]
+    tmp_path_factory: pytest.TempPathFactory, given: tuple[ProblemChoice, tuple[PlayerStep, ...]]
 ) -> None:
     wish, calls = given
     folder = tmp_path_factory.mktemp("checked")
@@ -112,61 +112,61 @@ def test_the_verdict_is_that_of_plan_check(
 
 
 def test_what_no_store_can_hold_is_judged_all_the_same(tmp_path: Path) -> None:
-    wish = Wish(3)
-    case, calls = synthesised(tmp_path, wish), (Step("\0"),)
+    wish = ProblemChoice(3)
+    case, calls = synthesised(tmp_path, wish), (PlayerStep("\0"),)
     ours, theirs = told(judge_calls(case, calls)), checked(tmp_path, case, calls)
     assert {**ours, "explanation": ""} == {**theirs, "explanation": ""}
     assert "there is no tool '\ufffd'" in ours["explanation"]
 
 
 @given(wishes)
-def test_a_right_plan_passes_and_perfect_planners_do(wish: Wish) -> None:
+def test_a_right_plan_passes_and_perfect_planners_do(wish: ProblemChoice) -> None:
     case = make_problem(fitted(wish))
     assert show_right(case).verdict.verdict == "passed"
     assert let_try(case, "sim:perfect").verdict.verdict == "passed"
 
 
 @given(wishes)
-def test_whatever_is_wished_for_is_made_to_fit(wish: Wish) -> None:
+def test_whatever_is_wished_for_is_made_to_fit(wish: ProblemChoice) -> None:
     least, most = sizes(wish)
     assert 3 <= least <= fitted(wish).actions <= most <= 12
     assert fitted(fitted(wish)) == fitted(wish)
     for actions in (least, most):
-        make_problem(Wish(actions, wish.family, wish.distractors, wish.seed))
+        make_problem(ProblemChoice(actions, wish.family, wish.distractors, wish.seed))
 
 
 def test_families_can_be_named_in_any_order_and_twice() -> None:
-    assert fitted(Wish(5, ("time", "order", "time"))).family == ("order", "time")
+    assert fitted(ProblemChoice(5, ("time", "order", "time"))).family == ("order", "time")
 
 
 def test_results_are_what_agents_are_told() -> None:
-    case = make_problem(Wish(4, ("order", "time"), seed=7))
+    case = make_problem(ProblemChoice(4, ("order", "time"), seed=7))
     planned = right_calls(case)
-    calls = [Step(call.tool, call.arguments) for call in planned]
+    calls = [PlayerStep(call.tool, call.arguments) for call in planned]
     results = play(case, calls)
     assert len(results) == len(calls)
     assert all("carried out successfully. It took" in result for result in results)
     assert play(case, calls[:2]) == results[:2]  # a step taken back leaves the others as they were
-    assert "no tool" in play(case, [Step("no such tool", {})])[0]
+    assert "no tool" in play(case, [PlayerStep("no such tool", {})])[0]
     assert isinstance(planned[0], Planned)
 
 
 def test_simulated_planners_do_the_same_each_time() -> None:
-    case = make_problem(Wish(6, seed=3))
+    case = make_problem(ProblemChoice(6, seed=3))
     for name in PLAYERS:
         first, again = (let_try(case, name).transcript.calls for _ in range(2))
         assert [call.tool for call in first] == [call.tool for call in again]
 
 
 def test_an_agent_that_is_not_offered_is_refused() -> None:
-    case = make_problem(Wish(3))
+    case = make_problem(ProblemChoice(3))
     for name in ("sim:idle", "file.py:agent", "react", ""):
         with pytest.raises(UsageError, match="can't be asked to try"):
             let_try(case, name)
 
 
 def test_the_command_makes_the_same_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wish = Wish(5, ("order", "data"), 2, 11)
+    wish = ProblemChoice(5, ("order", "data"), 2, 11)
     case = make_problem(wish)
     command = command_for(wish)
     arguments = command.split()
@@ -182,7 +182,7 @@ def test_the_command_makes_the_same_problem(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_a_detail_says_how_to_put_the_problem_to_an_agent() -> None:
-    wish = Wish(4)
+    wish = ProblemChoice(4)
     case = make_problem(wish)
     shown = detail(wish, judge_calls(case, ()))
     assert shown["verdict"] == "failed"
@@ -193,7 +193,7 @@ def test_a_detail_says_how_to_put_the_problem_to_an_agent() -> None:
 
 
 def test_fields_of_tools_have_kinds() -> None:
-    wish = Wish(8, FAMILIES, 1, 5)
+    wish = ProblemChoice(8, FAMILIES, 1, 5)
     tools = {tool["name"]: tool["fields"] for tool in show_problem(wish)["tools"]}
     names = [tool.name for tool in tools_of(make_problem(wish))]
     assert list(tools) == names  # in the order of the agent's list
@@ -207,7 +207,7 @@ def test_fields_of_tools_have_kinds() -> None:
 
 
 @given(wishes)
-def test_the_request_is_the_agents_paragraph_by_paragraph(wish: Wish) -> None:
+def test_the_request_is_the_agents_paragraph_by_paragraph(wish: ProblemChoice) -> None:
     wish = fitted(wish)
     case, shown = make_problem(wish), show_problem(wish)
     assert "\n\n".join(part["text"] for part in shown["request"]) == case.query
@@ -217,5 +217,5 @@ def test_the_request_is_the_agents_paragraph_by_paragraph(wish: Wish) -> None:
 
 
 def test_a_problem_tells_nothing_of_its_solution() -> None:
-    shown = show_problem(Wish(6, FAMILIES, 0, 2))
+    shown = show_problem(ProblemChoice(6, FAMILIES, 0, 2))
     assert not {"witness", "solution", "constraints", "world", "skeleton"} & set(shown)

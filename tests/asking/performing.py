@@ -11,10 +11,10 @@ from misstep.core.outcome import Usage
 from misstep.core.results.consistency import PromptSet
 from misstep.core.spending import UNCOUNTED, Account
 from misstep.core.tool import Described
-from misstep.fuzzing.agent_tests.parties import Models, Trials
+from misstep.fuzzing.agent_tests.parties import AgentTrials, Models
 from misstep.fuzzing.agent_tests.prompts import Stage
 from misstep.fuzzing.consistency.inquiry import examine_set
-from misstep.fuzzing.consistency.making import Approach, Draft, make_sets
+from misstep.fuzzing.consistency.making import Approach, SetDraft, make_sets
 from misstep.tool_host.process import Process
 from tests.asking.roads import STIFF, TEMPLATE, typed
 from tests.asking.scripted_roles import (
@@ -25,10 +25,10 @@ from tests.asking.scripted_roles import (
 from tests.scripted import Script, ScriptedServer
 
 FOUR = Approach(variants=4)
-DRAFT = Draft(TEMPLATE, {}, tuple(map(typed, STIFF)))
+DRAFT = SetDraft(TEMPLATE, {}, tuple(map(typed, STIFF)))
 
 Prompted = list[str]
-Work = Callable[[Described, Models, Trials], Any]
+Work = Callable[[Described, Models, AgentTrials], Any]
 
 
 class Ledger:
@@ -60,11 +60,11 @@ def perform(
 
 
 def examine(
-    bench: Process, script: Script, approach: Approach = FOUR, draft: Draft = DRAFT, tool: str = "road"
+    bench: Process, script: Script, approach: Approach = FOUR, draft: SetDraft = DRAFT, tool: str = "road"
 ) -> tuple[PromptSet, Counter[Stage | None]]:
     """The verdict on a set, and how often each stage was asked for."""
 
-    async def work(described: Described, models: Models, trials: Trials) -> PromptSet:
+    async def work(described: Described, models: Models, trials: AgentTrials) -> PromptSet:
         return await examine_set(draft, described, models, trials, approach)
 
     found, prompts = perform(bench, script, work, tool)
@@ -72,7 +72,7 @@ def examine(
     return found, Counter(map(stage_of, prompts))
 
 
-async def whole(described: Described, models: Models, trials: Trials) -> list[PromptSet]:
+async def whole(described: Described, models: Models, trials: AgentTrials) -> list[PromptSet]:
     """A set from its template to its verdict."""
     made = make_sets(described, models, FOUR, 1)
     return [await examine_set(draft, described, models, trials, FOUR) async for draft in made]

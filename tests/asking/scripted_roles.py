@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from misstep.core.settings import Settings
 from misstep.core.spending import UNCOUNTED, Account
-from misstep.fuzzing.agent_tests.parties import Models, Trials
+from misstep.fuzzing.agent_tests.parties import AgentTrials, Models
 from misstep.fuzzing.agent_tests.prompts import Prompts, Stage
 from misstep.runs.setup.agents import find_agent
 from misstep.runs.setup.roles import RoleModels
@@ -135,7 +135,7 @@ def counting(account: Account) -> Callable[[], bool]:
 async def with_company(
     bench: Process,
     settings: Settings,
-    work: Callable[[Models, Trials], Awaitable[T]],
+    work: Callable[[Models, AgentTrials], Awaitable[T]],
     account: Account = UNCOUNTED,
 ) -> T:
     """What comes of work with the models that the settings name, and their agent with the tools of a bench."""

@@ -5,7 +5,7 @@ import pytest
 
 from misstep.core.results.consistency import PromptSet
 from misstep.core.tool import Described
-from misstep.fuzzing.agent_tests.parties import Models, Trials
+from misstep.fuzzing.agent_tests.parties import AgentTrials, Models
 from misstep.fuzzing.agent_tests.prompts import Stage
 from misstep.fuzzing.agent_tests.requests import Outright
 from misstep.fuzzing.consistency.baseline import ask_for_wrong_answers
@@ -26,7 +26,7 @@ from tests.scripted import Fault, Script
 def baseline(
     bench: Process, script: Script, means: Outright, tool: str = "road"
 ) -> tuple[list[PromptSet], Prompted]:
-    async def work(described: Described, models: Models, trials: Trials) -> list[PromptSet]:
+    async def work(described: Described, models: Models, trials: AgentTrials) -> list[PromptSet]:
         made = ask_for_wrong_answers(means, described, models, trials, 2)
         return [found async for found in made]
 
@@ -64,7 +64,7 @@ def test_requests_asked_for_outright_that_nobody_makes_or_judges(roads: Process)
 
 
 def test_a_tool_without_source_has_no_whitebox(roads: Process) -> None:
-    async def work(described: Described, models: Models, trials: Trials) -> list[PromptSet]:
+    async def work(described: Described, models: Models, trials: AgentTrials) -> list[PromptSet]:
         bare = msgspec.structs.replace(described, source=None)
         return [found async for found in ask_for_wrong_answers("whitebox", bare, models, trials, 2)]
 

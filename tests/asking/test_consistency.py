@@ -11,11 +11,11 @@ import pytest
 
 from misstep.core.results.consistency import CHECKS, Bucket, Check, PromptSet, set_id
 from misstep.core.tool import Described
-from misstep.fuzzing.agent_tests.parties import Models, Trials
+from misstep.fuzzing.agent_tests.parties import AgentTrials, Models
 from misstep.fuzzing.agent_tests.prompts import Stage
 from misstep.fuzzing.consistency.buckets import normaliser
 from misstep.fuzzing.consistency.inquiry import examine_set
-from misstep.fuzzing.consistency.making import Approach, Draft
+from misstep.fuzzing.consistency.making import Approach, SetDraft
 from misstep.tool_host.process import Process
 from tests.asking.performing import DRAFT, FOUR, Ledger, examine, perform, whole
 from tests.asking.roads import GOOD, INFILLS, STIFF, TEMPLATE, as_said, judge, typed, with_country
@@ -75,7 +75,7 @@ def test_its_repaired_twin_is_silent_whatever_the_judge_thinks(roads: Process) -
 
 
 def test_equal_outputs_decide_as_well(roads: Process) -> None:
-    draft = Draft(TEMPLATE, {}, ("from Paris to Lyon?", "from Paris FR to Lyon FR?"))
+    draft = SetDraft(TEMPLATE, {}, ("from Paris to Lyon?", "from Paris FR to Lyon FR?"))
     found, asked = examine(roads, plays({}, as_said), draft=draft)
     assert (found.verdict, len(found.buckets.inputs), asked) == ("passed", 2, {None: 4})
 
@@ -104,8 +104,8 @@ def test_a_judge_who_contradicts_himself(roads: Process) -> None:
     assert found.evidence is None
 
 
-async def two_requests(described: Described, models: Models, trials: Trials) -> PromptSet:
-    return await examine_set(Draft(TEMPLATE, {}, STIFF[:2]), described, models, trials, FOUR)
+async def two_requests(described: Described, models: Models, trials: AgentTrials) -> PromptSet:
+    return await examine_set(SetDraft(TEMPLATE, {}, STIFF[:2]), described, models, trials, FOUR)
 
 
 def test_what_the_tool_would_answer_to_each_request_comes_from_its_documentation(roads: Process) -> None:
@@ -266,7 +266,7 @@ def test_nobody_can_say_why_the_tool_was_not_called(roads: Process) -> None:
 
 def test_an_agent_that_calls_for_ever(roads: Process) -> None:
     script = replace(plays({}, with_country), behaviour="loop")
-    found, _ = examine(roads, script, draft=Draft(TEMPLATE, {}, STIFF[:1]))
+    found, _ = examine(roads, script, draft=SetDraft(TEMPLATE, {}, STIFF[:1]))
     assert (found.verdict, found.why) == (
         "inconclusive",
         "request 1: the agent did not answer: it was not done after 5 steps (--max-steps)",
@@ -277,13 +277,13 @@ def test_a_tool_that_lacks_its_key(roads: Process) -> None:
     def plan(request: str, tools: list[str]) -> list[Call]:
         return [calling("need_key", place=request)]
 
-    found, _ = examine(roads, plays({}, plan), tool="need_key", draft=Draft(TEMPLATE, {}, STIFF[:2]))
+    found, _ = examine(roads, plays({}, plan), tool="need_key", draft=SetDraft(TEMPLATE, {}, STIFF[:2]))
     assert found.verdict == "inconclusive"
     assert "request 1: the tool can't work here: " in found.why
 
 
 def test_a_normaliser_decides_where_there_is_one(roads: Process) -> None:
-    draft = Draft(
+    draft = SetDraft(
         TEMPLATE, {}, ("from Paris, France to Lyon, France?", "from PARIS, France to Lyon, FRANCE?")
     )
     approach = Approach(checks=("inputs",), normalise=normaliser(date(2026, 5, 17)))

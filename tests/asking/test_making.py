@@ -8,9 +8,9 @@ import pytest
 
 from misstep.core.results.consistency import PromptSet
 from misstep.core.tool import Described
-from misstep.fuzzing.agent_tests.parties import Models, Trials
+from misstep.fuzzing.agent_tests.parties import AgentTrials, Models
 from misstep.fuzzing.agent_tests.prompts import Stage
-from misstep.fuzzing.consistency.making import Draft, make_sets
+from misstep.fuzzing.consistency.making import SetDraft, make_sets
 from misstep.tool_host.process import Process
 from tests.asking.performing import FOUR, Prompted, examine, perform, whole
 from tests.asking.roads import GOOD, INFILLS, STIFF, TEMPLATE, as_said, humanise, typed
@@ -26,8 +26,8 @@ from tests.asking.scripted_roles import (
 
 def make(
     bench: Process, answers: dict[Stage, Answer], count: int = 1, **more: Any
-) -> tuple[list[Draft], Prompted]:
-    async def work(described: Described, models: Models, _: Trials) -> list[Draft]:
+) -> tuple[list[SetDraft], Prompted]:
+    async def work(described: Described, models: Models, _: AgentTrials) -> list[SetDraft]:
         return [draft async for draft in make_sets(described, models, FOUR, count, **more)]
 
     return perform(bench, plays(answers), work)

@@ -8,13 +8,13 @@ from typing import Any
 import uvicorn
 
 from misstep.adapters.hosting import LOOPBACK, QUIET, listen
-from misstep.web.server import Guard
+from misstep.web.server import OriginGuard
 
 
 @contextmanager
 def served(app: Any) -> Iterator[str]:
     """The address of an application behind its guard, as it is served to people."""
-    server = uvicorn.Server(uvicorn.Config(Guard(app), **QUIET))
+    server = uvicorn.Server(uvicorn.Config(OriginGuard(app), **QUIET))
     with listen(LOOPBACK[0], 0) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

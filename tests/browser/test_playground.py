@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from misstep.features.playground.pages import playground_app
-from misstep.features.playground.run import MOST_CALLS, Wish, make_problem, right_calls, tools_of
+from misstep.features.playground.run import MOST_CALLS, ProblemChoice, make_problem, right_calls, tools_of
 from tests.browser.chromium import READY, Visitor
 from tests.browser.serving import served
 
 Visit = Callable[..., Visitor]
-TIMED = Wish(5, ("order", "time"), 0, 6)
+TIMED = ProblemChoice(5, ("order", "time"), 0, 6)
 FOCUSED = "[document.activeElement.id, document.activeElement.innerText]"
 
 
@@ -29,7 +29,7 @@ def enter(visitor: Visitor, address: str, state: str = "") -> Any:
     return visitor.page
 
 
-def state_of(wish: Wish) -> str:
+def state_of(wish: ProblemChoice) -> str:
     family = ",".join(wish.family)
     return f"#actions={wish.actions}&family={family}&distractors={wish.distractors}&seed={wish.seed}"
 
@@ -52,14 +52,14 @@ def finish(page: Any) -> str:
     return said
 
 
-def right(wish: Wish) -> list[str]:
+def right(wish: ProblemChoice) -> list[str]:
     return [step.tool for step in right_calls(make_problem(wish))]
 
 
 def test_a_right_plan_passes(visit: Visit, address: str) -> None:
     page = enter(visit(), address)
-    assert page.locator("#request .told").inner_text() == " ".join(make_problem(Wish()).sentences)
-    for tool in right(Wish()):
+    assert page.locator("#request .told").inner_text() == " ".join(make_problem(ProblemChoice()).sentences)
+    for tool in right(ProblemChoice()):
         call(page, tool)
     assert "carried out successfully" in page.locator("#log li .result").first.inner_text()
     assert finish(page) == "Passed"
@@ -69,7 +69,7 @@ def test_a_right_plan_passes(visit: Visit, address: str) -> None:
 
 def test_a_wrong_plan_shows_red_arrows_and_the_sentence(visit: Visit, address: str) -> None:
     page = enter(visit(), address)
-    for tool in reversed(right(Wish())):
+    for tool in reversed(right(ProblemChoice())):
         call(page, tool)
     assert re.fullmatch(r"Failed at step \d: the wrong order", finish(page))
     assert page.locator(".arrow.broken").count() == page.locator(".constraint.broken").count() > 0
@@ -109,7 +109,7 @@ def test_times_are_written_as_people_write_them(visit: Visit, address: str) -> N
 
 def test_a_step_is_taken_back_before_and_after_the_verdict(visit: Visit, address: str) -> None:
     page = enter(visit(), address)
-    plan = right(Wish())
+    plan = right(ProblemChoice())
     call(page, plan[0])
     call(page, plan[2])
     page.get_by_role("button", name="Take back").click()
@@ -126,7 +126,7 @@ def test_a_step_is_taken_back_before_and_after_the_verdict(visit: Visit, address
 
 
 def test_others_try_it(visit: Visit, address: str) -> None:
-    page = enter(visit(), address, state_of(Wish(6, seed=3)))
+    page = enter(visit(), address, state_of(ProblemChoice(6, seed=3)))
     for by, name in (
         ("right", "Show a right plan"),
         ("sim:perfect", "Let sim:perfect try it"),
@@ -145,9 +145,9 @@ def test_others_try_it(visit: Visit, address: str) -> None:
 
 
 def test_the_same_again_and_the_next(visit: Visit, address: str) -> None:
-    page = enter(visit(), address, state_of(Wish(seed=41)))
+    page = enter(visit(), address, state_of(ProblemChoice(seed=41)))
     first = page.locator("#request .told").inner_text()
-    call(page, right(Wish(seed=41))[0])
+    call(page, right(ProblemChoice(seed=41))[0])
     finish(page)
     again = page.locator("#verdict [data-do=again]")
     again.click()
@@ -157,7 +157,7 @@ def test_the_same_again_and_the_next(visit: Visit, address: str) -> None:
     page.locator("form [data-do=next]").click()
     page.wait_for_url("**seed=42*")
     following = page.locator("#request .told")
-    assert following.inner_text() == " ".join(make_problem(Wish(seed=42)).sentences)
+    assert following.inner_text() == " ".join(make_problem(ProblemChoice(seed=42)).sentences)
     page.go_back()
     page.locator("#request .told", has_text=first[:40]).wait_for()
     page.get_by_role("button", name="New problem").click()
@@ -165,7 +165,7 @@ def test_the_same_again_and_the_next(visit: Visit, address: str) -> None:
 
 
 def test_a_problem_can_be_shared(visit: Visit, address: str) -> None:
-    wish = Wish(8, ("order", "data", "choice"), 2, 99)
+    wish = ProblemChoice(8, ("order", "data", "choice"), 2, 99)
     page = enter(visit(), address, state_of(wish))
     assert page.get_by_label("Seed").input_value() == "99"
     assert page.locator("[name=family]:checked").count() == 3
@@ -218,7 +218,7 @@ def test_a_late_answer_says_nothing_about_what_is_wrong_now(visit: Visit, addres
 def test_an_address_is_followed_whatever_was_there_before(visit: Visit, address: str) -> None:
     page = enter(visit(), address, state_of(TIMED))
     assert page.get_by_label("Actions").get_attribute("max") == "10"
-    wish = Wish(12, seed=2)
+    wish = ProblemChoice(12, seed=2)
     page.evaluate("state => { location.hash = state; }", state_of(wish))
     page.locator(".tool").nth(11).wait_for()
     assert page.locator("#request .told").inner_text() == " ".join(make_problem(wish).sentences)
@@ -244,7 +244,7 @@ def test_an_address_that_makes_no_sense_is_a_problem_all_the_same(
 
 def test_with_the_keyboard_alone(visit: Visit, address: str) -> None:
     page = enter(visit(), address)
-    plan = right(Wish())
+    plan = right(ProblemChoice())
     names = [button.inner_text().split("\n")[1] for button in page.locator(".tool button").all()]
     for _ in range(40):
         page.keyboard.press("Tab")

@@ -22,8 +22,8 @@ from misstep.store.location import find_database
 from misstep.store.runs import Store
 from misstep.store.tables import (
     Document,
-    Real,
-    Text,
+    RealColumn,
+    TextColumn,
     labels,
     metadata,
     outcomes,
@@ -132,13 +132,13 @@ def make(location: str, values_of: Callable[[Any], Sequence[Any]]) -> Made:
 
 def fitting(kind: Any) -> Sequence[Any]:
     """A value that is of the column's type, and is none that misstep writes."""
-    found = {Document: b"{", Real: math.inf, Text: "odd"}
+    found = {Document: b"{", RealColumn: math.inf, TextColumn: "odd"}
     return [found[type(kind)]] if type(kind) in found else []
 
 
 def unfit(kind: Any) -> Sequence[Any]:
     """A value of another type, which SQLite takes all the same."""
-    return [{Document: "odd", Real: b"{", Text: math.inf}.get(type(kind), "odd")]
+    return [{Document: "odd", RealColumn: b"{", TextColumn: math.inf}.get(type(kind), "odd")]
 
 
 def test_no_odd_value_takes_a_list_down(store_location: str, misstep: Command) -> None:

@@ -5,14 +5,14 @@ from typing import Any
 
 import openai
 
-from misstep.adapters.plain.agent import Tool, agent_from_function
+from misstep.adapters.plain.agent import PlainTool, agent_from_function
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Subject
 from tests.scripted import ScriptedServer
 
 
 def make_sync(server: ScriptedServer) -> Agent:
-    def agent(request: str, tools: list[Tool]) -> str:
+    def agent(request: str, tools: list[PlainTool]) -> str:
         with openai.OpenAI(base_url=server.base_url, api_key="sk-test", max_retries=0) as client:
             messages: list[Any] = [{"role": "user", "content": request}]
             while True:
@@ -26,7 +26,7 @@ def make_sync(server: ScriptedServer) -> Agent:
 
 
 def make_async(server: ScriptedServer) -> Agent:
-    async def agent(request: str, tools: list[Tool]) -> str:
+    async def agent(request: str, tools: list[PlainTool]) -> str:
         async with openai.AsyncOpenAI(base_url=server.base_url, api_key="sk-test", max_retries=0) as client:
             messages: list[Any] = [{"role": "user", "content": request}]
             while True:
@@ -39,14 +39,14 @@ def make_async(server: ScriptedServer) -> Agent:
     return agent_from_function(agent, "plain async")
 
 
-def described(tools: list[Tool]) -> Any:
+def described(tools: list[PlainTool]) -> Any:
     functions = [
         {"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools
     ]
     return [{"type": "function", "function": function} for function in functions]
 
 
-def advance(messages: list[Any], message: Any, tools: list[Tool]) -> bool:
+def advance(messages: list[Any], message: Any, tools: list[PlainTool]) -> bool:
     """Carry out the calls of a message; whether there were any. Bad calls are the user's own business."""
     known = {tool.name: tool for tool in tools}
     messages.append(message.to_dict())

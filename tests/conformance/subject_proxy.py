@@ -8,7 +8,7 @@ from typing import Any
 
 import openai
 
-from misstep.adapters.plain.agent import Tool, agent_from_function
+from misstep.adapters.plain.agent import PlainTool, agent_from_function
 from misstep.adapters.proxy import ProxiedAgent, RecordingProxy
 from misstep.core.agent import Agent
 from tests.conformance import subject_adk, subject_plain, subject_smolagents
@@ -34,7 +34,7 @@ def behind_proxy(subject: Subject) -> Subject:
 def make_streaming(server: ScriptedServer) -> Agent:
     """A loop on streams that doesn't ask for tokens."""
 
-    async def agent(request: str, tools: list[Tool]) -> str:
+    async def agent(request: str, tools: list[PlainTool]) -> str:
         async with openai.AsyncOpenAI(base_url=server.base_url, api_key="sk-test", max_retries=0) as client:
             messages: list[Any] = [{"role": "user", "content": request}]
             while True:

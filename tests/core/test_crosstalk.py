@@ -2,12 +2,12 @@
 
 import msgspec
 
-from misstep.core.results.crosstalk import CrosstalkReport, Group, GroupReport, offered_beside
+from misstep.core.results.crosstalk import CrosstalkReport, GroupReport, ToolGroup, offered_beside
 from misstep.core.results.trial import Judged, Trial, Use
 
-FILES = Group("files", ("read", "write"))
-WEB = Group("web", ("search", "read"))
-CLOCK = Group("clock", ("tell",))
+FILES = ToolGroup("files", ("read", "write"))
+WEB = ToolGroup("web", ("search", "read"))
+CLOCK = ToolGroup("clock", ("tell",))
 
 
 def trial(*tools: str, error: str = "") -> Trial:

@@ -4,7 +4,15 @@ import random
 
 import pytest
 
-from misstep.core.results.label import Item, Label, Table, draw_items, kappa, kappa_interval, report_on
+from misstep.core.results.label import (
+    AgreementTable,
+    Item,
+    Label,
+    draw_items,
+    kappa,
+    kappa_interval,
+    report_on,
+)
 from misstep.core.stats import wilson
 
 
@@ -88,21 +96,23 @@ def test_three_labellers_are_compared_in_pairs() -> None:
 
 
 def test_kappa_is_that_of_the_books() -> None:
-    assert kappa(Table(20, 5, 10, 15)) == pytest.approx(0.4)  # Cohen's own kind of example
-    assert kappa(Table(45, 15, 25, 15)) == pytest.approx(0.1304, abs=1e-4)
-    assert kappa(Table(5, 0, 0, 5)) == 1
-    assert kappa(Table(0, 5, 5, 0)) == -1
+    assert kappa(AgreementTable(20, 5, 10, 15)) == pytest.approx(0.4)  # Cohen's own kind of example
+    assert kappa(AgreementTable(45, 15, 25, 15)) == pytest.approx(0.1304, abs=1e-4)
+    assert kappa(AgreementTable(5, 0, 0, 5)) == 1
+    assert kappa(AgreementTable(0, 5, 5, 0)) == -1
 
 
-@pytest.mark.parametrize("table", [Table(0, 0, 0, 0), Table(9, 0, 0, 0), Table(0, 0, 0, 9)])
-def test_where_nothing_varies_there_is_no_kappa(table: Table) -> None:
+@pytest.mark.parametrize(
+    "table", [AgreementTable(0, 0, 0, 0), AgreementTable(9, 0, 0, 0), AgreementTable(0, 0, 0, 9)]
+)
+def test_where_nothing_varies_there_is_no_kappa(table: AgreementTable) -> None:
     assert kappa(table) is None
     low, high = kappa_interval(table)
     assert -1 <= low < 0 < high <= 1
 
 
 def test_an_interval_is_no_point_where_all_agree() -> None:
-    low, high = kappa_interval(Table(6, 0, 0, 4))
+    low, high = kappa_interval(AgreementTable(6, 0, 0, 4))
     assert high == 1
     assert 0.3 < low < 0.7
 
@@ -119,6 +129,6 @@ def test_the_interval_holds_the_true_kappa_about_95_times_of_100() -> None:
     held = 0
     for _ in range(rounds):
         drawn = dice.choices(range(4), chances, k=30)
-        low, high = kappa_interval(Table(*[drawn.count(cell) for cell in range(4)]))
+        low, high = kappa_interval(AgreementTable(*[drawn.count(cell) for cell in range(4)]))
         held += low <= true <= high
     assert 0.93 <= held / rounds <= 0.98

@@ -21,8 +21,8 @@ from misstep.errors import UsageError
 from misstep.interop.tables import (
     CaseRow,
     FindingRow,
-    Row,
-    Subject,
+    RowSubject,
+    TableRow,
     case_row,
     columns,
     csv_lines,
@@ -35,7 +35,7 @@ from misstep.store.runs import Store
 from tests.interop.runs import HOSTILE, Motley, outcomes, run
 from tests.scripted import ScriptedServer
 
-FREE = Subject("run", "agent", None, lambda role, usage: 0.0)
+FREE = RowSubject("run", "agent", None, lambda role, usage: 0.0)
 
 
 def read_csv(data: bytes) -> list[dict[str, str]]:
@@ -153,7 +153,7 @@ def test_spending_comes_last_and_nothing_is_lost() -> None:
     assert set(columns(CaseRow)) == set(CaseRow.__struct_fields__)
 
 
-def many(row: Row, count: int) -> Iterator[Row]:
+def many(row: TableRow, count: int) -> Iterator[TableRow]:
     for number in range(count):
         yield msgspec.structs.replace(row, case=f"{number:012}", request=f"{number} " * 200)
 
@@ -180,9 +180,9 @@ def test_twenty_thousand_rows_are_never_in_memory(tmp_path: Path, form: str) -> 
 
 def test_a_price_that_nobody_knows_is_no_price(tmp_path: Path) -> None:
     (outcome,) = outcomes(run(tmp_path, agent="sim:perfect", count=1))
-    unknown = Subject("run", "agent", None, lambda role, usage: None)
+    unknown = RowSubject("run", "agent", None, lambda role, usage: None)
     assert case_row(unknown, outcome).usd is None
-    priced = Subject("run", "agent", None, lambda role, usage: usage.input * 0.5)
+    priced = RowSubject("run", "agent", None, lambda role, usage: usage.input * 0.5)
     spent = msgspec.structs.replace(outcome.transcript, usage=Usage(3, 1))
     assert case_row(priced, msgspec.structs.replace(outcome, transcript=spent)).usd == 1.5
 

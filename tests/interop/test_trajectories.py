@@ -17,10 +17,10 @@ from misstep.core.outcome import Outcome, Usage
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.features.plan_test.run import check_plans
-from misstep.features.synth.examples import Export
 from misstep.interop.trajectories import reading
 from misstep.interop.trajectories.reading import is_foreign, read_trajectories
 from misstep.runs.reporting.export import write_otlp
+from misstep.runs.reporting.training import Export
 from tests.interop import forms
 from tests.interop.runs import HOSTILE, Motley, outcomes, run, verdicts
 

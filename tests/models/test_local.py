@@ -22,10 +22,10 @@ from misstep.models.local import engine as engines
 from misstep.models.local.engine import (
     MOST_READERS,
     Engine,
-    Files,
+    ModelFiles,
     Runtime,
-    Stopped,
-    Work,
+    WritingJob,
+    WritingStopped,
     runtime,
     usable_cores,
 )
@@ -73,7 +73,7 @@ PAINT = Tool(
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    opened = Engine(Files(locate_weights()))
+    opened = Engine(ModelFiles(locate_weights()))
     yield opened
     opened.close()
 
@@ -152,9 +152,9 @@ def test_replies_depend_on_nothing_but_the_request() -> None:
 def test_replies_don_t_depend_on_what_was_read_before(engine: Engine) -> None:
     for index in range(2):
         query = make_case(Suite(1, 3, 3), index).query
-        work = Work((DOCUMENT, query[: len(query) // 2], query[len(query) // 2 :]), max_tokens=24)
+        work = WritingJob((DOCUMENT, query[: len(query) // 2], query[len(query) // 2 :]), max_tokens=24)
         unread = engine.write(work, never)
-        engine.write(Work(work.prompt[:2], max_tokens=1), never)
+        engine.write(WritingJob(work.prompt[:2], max_tokens=1), never)
         half_read = engine.write(work, never)
         assert unread.usage.cached < 20 < half_read.usage.cached < half_read.usage.input - 20
         assert unread.text == half_read.text
@@ -179,7 +179,9 @@ def test_whatever_is_decoded_fits_the_schema(engine: Engine) -> None:
     found = list[Paint]()
     grammar = reply_grammar([PAINT])
     for seed in range(4):
-        written = engine.write(Work((DOCUMENT, call_head("paint_wall")), (), grammar, 40, 1.0, seed), never)
+        written = engine.write(
+            WritingJob((DOCUMENT, call_head("paint_wall")), (), grammar, 40, 1.0, seed), never
+        )
         if written.whole and written.text.startswith(call_head("paint_wall")):
             found.append(msgspec.json.decode(written.text[len(call_head("paint_wall")) : -1], type=Paint))
     assert found
@@ -204,7 +206,7 @@ def test_whatever_is_decoded_fits_the_schema(engine: Engine) -> None:
 )
 def test_every_schema_makes_a_grammar(engine: Engine, schema: dict[str, Any]) -> None:
     tool = Tool("x", "", schema)
-    written = engine.write(Work((DOCUMENT, call_head("x")), (), reply_grammar([tool]), 40), never)
+    written = engine.write(WritingJob((DOCUMENT, call_head("x")), (), reply_grammar([tool]), 40), never)
     if written.whole:
         assert json.loads(written.text).keys() in ({"tool", "arguments"}, {"answer"})
     else:
@@ -213,7 +215,7 @@ def test_every_schema_makes_a_grammar(engine: Engine, schema: dict[str, Any]) ->
 
 def test_an_answer_comes_to_its_end(engine: Engine) -> None:
     endless = f'{answer_head()}"The bell rings: ding dong ding dong ding dong'
-    written = engine.write(Work((DOCUMENT, endless), (), reply_grammar([]), 200), never)
+    written = engine.write(WritingJob((DOCUMENT, endless), (), reply_grammar([]), 200), never)
     assert written.whole
     assert LONGEST - 10 < len(json.loads(written.text)["answer"]) <= LONGEST
 
@@ -329,8 +331,8 @@ def test_control_tokens_in_a_text_are_only_letters(engine: Engine, controls: lis
     named = [controls[number] for number in (DOCUMENT, BEGIN, END)]
     assert named == ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
     for token in controls:
-        taken = engine.write(Work((DOCUMENT, token), max_tokens=1), never)
-        harmless = engine.write(Work((DOCUMENT, *plain(token)), max_tokens=1), never)
+        taken = engine.write(WritingJob((DOCUMENT, token), max_tokens=1), never)
+        harmless = engine.write(WritingJob((DOCUMENT, *plain(token)), max_tokens=1), never)
         assert taken.usage.input == 2
         assert harmless.usage.input > 3
         assert "".join(plain(f"a{token}b")) == f"a{token}b"
@@ -370,12 +372,12 @@ def test_an_engine_stops_soon_after_it_is_told(engine: Engine) -> None:
         asked += 1
         return asked >= 5
 
-    with pytest.raises(Stopped):
-        engine.write(Work((DOCUMENT, "1, 2, 3,"), max_tokens=4000), unwanted)
+    with pytest.raises(WritingStopped):
+        engine.write(WritingJob((DOCUMENT, "1, 2, 3,"), max_tokens=4000), unwanted)
     assert asked == 6  # once more, to tell a stopped text from a finished one
     asked = 4
-    with pytest.raises(Stopped):
-        engine.write(Work((DOCUMENT, "a long prompt " * 300), max_tokens=1), unwanted)
+    with pytest.raises(WritingStopped):
+        engine.write(WritingJob((DOCUMENT, "a long prompt " * 300), max_tokens=1), unwanted)
     assert asked == 6
 
 
@@ -395,8 +397,8 @@ def test_cancelled_requests_make_room() -> None:
 
 
 def test_waiting_for_others_is_told_but_writing_is_not() -> None:
-    lanes, files = Lanes(1), Files(locate_weights())
-    work = Work((DOCUMENT, "Once upon a time"), max_tokens=15)
+    lanes, files = Lanes(1), ModelFiles(locate_weights())
+    work = WritingJob((DOCUMENT, "Once upon a time"), max_tokens=15)
 
     async def write() -> float:
         meter = Counter()
@@ -415,11 +417,11 @@ def test_waiting_for_others_is_told_but_writing_is_not() -> None:
 
 
 def test_a_conversation_goes_on_where_it_was_read() -> None:
-    lanes, files = Lanes(2), Files(locate_weights())
+    lanes, files = Lanes(2), ModelFiles(locate_weights())
     tales = ["A fox went out on a chilly night. " * 3, "Once there were three bears in a wood. " * 3]
 
     async def write(*pieces: str) -> Usage:
-        work = Work((DOCUMENT, *pieces), max_tokens=1)
+        work = WritingJob((DOCUMENT, *pieces), max_tokens=1)
         return (await lanes.write(work, files, Counter(), print)).usage
 
     async def main() -> None:
@@ -440,13 +442,13 @@ def test_a_conversation_goes_on_where_it_was_read() -> None:
 
 
 def test_conversations_of_which_there_are_more_than_lanes_are_not_read_twice() -> None:
-    lanes, files = Lanes(2, idle=1000.0), Files(locate_weights())
+    lanes, files = Lanes(2, idle=1000.0), ModelFiles(locate_weights())
     told = [f"This is tale number {number}, of a fox in a wood. " * 8 for number in range(5)]
 
     async def tell(tale: str) -> None:
         read = 0
         for turn in range(4):
-            work = Work((DOCUMENT, tale + "And so on. " * 8 * turn), max_tokens=1)
+            work = WritingJob((DOCUMENT, tale + "And so on. " * 8 * turn), max_tokens=1)
             usage = (await lanes.write(work, files, Counter(), print)).usage
             assert usage.cached >= read - 10
             read = usage.input
@@ -462,12 +464,12 @@ def test_conversations_of_which_there_are_more_than_lanes_are_not_read_twice() -
 
 
 def test_a_lane_with_nothing_to_do_takes_what_another_has_read() -> None:
-    lanes, files = Lanes(2), Files(locate_weights())
+    lanes, files = Lanes(2), ModelFiles(locate_weights())
     tale = "Count with me: " + ", ".join(map(str, range(1, 80))) + ","  # and so it does, without end
 
     async def write(text: str, max_tokens: int = 1) -> Usage:
         return (
-            await lanes.write(Work((DOCUMENT, text), max_tokens=max_tokens), files, Counter(), print)
+            await lanes.write(WritingJob((DOCUMENT, text), max_tokens=max_tokens), files, Counter(), print)
         ).usage
 
     async def main() -> None:
@@ -593,8 +595,8 @@ def test_weights_that_can_t_be_read_are_an_error_of_the_model(tmp_path: Path) ->
     lanes = Lanes(2)
 
     async def main() -> None:
-        files = Files(tmp_path / WEIGHTS)
-        requests = [lanes.write(Work((DOCUMENT,)), files, Counter(), print) for _ in range(3)]
+        files = ModelFiles(tmp_path / WEIGHTS)
+        requests = [lanes.write(WritingJob((DOCUMENT,)), files, Counter(), print) for _ in range(3)]
         async with asyncio.timeout(60):
             outcomes = await asyncio.gather(*requests, return_exceptions=True)
         assert all("does not start" in str(outcome) for outcome in outcomes)
@@ -604,7 +606,7 @@ def test_weights_that_can_t_be_read_are_an_error_of_the_model(tmp_path: Path) ->
 
 
 def test_tokens_are_counted_with_what_was_seen_before(engine: Engine) -> None:
-    work = Work((DOCUMENT, "The quick brown fox jumps over the lazy dog. " * 4), max_tokens=1)
+    work = WritingJob((DOCUMENT, "The quick brown fox jumps over the lazy dog. " * 4), max_tokens=1)
     first, second = engine.write(work, never).usage, engine.write(work, never).usage
     assert first.input == second.input > second.cached > 30
     assert Usage(first.input, 1, first.cached) == first
@@ -645,7 +647,7 @@ def test_however_many_threads_read_the_words_are_the_same(monkeypatch: pytest.Mo
 
     def write(readers: int) -> list[dict[str, Any]]:
         monkeypatch.setattr(engines, "runtime", lambda: Runtime(runtime().library, readers))
-        engine, replies = Engine(Files(locate_weights())), list[dict[str, Any]]()
+        engine, replies = Engine(ModelFiles(locate_weights())), list[dict[str, Any]]()
         engine._server.handle_completions(request, replies.append)
         engine.close()
         assert replies[-1]["usage"]["prompt_tokens"] > 512

@@ -14,7 +14,7 @@ import misstep
 from misstep.core.agent import Tool
 from misstep.core.model import Chat, Prompt, User
 from misstep.errors import UsageError
-from misstep.models.local.engine import Engine, Files, Work, Written
+from misstep.models.local.engine import Engine, ModelFiles, WritingJob, WrittenText
 from misstep.models.local.lanes import Lanes
 from misstep.models.local.model import (
     ADAPTER,
@@ -40,19 +40,19 @@ def never() -> bool:
     return False
 
 
-def tale(number: int) -> Work:
-    return Work((DOCUMENT, TALES[number]), max_tokens=8)
+def tale(number: int) -> WritingJob:
+    return WritingJob((DOCUMENT, TALES[number]), max_tokens=8)
 
 
 @pytest.fixture(scope="module")
-def base() -> Files:
-    return Files(locate_weights())
+def base() -> ModelFiles:
+    return ModelFiles(locate_weights())
 
 
 @pytest.fixture(scope="module")
-def adapted(tmp_path_factory: pytest.TempPathFactory) -> Files:
+def adapted(tmp_path_factory: pytest.TempPathFactory) -> ModelFiles:
     made_up = tmp_path_factory.mktemp("adapter") / "made-up.gguf"
-    return Files(locate_weights(), write_adapter(made_up, seed=1, alpha=20.0, parts="attn_v ffn_down"))
+    return ModelFiles(locate_weights(), write_adapter(made_up, seed=1, alpha=20.0, parts="attn_v ffn_down"))
 
 
 # The file
@@ -105,15 +105,15 @@ def test_a_package_without_it_says_so(tmp_path: Path) -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_one_that_can_t_be_loaded_is_an_error_of_the_model(base: Files, tmp_path: Path) -> None:
+def test_one_that_can_t_be_loaded_is_an_error_of_the_model(base: ModelFiles, tmp_path: Path) -> None:
     (tmp_path / "odd.gguf").write_bytes(b"no adapter")
     lanes = Lanes(1)
 
-    async def write(files: Files) -> Written:
+    async def write(files: ModelFiles) -> WrittenText:
         return await lanes.write(tale(0), files, Counter(), print)
 
     async def main() -> None:
-        odd = Files(base.weights, tmp_path / "odd.gguf")
+        odd = ModelFiles(base.weights, tmp_path / "odd.gguf")
         async with asyncio.timeout(60):
             outcomes = await asyncio.gather(*map(write, (odd, base, odd)), return_exceptions=True)
         assert ["does not start" in str(outcome) for outcome in outcomes] == [True, False, True]
@@ -127,15 +127,15 @@ def test_one_that_can_t_be_loaded_is_an_error_of_the_model(base: Files, tmp_path
 # What it says
 
 
-def test_an_adapter_s_words_don_t_depend_on_what_was_read_before(adapted: Files) -> None:
+def test_an_adapter_s_words_don_t_depend_on_what_was_read_before(adapted: ModelFiles) -> None:
     text = " ".join(TALES * 4)
     engine, later = Engine(adapted), Engine(adapted)
-    unread = engine.write(Work((DOCUMENT, text), max_tokens=12), never)
+    unread = engine.write(WritingJob((DOCUMENT, text), max_tokens=12), never)
     for end in (len(text) // 3, len(text) // 2, len(text) - 4):
-        later.write(Work((DOCUMENT, "Something else."), max_tokens=1), never)
-        later.write(Work((DOCUMENT, text[:end]), max_tokens=1), never)
-        assert later.write(Work((DOCUMENT, text), max_tokens=12), never).text == unread.text
-    longer = Work((DOCUMENT, f"{text}{unread.text} {TALES[1]}"), max_tokens=12)
+        later.write(WritingJob((DOCUMENT, "Something else."), max_tokens=1), never)
+        later.write(WritingJob((DOCUMENT, text[:end]), max_tokens=1), never)
+        assert later.write(WritingJob((DOCUMENT, text), max_tokens=12), never).text == unread.text
+    longer = WritingJob((DOCUMENT, f"{text}{unread.text} {TALES[1]}"), max_tokens=12)
     known = engine.write(longer, never)  # what it wrote has been read a token at a time
     engine.close()
     later.close()
@@ -147,9 +147,9 @@ def test_an_adapter_s_words_don_t_depend_on_what_was_read_before(adapted: Files)
     assert known.text == new.text
 
 
-def test_models_side_by_side_keep_apart(base: Files, adapted: Files) -> None:
+def test_models_side_by_side_keep_apart(base: ModelFiles, adapted: ModelFiles) -> None:
     """What one of them has read is no use to the other, in whatever order they are asked."""
-    alone = dict[Files, list[str]]()
+    alone = dict[ModelFiles, list[str]]()
     for files in (base, adapted):
         opened = Engine(files)
         alone[files] = [opened.write(tale(number), never).text for number in (0, 1)]
@@ -159,7 +159,7 @@ def test_models_side_by_side_keep_apart(base: Files, adapted: Files) -> None:
 
     tasks = [(0, base), (1, adapted), (0, adapted), (1, base), (0, base)]
 
-    async def write(lanes: Lanes, number: int, files: Files) -> bool:
+    async def write(lanes: Lanes, number: int, files: ModelFiles) -> bool:
         written = await lanes.write(tale(number), files, Counter(), print)
         return written.text == alone[files][number]
 
@@ -175,10 +175,10 @@ def test_models_side_by_side_keep_apart(base: Files, adapted: Files) -> None:
         two.close()
 
 
-def test_models_side_by_side_take_turns(base: Files, adapted: Files) -> None:
+def test_models_side_by_side_take_turns(base: ModelFiles, adapted: ModelFiles) -> None:
     lanes = Lanes(1)
 
-    async def write(files: Files) -> float:
+    async def write(files: ModelFiles) -> float:
         meter = Counter()
         await lanes.write(tale(0), files, meter, print)
         return meter.waited

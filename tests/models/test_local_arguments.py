@@ -9,7 +9,7 @@ import pytest
 
 from misstep.core.agent import Tool
 from misstep.core.model import Chat, User
-from misstep.models.local.engine import Engine, Files, Work
+from misstep.models.local.engine import Engine, ModelFiles, WritingJob
 from misstep.models.local.grammar import call_head, pattern_rule, reply_grammar
 from misstep.models.local.model import locate_weights
 from misstep.models.local.template import DOCUMENT, chat_prompt
@@ -31,7 +31,7 @@ FREE = {"type": "object", "additionalProperties": STRING}
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    opened = Engine(Files(locate_weights()))
+    opened = Engine(ModelFiles(locate_weights()))
     yield opened
     opened.close()
 
@@ -103,7 +103,7 @@ def can_write(engine: Engine, schema: dict[str, Any], arguments: str) -> bool:
     reply = f"{call_head('x')}{arguments}}}"
     prompt = (DOCUMENT, f"{reply}\n" * 3)
     grammar = reply_grammar([Tool("x", "", schema)])
-    return engine.write(Work(prompt, (), grammar, 60), lambda: False).text == reply
+    return engine.write(WritingJob(prompt, (), grammar, 60), lambda: False).text == reply
 
 
 @pytest.mark.parametrize(("schema", "arguments"), SCHEMAS)

@@ -14,7 +14,7 @@ from misstep.core.outcome import Outcome, Transcript
 from misstep.core.results.diagnosis import Cause, Diagnosis
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.run import Inquiry
-from misstep.planning.dissection.hypotheses import History
+from misstep.planning.dissection.hypotheses import ElementHistory
 from misstep.planning.judging.check import check
 from misstep.planning.simulated.planners import simulated_agent
 from misstep.planning.synthesis.suite import Suite, make_case
@@ -49,7 +49,7 @@ class Labelled(msgspec.Struct, frozen=True):
 
     planted: Planted
     case: Case
-    history: History
+    history: ElementHistory
 
 
 COIN = Planted("probability", {"rate": "1"}, "probability")
@@ -105,7 +105,7 @@ def failures(planted: Planted, each: int, seed: int) -> list[Labelled]:
         failed += [outcome.case] if outcome.verdict.verdict == "failed" else []
         if len(failed) >= each and len(outcomes) >= CASES:
             break
-    history = History(outcomes)
+    history = ElementHistory(outcomes)
     return [Labelled(planted, case, history) for case in failed[:each]]
 
 

@@ -13,7 +13,7 @@ from misstep.core.outcome import Outcome
 from misstep.core.results.diagnosis import Cause, Diagnosis
 from misstep.core.rng import derive_seed
 from misstep.core.run import Inquiry
-from misstep.planning.dissection.hypotheses import History
+from misstep.planning.dissection.hypotheses import ElementHistory
 from misstep.planning.synthesis.suite import Suite, make_case
 from tests.quality.labelled import COIN, Planted, run
 
@@ -123,12 +123,12 @@ def tries(rule: Rule, case: Case) -> Outcome:
 
 
 def dissections(
-    outsider: Outsider, each: int, seed: int, method: Callable[[Case, History], Inquiry[Diagnosis]]
+    outsider: Outsider, each: int, seed: int, method: Callable[[Case, ElementHistory], Inquiry[Diagnosis]]
 ) -> Iterator[Diagnosis]:
     """What a method makes of so many failures of an agent in a run of `CASES` cases."""
     rule, suite = outsider.make_rule(), Suite(derive_seed(seed, outsider.name), 3, 7, topics=outsider.topics)
     outcomes = [tries(rule, make_case(suite, index)) for index in range(CASES)]
-    history = History(outcomes)
+    history = ElementHistory(outcomes)
     failed = [outcome.case for outcome in outcomes if outcome.verdict.verdict == "failed"]
     mixed = [case for case in failed if outsider.both(*seen(case))]
     for case in mixed[:each]:

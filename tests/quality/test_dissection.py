@@ -6,24 +6,24 @@ from misstep.core.case import Case
 from misstep.core.results.diagnosis import Diagnosis
 from misstep.core.run import Inquiry
 from misstep.planning.dissection import pdoctor, sequential
-from misstep.planning.dissection.hypotheses import History
+from misstep.planning.dissection.hypotheses import ElementHistory
 from tests.quality.labelled import Labelled, failures, labelled_suite, new_planters, settle
 from tests.quality.outsiders import dissections, outsiders
 
 SEED = 6
 
-Method = Callable[[Case, History], Inquiry[Diagnosis]]
+Method = Callable[[Case, ElementHistory], Inquiry[Diagnosis]]
 
 
-def alg_2(case: Case, _: History) -> Inquiry[Diagnosis]:
+def alg_2(case: Case, _: ElementHistory) -> Inquiry[Diagnosis]:
     return pdoctor.dissect(case, 5, seed=1)
 
 
-def thrifty(case: Case, history: History) -> Inquiry[Diagnosis]:
+def thrifty(case: Case, history: ElementHistory) -> Inquiry[Diagnosis]:
     return sequential.investigate(case, 0.7, 16, history)
 
 
-def sure(case: Case, history: History) -> Inquiry[Diagnosis]:
+def sure(case: Case, history: ElementHistory) -> Inquiry[Diagnosis]:
     return sequential.investigate(case, 0.95, 60, history)
 
 

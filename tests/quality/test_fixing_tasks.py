@@ -12,7 +12,7 @@ from misstep.benchmarks.files.suite import public_tasks
 from misstep.benchmarks.forge.judging import solution
 from misstep.benchmarks.forge.tasks import forge_tasks
 from misstep.core.results.benchmark import Solution, Task
-from misstep.features.bench.disciplines import Files
+from misstep.features.bench.disciplines import FileBenchmark
 from tests.asking.scripted_roles import Answer, plays
 from tests.cli.conftest import Command, misstep
 from tests.quality.test_fixing import SHORT, propose, words
@@ -98,7 +98,7 @@ EXACT = words("Comment on an issue.", body="The whole comment. Add nothing to it
 
 def on_files(say: Answer) -> Reader:
     tasks = public_tasks()
-    return Reader(tasks, Files(tasks).solve, move_as_told, say)
+    return Reader(tasks, FileBenchmark(tasks).solve, move_as_told, say)
 
 
 def on_forge(say: Answer) -> Reader:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from misstep.core.results.comparison import Comparison, Pairing, Step
+from misstep.core.results.comparison import Comparison, Pairing, SizePairing
 from misstep.rendering.comparison import comparison_view, conclusion
 from tests.report.screens import shown
 
@@ -11,12 +11,12 @@ THREE = Pairing(15, 4, 6, 1, 4, -5 / 15, (-0.607, 0.014), 0.125)
 FOUR = Pairing(45, 2, 16, 1, 26, -15 / 45, (-0.491, -0.178), 0.000275)
 
 
-def comparison(pairing: Pairing, significant: bool, steps: tuple[Step, ...] = ()) -> Comparison:
+def comparison(pairing: Pairing, significant: bool, steps: tuple[SizePairing, ...] = ()) -> Comparison:
     return Comparison("aaaaaa", "bbbbbb", pairing, significant, steps, ("c1",), ("c2",))
 
 
 def test_a_comparison_by_number_of_actions() -> None:
-    steps = (Step(3, THREE, 0.125), Step(4, FOUR, 0.00055))
+    steps = (SizePairing(3, THREE, 0.125), SizePairing(4, FOUR, 0.00055))
     assert shown(comparison_view(comparison(LESS, True, steps), "sim:greedy", "tools  openai/gpt-4o")) == (
         """\
 first   aaaaaa  sim:greedy

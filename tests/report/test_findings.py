@@ -5,7 +5,7 @@ import json
 
 from msgspec import structs
 
-from misstep.core.results.finding import Finding, FuzzReport, Reach, Richness, ToolReport
+from misstep.core.results.finding import CodeReach, Finding, FuzzReport, Richness, ToolReport
 from misstep.core.results.summary import Tally
 from misstep.core.results.trial import Judged
 from misstep.core.settings import Settings
@@ -51,7 +51,7 @@ REPORT = FuzzReport(
             ),
             refused=12,
             richness=Richness(2.5, 2.0, 6.1),
-            reach=Reach(7, 9, ("notes.py:14-15",)),
+            reach=CodeReach(7, 9, ("notes.py:14-15",)),
             sandbox="bubblewrap: no network, read-only system, 1,024 MB",
         ),
         ToolReport("fetch", 30, environment=30, ended="exhausted", notes=("the sandbox has no network",)),

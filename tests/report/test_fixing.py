@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import structs
 
 from misstep.core.outcome import Judgement
-from misstep.core.results.fixing import Attempt, Candidate, FixReport, FixRun, Trying, Wording
+from misstep.core.results.fixing import Candidate, FixAttempt, FixReport, FixRun, Trying, Wording
 from misstep.features.fix.view import fix_view
 from tests.report import screens
 
@@ -16,8 +16,10 @@ TRYING = (
 WORDS = Candidate(1, "findings", Wording("Entirely new."))
 
 
-def attempts(number: int, part: str, *verdicts: Judgement) -> tuple[Attempt, ...]:
-    return tuple(Attempt(number, f"{part}{at}", verdict, called=True) for at, verdict in enumerate(verdicts))
+def attempts(number: int, part: str, *verdicts: Judgement) -> tuple[FixAttempt, ...]:
+    return tuple(
+        FixAttempt(number, f"{part}{at}", verdict, called=True) for at, verdict in enumerate(verdicts)
+    )
 
 
 OWN = attempts(0, "v", "passed", "failed", "inconclusive", "errored", "failed")
@@ -26,7 +28,7 @@ BEFORE = attempts(0, "t", "passed", "failed", "failed", "inconclusive", "passed"
 AFTER = attempts(1, "t", "passed", "passed", "failed", "inconclusive", "inconclusive")
 
 
-def report(*made: Attempt, ended: Literal["done", "stopped"] = "done") -> FixReport:
+def report(*made: FixAttempt, ended: Literal["done", "stopped"] = "done") -> FixReport:
     return FixReport("f", "f", Wording("Old."), TRYING, candidates=(WORDS,), attempts=made, ended=ended)
 
 

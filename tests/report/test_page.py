@@ -23,7 +23,7 @@ from misstep.features.capability.page import capability_section, errors_section
 from misstep.features.dissect.view import causes_section
 from misstep.rendering.html import sections
 from misstep.rendering.html.assets import Archive
-from misstep.rendering.html.cases import CaseBundle, Move, Origin, bind, detail_of, digest_of
+from misstep.rendering.html.cases import CallEffect, CaseBundle, CaseOrigin, bind, detail_of, digest_of
 from misstep.rendering.html.markup import element
 from misstep.rendering.html.page import RunPage, page, planning_parts, run_page
 from misstep.rendering.text import plain
@@ -183,7 +183,7 @@ def dissection(text: str = "") -> Dissection:
 def book(*outcomes: Outcome) -> CaseBundle:
     archive = Archive()
     for each in outcomes:
-        archive.add(detail_of(each, [Move()] * len(each.transcript.calls), Origin("run1")))
+        archive.add(detail_of(each, [CallEffect()] * len(each.transcript.calls), CaseOrigin("run1")))
     return bind([*map(digest_of, outcomes)], archive, "misstep show run1")
 
 

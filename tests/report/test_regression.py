@@ -12,14 +12,14 @@ from rich.console import Console
 
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome, Transcript, Verdict
-from misstep.core.results.diagnosis import Reduction, Size
+from misstep.core.results.diagnosis import ProblemSize, Reduction
 from misstep.core.settings import Settings
 from misstep.features.shrink.view import reduction_view, regression_test
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.runs.executor import replay_case
 
 FAULTY = {"agent": "sim:topic", "agent_args": {"topic": "baker"}}
-BEFORE, AFTER = Size(6, 4, 7, 150), Size(2, 1, 1, 90)
+BEFORE, AFTER = ProblemSize(6, 4, 7, 150), ProblemSize(2, 1, 1, 90)
 
 AGENT = """
 async def backwards(request, tools):

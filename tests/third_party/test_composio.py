@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import Conditions
+from misstep.tool_host.protocol import CallConditions
 from tests.conformance.subject_subprocess import find_python
 from tests.third_party import expectations
 from tests.third_party.fuzzed import fuzz, missed, told
@@ -28,7 +28,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Process]:
-    with Process(ACTIONS, Conditions(shelter="bubblewrap", python=PYTHON)) as bench:
+    with Process(ACTIONS, CallConditions(shelter="bubblewrap", python=PYTHON)) as bench:
         yield bench
 
 

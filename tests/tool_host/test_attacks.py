@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import Conditions
+from misstep.tool_host.protocol import CallConditions
 from tests.tool_host.trying import LIMITS, needs_bubblewrap, react
 
 pytestmark = needs_bubblewrap
@@ -107,8 +107,8 @@ def benches(home: Path) -> Iterator[dict[str, Process]]:
         patch.setenv("HOME", str(home))
         patch.setenv("DEPLOY_PASSPHRASE", "open sesame")
         with (
-            Process(spec, Conditions(shelter="auto", limits=LIMITS)) as inside,
-            Process(spec, Conditions(shelter="none", limits=LIMITS)) as outside,
+            Process(spec, CallConditions(shelter="auto", limits=LIMITS)) as inside,
+            Process(spec, CallConditions(shelter="none", limits=LIMITS)) as outside,
         ):
             yield {"inside": inside, "outside": outside}
 
@@ -212,7 +212,7 @@ def test_abstract_sockets_are_not_reached_even_with_the_network(outside: Process
     name = f"misstep-{os.getpid()}"
     host = Listener(f"\0{name}")
     spec = f"{home}/code/project/attacks.py:tools"
-    with Process(spec, Conditions(limits=LIMITS, allow_network=True)) as inside:
+    with Process(spec, CallConditions(limits=LIMITS, allow_network=True)) as inside:
         assert kind_of(inside, "connect", address=f"@{name}") == "PermissionError"
     assert not host.visits
     assert reaches(outside, "connect", address=f"@{name}")

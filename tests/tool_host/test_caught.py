@@ -10,7 +10,7 @@ import pytest
 from misstep.core.results.trial import Judged
 from misstep.fuzzing.judging.ruling import judge_calls_of
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import Conditions
+from misstep.tool_host.protocol import CallConditions
 from tests.conformance.subject_subprocess import find_python
 from tests.tool_host.trying import LIMITS, probe
 
@@ -46,7 +46,7 @@ INNOCENT = [
 
 @pytest.fixture(scope="module", params=PYTHONS, ids=["this Python", "newer"])
 def bench(request: pytest.FixtureRequest) -> Iterator[Process]:
-    conditions = Conditions(shelter="none", limits=LIMITS, python=request.param)
+    conditions = CallConditions(shelter="none", limits=LIMITS, python=request.param)
     with Process(f"{TOOLS}:tools", conditions) as bench:
         yield bench
 

@@ -10,7 +10,7 @@ import pytest
 from misstep.adapters.processes import listed
 from misstep.errors import UsageError
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import Conditions, Shelter
+from misstep.tool_host.protocol import CallConditions, Shelter
 from tests.tool_host.trying import LIMITS, bench_in, needs_bubblewrap, react
 
 SHELTERS = [pytest.param("bubblewrap", marks=needs_bubblewrap), "none"]
@@ -81,7 +81,7 @@ def tool() -> str:
 @pytest.mark.parametrize("how", ["busy", "printing"])
 def test_tools_that_are_being_loaded_are_waited_for(tmp_path: Path, shelter: Shelter, how: str) -> None:
     (tmp_path / "slow.py").write_text(LOADING.format(how=how))
-    conditions = Conditions(shelter=shelter, limits=LIMITS, load_limit=2.0)
+    conditions = CallConditions(shelter=shelter, limits=LIMITS, load_limit=2.0)
     with Process(f"{tmp_path}/slow.py:tool", conditions) as bench:
         assert react(bench, "tool").text == "there"
 
@@ -93,4 +93,4 @@ def test_tools_that_are_being_loaded_are_waited_for(tmp_path: Path, shelter: She
 def test_tools_that_never_come_are_given_up_on(tmp_path: Path, shelter: Shelter, how: str, told: str) -> None:
     (tmp_path / "slow.py").write_text(LOADING.format(how=how))
     with pytest.raises(UsageError, match=f"was not loaded{told}\n"):
-        Process(f"{tmp_path}/slow.py:tool", Conditions(shelter=shelter, load_limit=0.8)).start()
+        Process(f"{tmp_path}/slow.py:tool", CallConditions(shelter=shelter, load_limit=0.8)).start()

@@ -14,7 +14,7 @@ import pytest
 
 from misstep.errors import UsageError
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import Conditions, Limits
+from misstep.tool_host.protocol import CallConditions, Limits
 from misstep.tool_host.sandbox.bubblewrap import find_bubblewrap
 from misstep.tool_host.serving.scratch import names_in
 from tests.adapters.toolset.test_mcp_servers import serving
@@ -143,7 +143,7 @@ def test_nobody_waits_for_a_new_start_once_it_is_over(tmp_path: Path, again: str
         "def leave():\n    os.kill(os.getppid(), 9)\n    time.sleep(600)\n"
     )
     over = threading.Event()
-    with Process(f"{tmp_path}/slow.py:leave", Conditions(shelter="none", load_limit=600.0)) as bench:
+    with Process(f"{tmp_path}/slow.py:leave", CallConditions(shelter="none", load_limit=600.0)) as bench:
         bench.heed(over.is_set)
         (tmp_path / "slow").touch()
         assert react(bench, "leave").ended == "died"
@@ -323,7 +323,7 @@ def test_two_benches_do_not_see_each_other(tmp_path: Path) -> None:
 
 
 def test_it_can_be_started_in_a_thread_that_ends(tmp_path: Path) -> None:
-    bench = Process(settle(tmp_path), Conditions(limits=LIMITS))
+    bench = Process(settle(tmp_path), CallConditions(limits=LIMITS))
     thread = threading.Thread(target=bench.start)
     thread.start()
     thread.join()
@@ -345,7 +345,7 @@ def test_it_can_be_started_in_a_thread_that_ends(tmp_path: Path) -> None:
 )
 def test_a_file_that_cannot_be_loaded_is_told_of(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "bad.py").write_text(text)
-    bench = Process(f"{tmp_path / 'bad.py'}:tools", Conditions())
+    bench = Process(f"{tmp_path / 'bad.py'}:tools", CallConditions())
     with pytest.raises(UsageError, match=message):
         bench.start()
 
@@ -355,30 +355,30 @@ def test_a_file_that_takes_for_ever_is_given_up(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"was not loaded: it did nothing for 1 s\n.*see what its import waits for"
     ):
-        Process(f"{tmp_path / 'bad.py'}:tools", Conditions(load_limit=1.0)).start()
+        Process(f"{tmp_path / 'bad.py'}:tools", CallConditions(load_limit=1.0)).start()
 
 
 def test_a_workspace_that_is_not_there_is_told_of(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such folder"):
-        Process(settle(tmp_path), Conditions(workspace=str(tmp_path / "missing")))
+        Process(settle(tmp_path), CallConditions(workspace=str(tmp_path / "missing")))
 
 
 def test_a_workspace_that_cannot_be_copied_is_told_of(tmp_path: Path) -> None:
     (tmp_path / "given").mkdir()
     os.mkfifo(tmp_path / "given/pipe")
     with pytest.raises(UsageError, match="can't be copied"):
-        Process(settle(tmp_path), Conditions(workspace=str(tmp_path / "given"))).start()
+        Process(settle(tmp_path), CallConditions(workspace=str(tmp_path / "given"))).start()
 
 
 def test_an_interpreter_that_is_none_is_told_of(tmp_path: Path) -> None:
-    bench = Process(settle(tmp_path), Conditions(shelter="none", python=str(tmp_path / "python")))
+    bench = Process(settle(tmp_path), CallConditions(shelter="none", python=str(tmp_path / "python")))
     with pytest.raises(UsageError, match="can't be run"):
         bench.start()
 
 
 def test_an_interpreter_without_msgspec_is_told_of(tmp_path: Path) -> None:
     venv.create(tmp_path / "bare", symlinks=True)
-    bench = Process(settle(tmp_path), Conditions(python=str(tmp_path / "bare/bin/python")))
+    bench = Process(settle(tmp_path), CallConditions(python=str(tmp_path / "bare/bin/python")))
     with pytest.raises(UsageError, match="has no msgspec"):
         bench.start()
 
@@ -402,7 +402,7 @@ def test_servers_are_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_server_that_computes_is_told_from_one_that_waits() -> None:
     pytest.importorskip("mcp")
-    server, conditions = Path(__file__).with_name("served.py"), Conditions(limits=LIMITS)
+    server, conditions = Path(__file__).with_name("served.py"), CallConditions(limits=LIMITS)
     with Process(f"mcp:{sys.executable} {server}", conditions) as bench:
         reactions = list(bench.run([probe("burn"), probe("wait")]))
     assert [(reaction.ended, reaction.computed > 0.0) for reaction in reactions] == [
@@ -413,7 +413,7 @@ def test_a_server_that_computes_is_told_from_one_that_waits() -> None:
 
 def test_calls_to_a_server_that_is_gone_come_to_its_death() -> None:
     pytest.importorskip("mcp")
-    with serving("http", "odd.py") as url, Process(f"mcp:{url}", Conditions(shelter="none")) as bench:
+    with serving("http", "odd.py") as url, Process(f"mcp:{url}", CallConditions(shelter="none")) as bench:
         calls = [probe("echo", text="a"), probe("die", how="exit"), *[probe("echo", text="b")] * 100]
         reactions = list(bench.run(calls))
         assert [reaction.ended for reaction in reactions] == ["returned"] + ["died"] * 101

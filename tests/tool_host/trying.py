@@ -11,7 +11,7 @@ import pytest
 
 from misstep.core.tool import Invocation, Probe, Reaction
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import MEGABYTE, Conditions, Limits
+from misstep.tool_host.protocol import MEGABYTE, CallConditions, Limits
 from misstep.tool_host.sandbox.bubblewrap import find_bubblewrap
 
 LIMITS = Limits(timeout=1.0, memory=256 * MEGABYTE, disk=32 * MEGABYTE, processes=24)
@@ -39,7 +39,7 @@ def settle(folder: Path) -> str:
 @contextmanager
 def bench_in(folder: Path, **options: Any) -> Iterator[Process]:
     options.setdefault("limits", LIMITS)
-    with Process(settle(folder), Conditions(**options)) as bench:
+    with Process(settle(folder), CallConditions(**options)) as bench:
         yield bench
 
 

@@ -11,7 +11,7 @@ import pytest
 from misstep.core.agent import Tool
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Invocation, Probe, Reaction
-from misstep.fuzzing.search.attempt import Attempt
+from misstep.fuzzing.search.attempt import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.workbench import AHEAD, Stretch
 
@@ -48,7 +48,7 @@ class Bench:
 def calls_of(at_a_time: int, stretches: int) -> list[Invocation]:
     bench, fuzzer = Bench(at_a_time), Fuzzer([TOOL], 3)
 
-    def take(attempt: Attempt, reactions: Sequence[Reaction]) -> Sequence[Judged]:
+    def take(attempt: CallSequence, reactions: Sequence[Reaction]) -> Sequence[Judged]:
         return [Judged("fine") for _ in reactions]
 
     for _ in range(stretches):

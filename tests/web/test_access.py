@@ -21,7 +21,7 @@ from misstep.adapters.hosting import QUIET, listen
 from misstep.core.settings import Settings
 from misstep.features.serve.command import READ_ALONG
 from misstep.features.serve.server import site
-from misstep.web.server import SHUT, Access, Guard, LimitedProtocol
+from misstep.web.server import SHUT, Access, LimitedProtocol, OriginGuard
 from tests.web.serving import served
 from tests.web.stored import keep_outcomes
 
@@ -35,7 +35,7 @@ def echo(request: Request) -> PlainTextResponse:
 
 def app() -> Any:
     inner = Starlette(routes=[Route("/{path:path}", echo, methods=["GET", "POST"])])
-    return Guard(Access(inner, TOKEN), None)
+    return OriginGuard(Access(inner, TOKEN), None)
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def drip(connection: socket.socket) -> int:
 @contextmanager
 def loopback(tmp_path: Any) -> Iterator[tuple[int, threading.Thread]]:
     """The pages on a free port, in a thread."""
-    app = Guard(site(Settings(store=str(tmp_path / "store.db")), lambda: False))
+    app = OriginGuard(site(Settings(store=str(tmp_path / "store.db")), lambda: False))
     server = uvicorn.Server(uvicorn.Config(app, http=LimitedProtocol, **QUIET))
     with listen("127.0.0.1", 0) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

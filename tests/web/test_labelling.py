@@ -19,7 +19,7 @@ from misstep.core.results.trial import Judged, Trial, Use
 from misstep.core.settings import Settings
 from misstep.features.label.pages import labelling_app
 from misstep.features.label.run import Labelling, open_labelling
-from misstep.web.server import Guard
+from misstep.web.server import OriginGuard
 from tests.api.labelled import HIDDEN, keep_run
 
 BASE = "http://127.0.0.1:8000"
@@ -47,7 +47,7 @@ def token_in(page: httpx.Response) -> str:
 
 
 def test_a_person_labels_everything(labelling: Labelling) -> None:
-    with browser(Guard(labelling_app(labelling))) as client:
+    with browser(OriginGuard(labelling_app(labelling))) as client:
         page = client.get("/", follow_redirects=True)
         token = token_in(page)
         for number in range(1, 10):
@@ -64,7 +64,7 @@ def test_a_person_labels_everything(labelling: Labelling) -> None:
 
 
 def test_nothing_but_what_happened_is_on_the_page(labelling: Labelling) -> None:
-    with browser(Guard(labelling_app(labelling))) as client:
+    with browser(OriginGuard(labelling_app(labelling))) as client:
         for number in range(1, 10):
             page = (client.get(f"/item/{number}")).text
             told = (*HIDDEN, "never shown", "failed", "passed", "discover", "crash", labelling.items[0].id)
@@ -76,7 +76,7 @@ def test_nothing_but_what_happened_is_on_the_page(labelling: Labelling) -> None:
 def test_labels_are_changed_one_after_the_other(labelling: Labelling) -> None:
     for place in (0, 1, 8):
         labelling.keep(place, True)
-    with browser(Guard(labelling_app(labelling))) as client:
+    with browser(OriginGuard(labelling_app(labelling))) as client:
         token, ways = token_in(client.get("/item/1")), []
         for number, said in ((1, "correct"), (2, "skip"), (3, "skip"), (9, "correct")):
             answer = client.post(f"/item/{number}", data={"token": token, "label": said})
@@ -87,7 +87,7 @@ def test_labels_are_changed_one_after_the_other(labelling: Labelling) -> None:
 
 
 def test_skipped_ones_come_again(labelling: Labelling) -> None:
-    with browser(Guard(labelling_app(labelling))) as client:
+    with browser(OriginGuard(labelling_app(labelling))) as client:
         token = token_in(client.get("/item/9"))
         page = client.post("/item/9", data={"token": token, "label": "skip"}, follow_redirects=True)
         assert "9 of 9 have no label yet" in page.text
@@ -98,7 +98,7 @@ def test_texts_can_be_nothing_but_text(settings: Settings, labelling: Labelling)
     bad = "<script>alert(1)</script>\x1b[2J\u202e{{ 7 * 7 }}"
     trial = Trial(bad, (Use(bad, '{"a": "</pre><b>"}', bad, Judged("fine")),), bad)
     hostile = Labelling(labelling._store, labelling.run, [Item("x", "t", (trial,), True)], "ann<i>")
-    with browser(Guard(labelling_app(hostile))) as client:
+    with browser(OriginGuard(labelling_app(hostile))) as client:
         page = (client.get("/item/1")).text
     assert "<script" not in page
     assert "<b>{" not in page
@@ -108,7 +108,7 @@ def test_texts_can_be_nothing_but_text(settings: Settings, labelling: Labelling)
 
 
 def test_every_answer_forbids_scripts_and_frames(labelling: Labelling) -> None:
-    with browser(Guard(labelling_app(labelling))) as client:
+    with browser(OriginGuard(labelling_app(labelling))) as client:
         for path in (
             "/",
             "/item/1",
@@ -132,7 +132,7 @@ def test_every_answer_forbids_scripts_and_frames(labelling: Labelling) -> None:
 
 @pytest.mark.parametrize("host", ["evil.example:8000", "127.0.0.1.evil.example:8000", "", "127.0.0.1:80:80"])
 def test_another_name_leads_nowhere(labelling: Labelling, host: str) -> None:
-    with browser(Guard(labelling_app(labelling))) as client:
+    with browser(OriginGuard(labelling_app(labelling))) as client:
         answer = client.get("/item/1", headers={"host": host})
     assert answer.status_code == 403
     assert "token" not in answer.text
@@ -149,7 +149,7 @@ def test_another_name_leads_nowhere(labelling: Labelling, host: str) -> None:
     ],
 )
 def test_other_sites_can_send_nothing(labelling: Labelling, headers: dict[str, str]) -> None:
-    with browser(Guard(labelling_app(labelling))) as client:
+    with browser(OriginGuard(labelling_app(labelling))) as client:
         form = {"token": token_in(client.get("/item/1")), "label": "correct"}
         assert (client.post("/item/1", data=form, headers=headers)).status_code == 403
         assert labelling.answers() == {}
@@ -173,7 +173,7 @@ def test_other_sites_can_send_nothing(labelling: Labelling, headers: dict[str, s
 def test_what_is_sent_has_to_be_a_form_of_ours(
     labelling: Labelling, path: str, form: dict[str, str], status: int
 ) -> None:
-    with browser(Guard(labelling_app(labelling))) as client:
+    with browser(OriginGuard(labelling_app(labelling))) as client:
         token = token_in(client.get("/item/1"))
         sent = {name: value.replace("TOKEN", token) for name, value in form.items()}
         assert (client.post(path, data=sent)).status_code == status
@@ -181,7 +181,7 @@ def test_what_is_sent_has_to_be_a_form_of_ours(
 
 
 def test_it_can_stand_under_any_path(labelling: Labelling) -> None:
-    app = Guard(Starlette(routes=[Mount("/runs/label", labelling_app(labelling))]))
+    app = OriginGuard(Starlette(routes=[Mount("/runs/label", labelling_app(labelling))]))
     with browser(app) as client:
         page = client.get("/runs/label/", follow_redirects=True)
         assert page.url.path == "/runs/label/item/1"

@@ -7,8 +7,8 @@ from starlette.testclient import TestClient
 
 from misstep.core.constraint import FAMILIES
 from misstep.features.playground.pages import LONGEST, playground_app
-from misstep.features.playground.run import MOST_CALLS, Wish, make_problem, right_calls
-from misstep.web.server import Guard
+from misstep.features.playground.run import MOST_CALLS, ProblemChoice, make_problem, right_calls
+from misstep.web.server import OriginGuard
 from tests.report.web.test_frontend import NEVER
 
 BASE = "http://127.0.0.1:8000"
@@ -17,7 +17,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def client() -> TestClient:
-    return TestClient(Guard(playground_app()), base_url=BASE)  # what goes wrong inside is raised
+    return TestClient(OriginGuard(playground_app()), base_url=BASE)  # what goes wrong inside is raised
 
 
 def wish(**changes: Any) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def wish(**changes: Any) -> dict[str, Any]:
 
 def test_a_problem_is_played_and_judged(client: TestClient) -> None:
     problem = client.post("/problem", json=wish()).json()
-    case = make_problem(Wish())
+    case = make_problem(ProblemChoice())
     assert problem["id"] == case.id
     assert problem["wish"] == wish()
     names = [tool["name"] for tool in problem["tools"]]

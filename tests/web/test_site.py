@@ -19,11 +19,11 @@ from starlette.testclient import TestClient
 
 from misstep.core.settings import Settings, Span
 from misstep.features.plan_test.run import run_agent
-from misstep.features.serve.server import Part, site
+from misstep.features.serve.server import MountedApp, site
 from misstep.runs.reporting.case_bundles import case_detail, case_index
 from misstep.store.runs import Store
 from misstep.store.tables import STORE_VERSION
-from misstep.web.server import Guard
+from misstep.web.server import OriginGuard
 from tests.api.labelled import keep_run
 from tests.report.curves import falling
 from tests.report.test_page import EVIL, outcome
@@ -49,8 +49,8 @@ def fresh(tmp_path: Path) -> Settings:
     return Settings(store=str(tmp_path / "store.db"))
 
 
-def browser(settings: Settings, *parts: Part) -> TestClient:
-    app = Guard(site(settings, lambda: False, parts))
+def browser(settings: Settings, *parts: MountedApp) -> TestClient:
+    app = OriginGuard(site(settings, lambda: False, parts))
     return TestClient(app, base_url=BASE, follow_redirects=False)
 
 
@@ -377,7 +377,7 @@ def test_every_page_leads_to_every_other(settings: Settings, kinds: dict[str, st
     def show(request: Any) -> PlainTextResponse:
         return PlainTextResponse(request.url.path)
 
-    part = Part("Playground", "/playground", Starlette(routes=[Route("/", show)]))
+    part = MountedApp("Playground", "/playground", Starlette(routes=[Route("/", show)]))
     with browser(settings, part) as client:
         page = client.get(f"/runs/{kinds['test']}")
         found = re.findall(r'<a href="([^"]+)"( aria-current="true")?>([^<]+)</a>', page.text)

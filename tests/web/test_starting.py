@@ -16,11 +16,11 @@ from starlette.testclient import TestClient
 from misstep.core.settings import Settings, Span
 from misstep.errors import UsageError
 from misstep.features.plan_test.run import resume_run
-from misstep.features.serve.launch import MOST_AT_ONCE, Launcher, Order, agents_for
+from misstep.features.serve.launch import MOST_AT_ONCE, Launcher, LaunchOrder, agents_for
 from misstep.features.serve.start import Starting
 from misstep.runs.lookup import find_run, view_run
 from misstep.store.runs import Store
-from misstep.web.server import Guard
+from misstep.web.server import OriginGuard
 
 BASE = "http://127.0.0.1:8000"
 WAIT = 60.0  # seconds for a process on a busy machine; nothing waits that long
@@ -63,7 +63,7 @@ def end(launcher: Launcher) -> None:
 
 def visitor(starting: Starting) -> TestClient:
     app = Starlette(routes=[Mount("/start", starting.app)])
-    return TestClient(Guard(app), base_url=BASE, follow_redirects=False)
+    return TestClient(OriginGuard(app), base_url=BASE, follow_redirects=False)
 
 
 def token_in(page: httpx.Response) -> str:
@@ -102,7 +102,7 @@ def test_a_run_is_started_and_led_to(starting: Starting, settings: Settings) -> 
 
 
 def test_the_agent_of_the_settings_is_run_under_them(launched: Launcher, settings: Settings) -> None:
-    progress = launched.wait(launched.start(Order("slow.py:agent", count=3)), WAIT)
+    progress = launched.wait(launched.start(LaunchOrder("slow.py:agent", count=3)), WAIT)
     assert progress
     assert progress.run, progress.said
     kept = find_run(settings, progress.run).settings
@@ -111,7 +111,7 @@ def test_the_agent_of_the_settings_is_run_under_them(launched: Launcher, setting
 
 def test_a_budget_goes_with_the_run(launched: Launcher, settings: Settings) -> None:
     for budget in (0.5, 1e-9):
-        order = Order("sim:perfect", count=1, budget_usd=budget)
+        order = LaunchOrder("sim:perfect", count=1, budget_usd=budget)
         progress = launched.wait(launched.start(order), WAIT)
         assert progress
         assert find_run(settings, progress.run).settings.budget_usd == budget
@@ -137,7 +137,7 @@ def test_whoever_waits_for_an_agent_is_told_so(starting: Starting, tmp_path: Pat
 def test_a_run_that_is_stopped_can_be_resumed(
     launched: Launcher, settings: Settings, tmp_path: Path, begotten: Callable[[], set[int]]
 ) -> None:
-    progress = launched.wait(launched.start(Order("slow.py:agent", count=2)), WAIT)
+    progress = launched.wait(launched.start(LaunchOrder("slow.py:agent", count=2)), WAIT)
     assert progress
     assert launched.can_stop(progress.run)
     assert not launched.stop("another")
@@ -160,7 +160,7 @@ def test_a_run_that_nobody_is_at_cannot_be_stopped_though_its_process_is_still_t
     linger = "import atexit, pathlib, time\n"
     linger += "def linger():\n    while not pathlib.Path('go').exists(): time.sleep(0.02)\n"
     (tmp_path / "slow.py").write_text(f"{linger}atexit.register(linger)\n{SLOW}")
-    progress = launched.wait(launched.start(Order("slow.py:agent", count=2)), WAIT)
+    progress = launched.wait(launched.start(LaunchOrder("slow.py:agent", count=2)), WAIT)
     assert progress
     assert launched.stop(progress.run)
     with Store(settings.store) as store:
@@ -184,16 +184,16 @@ def zombies() -> list[str]:
 
 
 def test_a_run_has_a_session_of_its_own(launched: Launcher) -> None:
-    launched.start(Order("slow.py:agent", count=1))
+    launched.start(LaunchOrder("slow.py:agent", count=1))
     (launch,) = launched._launches.values()
     assert os.getsid(launch.process.pid) == launch.process.pid != os.getsid(0)
 
 
 def test_no_more_than_a_few_at_once(launched: Launcher) -> None:
     for _ in range(MOST_AT_ONCE):
-        launched.start(Order("slow.py:agent", count=1))
+        launched.start(LaunchOrder("slow.py:agent", count=1))
     with pytest.raises(UsageError, match=f"{MOST_AT_ONCE} runs that were started here are going on"):
-        launched.start(Order("sim:greedy", count=1))
+        launched.start(LaunchOrder("sim:greedy", count=1))
 
 
 def test_what_goes_wrong_in_the_process_is_shown(starting: Starting, tmp_path: Path) -> None:
@@ -206,11 +206,11 @@ def test_what_goes_wrong_in_the_process_is_shown(starting: Starting, tmp_path: P
 
 
 def test_an_agent_that_says_it_were_a_run(launched: Launcher, settings: Settings, tmp_path: Path) -> None:
-    first = launched.wait(launched.start(Order("sim:greedy", count=1)), WAIT)
+    first = launched.wait(launched.start(LaunchOrder("sim:greedy", count=1)), WAIT)
     assert first
     assert first.run
     (tmp_path / "slow.py").write_text(f"print('run {first.run}: 1 case', flush=True)\n{SLOW}")
-    second = launched.wait(launched.start(Order("slow.py:agent", count=1)), WAIT)
+    second = launched.wait(launched.start(LaunchOrder("slow.py:agent", count=1)), WAIT)
     assert second
     assert second.run not in ("", first.run)
 
@@ -309,14 +309,14 @@ def test_a_budget_is_asked_for_where_it_can_be_kept(
 def test_a_file_of_cases_is_not_passed_over(settings: Settings) -> None:
     said = pytest.raises(UsageError, match=r"the settings say that cases come from mine\.jsonl")
     with Launcher(settings.overlay({"cases": "mine.jsonl"})) as launcher, said:
-        launcher.start(Order("slow.py:agent"))
+        launcher.start(LaunchOrder("slow.py:agent"))
 
 
 def test_nothing_is_left_behind(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
     (tmp_path / "scratch").mkdir()
     with Launcher(settings) as launcher:
-        launcher.start(Order("sim:greedy", count=1))
+        launcher.start(LaunchOrder("sim:greedy", count=1))
         assert len(os.listdir(tmp_path / "scratch")) == 1
         (launch,) = launcher._launches.values()
         assert launch.ended.wait(WAIT)
@@ -328,7 +328,7 @@ def test_no_password_is_on_a_command_line(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("MISSTEP_JOBS", "3")
     address = "postgresql://ann:geheim@127.0.0.1:1/nowhere"
     with Launcher(Settings(store=address)) as launcher:
-        progress = launcher.wait(launcher.start(Order("sim:greedy", count=1)), WAIT)
+        progress = launcher.wait(launcher.start(LaunchOrder("sim:greedy", count=1)), WAIT)
         (launch,) = launcher._launches.values()
     assert progress
     assert progress.ended

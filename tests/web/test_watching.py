@@ -14,11 +14,11 @@ from misstep.core.outcome import Usage
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.features.plan_test.run import run_agent
-from misstep.features.serve.live import Watch
+from misstep.features.serve.live import RunWatch
 from misstep.features.serve.server import site
 from misstep.runs.lookup import view_run
 from misstep.store.runs import Store
-from misstep.web.server import Guard
+from misstep.web.server import OriginGuard
 from tests.report.test_page import outcome
 from tests.web.serving import served
 from tests.web.stored import keep_every_kind, keep_outcomes
@@ -47,13 +47,13 @@ class Events:
 
 def test_every_look_adds_what_is_new_to_what_was_seen(settings: Settings) -> None:
     """The watch, which adds up, agrees with the summary, which counts anew, after every single case."""
-    watch: Watch | None = None
+    watch: RunWatch | None = None
     seen = list[int]()
 
     def look(event: object) -> None:
         nonlocal watch
         if isinstance(event, CaseFinished):
-            watch = watch or Watch(settings, event.run)
+            watch = watch or RunWatch(settings, event.run)
             progress, whole = watch.look(), view_run(settings, event.run, 0).summary
             assert (progress.live, progress.finished, progress.total) == (True, False, 30)
             assert progress.summary == whole
@@ -79,7 +79,7 @@ def test_a_look_reads_nothing_twice(settings: Settings) -> None:
 
 def test_every_kind_of_run_can_be_watched(settings: Settings) -> None:
     for verb, run in keep_every_kind(settings).items():
-        progress = Watch(settings, run).look()
+        progress = RunWatch(settings, run).look()
         assert progress.summary == view_run(settings, run, 0).summary, verb
 
 
@@ -88,7 +88,7 @@ def test_what_was_spent_is_told(settings: Settings) -> None:
         run = store.add_run(settings.overlay({"budget_tokens": 500}), 4, 0.0).id
         with store.sit(run, 0.0) as seat:
             seat.keep([outcome()], Spent({"agent": Usage(10, 20), "judge": Usage(5, 5)}, 7, 2.5))
-    progress = Watch(settings, run).look()
+    progress = RunWatch(settings, run).look()
     assert (progress.used.tokens, progress.used.calls, progress.budget.tokens) == (40, 7, 500)
 
 
@@ -143,5 +143,5 @@ def test_a_server_ends_although_somebody_is_watching(settings: Settings) -> None
 
 def test_a_run_that_there_is_not_has_no_stream(settings: Settings) -> None:
     keep_outcomes(settings, [])
-    with TestClient(Guard(site(settings, lambda: False)), base_url="http://localhost") as client:
+    with TestClient(OriginGuard(site(settings, lambda: False)), base_url="http://localhost") as client:
         assert client.get("/runs/nothing/events").status_code == 404

@@ -17,7 +17,7 @@ from misstep.core.model import Chat
 from misstep.core.rng import Dice
 from misstep.models.local.template import chat_prompt
 from misstep.planning.language.lexicon import load_lexicon, load_topics
-from misstep.planning.language.parts import Part, is_of, topics_of
+from misstep.planning.language.parts import LanguagePart, is_of, topics_of
 from misstep.planning.training import solve_case
 from training.adapter import read_adapter, write_adapter
 from training.conversations import by_react, by_tools, tokenise
@@ -30,7 +30,7 @@ from training.network import ADAPTED, RANK, Network
 from training.phrasing import more_phrases, reworded
 
 CPU = torch.device("cpu")
-UNSEEN = Part("unseen", "unseen", "seen")
+UNSEEN = LanguagePart("unseen", "unseen", "seen")
 CONTROLS = {0: "<|endoftext|>", 1: "<|im_start|>", 2: "<|im_end|>"}
 
 

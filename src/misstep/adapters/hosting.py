@@ -56,7 +56,7 @@ KEEP_ALIVE = 600  # seconds: longer than clients keep a connection, so that it i
 SILENT = logging.Logger("silent", logging.CRITICAL + 1)
 
 
-class Listener:
+class LoopbackServer:
     """Serves an ASGI application, which finds `close` in its scope's state: it breaks the connection off.
 
     `clear_up` is awaited last, on the loop of the server.

@@ -28,7 +28,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _TIMES = slice(11, 15)  # user and system time, then that of children that have ended and been waited for
 
 
-class Listed(NamedTuple):
+class ListedProcess(NamedTuple):
     """A process that lives. `seconds` of processor time are its own and that of its buried children."""
 
     pid: int
@@ -42,7 +42,7 @@ def numbers() -> list[str]:
     return [name for name in os.listdir(PROCESSES) if name.isdigit()] if os.path.isdir(PROCESSES) else []
 
 
-def listed() -> Iterator[Listed]:
+def listed() -> Iterator[ListedProcess]:
     """All processes that live."""
     for name in numbers():
         with suppress(OSError, ValueError), open(f"{PROCESSES}/{name}/stat", "rb") as file:
@@ -50,7 +50,7 @@ def listed() -> Iterator[Listed]:
             fields = file.read().rpartition(b")")[2].split()
             if fields and fields[0] not in b"ZX":
                 seconds = sum(map(int, fields[_TIMES])) / _TICKS
-                yield Listed(int(name), int(fields[1]), int(fields[3]), seconds)
+                yield ListedProcess(int(name), int(fields[1]), int(fields[3]), seconds)
 
 
 def family_seconds(leader: int, skipped: int = 0) -> float:
@@ -137,10 +137,10 @@ def _halt(leader: int) -> set[int]:
     return found
 
 
-def _family(sessions: set[int]) -> list[Listed]:
+def _family(sessions: set[int]) -> list[ListedProcess]:
     """The members of these sessions that live, with their descendants."""
     everybody = list(listed())
-    children = dict[int, list[Listed]]()
+    children = dict[int, list[ListedProcess]]()
     for process in everybody:
         children.setdefault(process.parent, []).append(process)
     family = {process.pid: process for process in everybody if process.session in sessions}

@@ -87,7 +87,7 @@ MOST_METERED = 1_000
 LEFT_OUT = "the rest of the messages is left out: they are too many"
 
 
-class World(Protocol):
+class ToolWorld(Protocol):
     """What the tools act on."""
 
     @property
@@ -100,7 +100,7 @@ class World(Protocol):
         """
         ...
 
-    def renewed(self) -> "World":
+    def renewed(self) -> "ToolWorld":
         """The same world as it was at the beginning."""
         ...
 
@@ -124,7 +124,7 @@ class Recorder:
 
     def __init__(
         self,
-        world: World,
+        world: ToolWorld,
         deadline: Deadline,
         max_steps: int,
         redact: Redactor = NOTHING_SECRET,

@@ -8,7 +8,7 @@ from typing import Any
 from misstep.core.results.finding import Comparisons, Constant
 from misstep.core.results.trial import REFUSALS, Ruling
 from misstep.core.tool import Described, Invocation, Observation
-from misstep.fuzzing.judging.echoes import Given
+from misstep.fuzzing.judging.echoes import GivenValues
 
 MOST = 50  # constants of one parameter
 MOST_COLLECTIONS = 4  # that one parameter is looked up in; what shows itself as more is no constant
@@ -46,7 +46,7 @@ class SeenComparisons:
         self._calls[call.tool] += 1
         if self._calls[call.tool] > ENOUGH or len(call.arguments) > LONGEST_ARGUMENTS:
             return
-        leaves = list(islice(_placed(Given.of(call).arguments), MOST_GIVEN))
+        leaves = list(islice(_placed(GivenValues.of(call).arguments), MOST_GIVEN))
         self._given.update(form for _, value in leaves for form in _forms(value))
         for observation in observations:
             self._see(call.tool, observation, ruling)

@@ -10,19 +10,19 @@ from typing import Literal, TypeAlias
 
 from msgspec import structs
 
-from misstep.core.results.finding import Finding, FindingKind, Reach, Richness, ToolReport
+from misstep.core.results.finding import CodeReach, Finding, FindingKind, Richness, ToolReport
 from misstep.core.results.trial import REFUSALS, Judged
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.fuzzing.comparisons import SeenComparisons
 from misstep.fuzzing.judging.endings import UNREACHABLE
 from misstep.fuzzing.judging.ruling import judge, judge_calls_of
 from misstep.fuzzing.judging.signatures import finding_id
-from misstep.fuzzing.search.attempt import Attempt
+from misstep.fuzzing.search.attempt import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.triage.confirmation import Settled, make_small, settle
 from misstep.fuzzing.triage.defect_index import Defect, DefectIndex, documented_values
 from misstep.fuzzing.triage.refusals import Refusals, chao1
-from misstep.fuzzing.workbench import PORTION, PORTIONS, Grants, Metered, Stretch, Workbench
+from misstep.fuzzing.workbench import PORTION, PORTIONS, Grants, MeteredWorkbench, Stretch, Workbench
 from misstep.schemas.schema import fits
 
 MOST_NOTES = 5
@@ -109,7 +109,7 @@ class Examination:
         """
         elsewhere, began = set(known), time.monotonic()
         until = began + seconds
-        bench = Metered(self._bench, grants)
+        bench = MeteredWorkbench(self._bench, grants)
         ended = self._until(lambda: bench.is_out or over())
         try:
             weighty = sorted(self._book, key=lambda entry: self._unconfirmed(entry).weight)
@@ -145,7 +145,7 @@ class Examination:
     def _until(self, over: Callable[[], bool]) -> Callable[[], bool]:
         return lambda: bool(self.unreachable) or over()
 
-    def _take(self, attempt: Attempt, reactions: Sequence[Reaction]) -> Sequence[Judged]:
+    def _take(self, attempt: CallSequence, reactions: Sequence[Reaction]) -> Sequence[Judged]:
         """Rule on what came of an attempt, or of the beginning of one that was broken off."""
         judged = [
             judge(self._tools[call.tool], call, fit, "" if fit else attempt.broken, reaction)
@@ -200,7 +200,9 @@ class Examination:
             self._dismissed.add(_key(entry))
         return _key(entry) in self._dismissed
 
-    def _confirm(self, entry: Defect, bench: Metered, ended: Callable[[], bool], until: float) -> bool:
+    def _confirm(
+        self, entry: Defect, bench: MeteredWorkbench, ended: Callable[[], bool], until: float
+    ) -> bool:
         """Replay one defect; whether there was enough left to do so."""
         if _key(entry) in self._settled:
             return True
@@ -210,7 +212,9 @@ class Examination:
         self._settle(entry, settled, minimised=False)
         return True
 
-    def _make_small(self, entry: Defect, bench: Metered, ended: Callable[[], bool], until: float) -> bool:
+    def _make_small(
+        self, entry: Defect, bench: MeteredWorkbench, ended: Callable[[], bool], until: float
+    ) -> bool:
         found = self._settled.get(_key(entry))
         if found is None:
             return True
@@ -263,7 +267,7 @@ class Examination:
         seen = [entry.seen for entry in self._book if _key(entry) not in self._dismissed]
         return chao1(seen) if seen else None
 
-    def _reach(self) -> Reach | None:
+    def _reach(self) -> CodeReach | None:
         return self._bench.reach(next(iter(self._tools))) if len(self._tools) == 1 else None
 
 

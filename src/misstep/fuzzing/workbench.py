@@ -9,10 +9,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeAlias
 
-from misstep.core.results.finding import Reach
+from misstep.core.results.finding import CodeReach
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Probe, Reaction
-from misstep.fuzzing.search.attempt import Attempt
+from misstep.fuzzing.search.attempt import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 
 AHEAD = 64  # calls
@@ -49,7 +49,7 @@ class Workbench(Protocol):
         """Put the tools' state and their files back to what they were when they had been loaded."""
         ...
 
-    def reach(self, tool: str) -> Reach | None:
+    def reach(self, tool: str) -> CodeReach | None:
         """How much of the tool's own code has been run so far; None where it can't be seen."""
         ...
 
@@ -66,7 +66,7 @@ class Grants(Protocol):
         ...
 
 
-class Metered:
+class MeteredWorkbench:
     """Calls that belong together are made if all of them are granted, and none of them otherwise.
 
     `made` counts them. Once some were denied, `is_out`.
@@ -107,7 +107,7 @@ class Metered:
     def reset(self) -> None:
         self._bench.reset()
 
-    def reach(self, tool: str) -> Reach | None:
+    def reach(self, tool: str) -> CodeReach | None:
         return self._bench.reach(tool)
 
 
@@ -115,7 +115,7 @@ PORTION = 2 * AHEAD  # calls that are asked for at a time
 PORTIONS = 8  # in one stretch
 
 # Rules on what came of an attempt, or of the beginning of one that was broken off.
-Take: TypeAlias = Callable[[Attempt, Sequence[Reaction]], Sequence[Judged]]
+Take: TypeAlias = Callable[[CallSequence, Sequence[Reaction]], Sequence[Judged]]
 
 
 class Stretch:
@@ -130,8 +130,8 @@ class Stretch:
         self._fuzzer = fuzzer
         self._bench = bench
         self._take = take
-        self._flying = deque[tuple[int, Attempt]]()
-        self._heard = deque[tuple[int, Attempt, Sequence[Reaction], Sequence[Judged]]]()
+        self._flying = deque[tuple[int, CallSequence]]()
+        self._heard = deque[tuple[int, CallSequence, Sequence[Reaction], Sequence[Judged]]]()
 
     def run(self, most: int, over: Callable[[], bool]) -> int:
         """Make up to so many calls, fewer where it is over before; says how many were made."""

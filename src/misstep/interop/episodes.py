@@ -10,7 +10,7 @@ from misstep.core.results.benchmark import TaskReport
 from misstep.rendering.case import in_brief
 
 
-class Agent(msgspec.Struct, frozen=True):
+class EpisodeAgent(msgspec.Struct, frozen=True):
     """Whose episodes they are; `provider` has the model, both empty where none is known."""
 
     run: str

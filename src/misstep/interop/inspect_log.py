@@ -49,7 +49,7 @@ from inspect_ai.scorer import CORRECT, INCORRECT, Score
 from inspect_ai.tool import ToolCall
 
 from misstep.core.outcome import Call, Usage, storable
-from misstep.interop.episodes import Agent, Episode
+from misstep.interop.episodes import Episode, EpisodeAgent
 
 SCORER = "misstep"
 TARGET = "every constraint kept"
@@ -57,7 +57,7 @@ MALFORMED = "arguments that are no JSON object"
 _LIMITS = {"timeout": "time", "iterations": "message"}
 
 
-def sample_of(agent: Agent, episode: Episode) -> EvalSample:
+def sample_of(agent: EpisodeAgent, episode: Episode) -> EvalSample:
     messages = [ChatMessageUser(content=storable(episode.request), source="input"), *_conversation(episode)]
     answer = storable(episode.answer)
     if episode.ended == "answered":
@@ -216,10 +216,10 @@ class Counted:
 SUMMARIES = "summaries.json"
 
 
-class Campaign(msgspec.Struct, frozen=True):
+class LoggedRun(msgspec.Struct, frozen=True):
     """The run that a log is of: `task` is its command, `started` and `ended` are seconds since 1970."""
 
-    agent: Agent
+    agent: EpisodeAgent
     task: str
     started: float
     ended: float
@@ -228,7 +228,7 @@ class Campaign(msgspec.Struct, frozen=True):
     about: dict[str, Any]
 
 
-def write_log(file: IO[bytes], campaign: Campaign, episodes: Iterable[Episode]) -> int:
+def write_log(file: IO[bytes], campaign: LoggedRun, episodes: Iterable[Episode]) -> int:
     """Write a log into a file that can be sought in; how many samples it has."""
     counted, usage = Counted(), Usage()
     with (
@@ -266,7 +266,7 @@ def _write_frame(packed: zipfile.ZipFile, log: EvalLog) -> None:
                     packed.writestr(entry.filename, frame.read(entry))
 
 
-def _log(campaign: Campaign, counted: Counted, usage: Usage) -> EvalLog:
+def _log(campaign: LoggedRun, counted: Counted, usage: Usage) -> EvalLog:
     agent = campaign.agent
     return EvalLog(
         status="success" if campaign.is_complete else "cancelled",

@@ -31,7 +31,7 @@ import msgspec
 from misstep.core.outcome import Call, Outcome, storable
 from misstep.core.results.benchmark import TaskReport
 from misstep.errors import MissingExtra, UsageError
-from misstep.interop.episodes import Agent, Episode, episode_of
+from misstep.interop.episodes import Episode, EpisodeAgent, episode_of
 
 Value: TypeAlias = str | int | float | bool | list[str]
 SECOND = 1_000_000_000  # nanoseconds
@@ -40,7 +40,7 @@ SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
 PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai"}
 
 
-class Span(msgspec.Struct, frozen=True):
+class OtlpSpan(msgspec.Struct, frozen=True):
     """Ids are hexadecimal, times nanoseconds. `error` is empty where all went well."""
 
     trace: str
@@ -55,13 +55,13 @@ class Span(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-def spans_of(agent: Agent, episode: Episode, began: float, content: bool) -> list[Span]:
+def spans_of(agent: EpisodeAgent, episode: Episode, began: float, content: bool) -> list[OtlpSpan]:
     """The whole trace of an episode that began at a time, in seconds since 1970."""
     return list(_Trace(agent, episode, began, content).spans())
 
 
 class _Trace:
-    def __init__(self, agent: Agent, episode: Episode, began: float, content: bool) -> None:
+    def __init__(self, agent: EpisodeAgent, episode: Episode, began: float, content: bool) -> None:
         self._agent = agent
         self._episode = episode
         self._began = round(began * SECOND)
@@ -69,13 +69,13 @@ class _Trace:
         self._trace = _digest(16, agent.run, episode.subject)
         self._root = _digest(8, self._trace, "invoke_agent")
 
-    def spans(self) -> Iterator[Span]:
+    def spans(self) -> Iterator[OtlpSpan]:
         yield self._invocation()
         yield from self._chats()
         for number, call in enumerate(self._episode.calls, 1):
             yield self._execution(number, call)
 
-    def _invocation(self) -> Span:
+    def _invocation(self) -> OtlpSpan:
         episode, agent = self._episode, self._agent
         error = _error_of(episode)
         attributes: dict[str, Value] = {
@@ -98,7 +98,7 @@ class _Trace:
                 attributes["gen_ai.output.messages"] = _said("assistant", episode.answer, "stop")
         end = self._at(episode.seconds)
         evaluation = ("gen_ai.evaluation.result", end, self._evaluation())
-        return Span(
+        return OtlpSpan(
             trace=self._trace,
             id=self._root,
             parent="",
@@ -120,7 +120,7 @@ class _Trace:
             **({"gen_ai.evaluation.explanation": episode.explanation} if self._content else {}),
         }
 
-    def _chats(self) -> Iterator[Span]:
+    def _chats(self) -> Iterator[OtlpSpan]:
         """From whatever happened last to when the reply's tokens were told."""
         moments = sorted(call.at for call in self._episode.calls if call.at is not None)
         before = 0.0
@@ -133,7 +133,7 @@ class _Trace:
                 f"chat {number}", name, "client", began, metered.at, self._common("chat") | tokens
             )
 
-    def _execution(self, number: int, call: Call) -> Span:
+    def _execution(self, number: int, call: Call) -> OtlpSpan:
         attributes: dict[str, Value] = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": call.tool,
@@ -161,9 +161,9 @@ class _Trace:
         end: float,
         attributes: dict[str, Value],
         unrun: bool = False,
-    ) -> Span:
+    ) -> OtlpSpan:
         error = "not_executed" if unrun else ""
-        return Span(
+        return OtlpSpan(
             trace=self._trace,
             id=_digest(8, self._trace, label),
             parent=self._root,
@@ -224,7 +224,7 @@ _KINDS = {"internal": 1, "client": 3}
 _ERROR = 2
 
 
-def otlp_json(agent: Agent, spans: Sequence[Span]) -> dict[str, Any]:
+def otlp_json(agent: EpisodeAgent, spans: Sequence[OtlpSpan]) -> dict[str, Any]:
     """One request as OTLP/HTTP takes it, with the ids in hexadecimal and whole numbers as texts."""
     resource = {"service.name": "misstep", "service.version": agent.version}
     scope = {"name": "misstep", "version": agent.version}
@@ -232,7 +232,7 @@ def otlp_json(agent: Agent, spans: Sequence[Span]) -> dict[str, Any]:
     return {"resourceSpans": [{"resource": {"attributes": _attributes(resource)}, "scopeSpans": [scoped]}]}
 
 
-def _span(span: Span) -> dict[str, Any]:
+def _span(span: OtlpSpan) -> dict[str, Any]:
     return {
         "traceId": span.trace,
         "spanId": span.id,
@@ -266,7 +266,7 @@ def _value(value: Value) -> dict[str, Any]:
     return {"arrayValue": {"values": [_value(each) for each in value]}}
 
 
-def readable(agent: Agent, span: Span, resource: Any) -> Any:
+def readable(agent: EpisodeAgent, span: OtlpSpan, resource: Any) -> Any:
     sdk, trace = import_module("opentelemetry.sdk.trace"), import_module("opentelemetry.trace")
     scope = import_module("opentelemetry.sdk.util.instrumentation").InstrumentationScope
     flags = trace.TraceFlags(trace.TraceFlags.SAMPLED)
@@ -315,7 +315,7 @@ LOGGER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 class Sent(msgspec.Struct, frozen=True):
     """What there is to tell of, with the time when it began."""
 
-    agent: Agent
+    agent: EpisodeAgent
     report: Outcome | TaskReport
     began: float
 
@@ -353,7 +353,7 @@ class Sender:
         self._thread = threading.Thread(target=self._work, name="otlp", daemon=True)
         self._thread.start()
 
-    def send(self, agent: Agent, report: Outcome | TaskReport, began: float) -> None:
+    def send(self, agent: EpisodeAgent, report: Outcome | TaskReport, began: float) -> None:
         try:
             self._waiting.put_nowait(Sent(agent, report, began))
         except queue.Full:

@@ -25,7 +25,7 @@ from misstep.rendering.text import plain_lines
 Level = Literal["error", "warning", "note"]
 
 
-class Rule(msgspec.Struct, frozen=True):
+class IssueRule(msgspec.Struct, frozen=True):
     """A kind of flaw: a short name, what it is, what to do about it."""
 
     name: str
@@ -39,65 +39,73 @@ _PLAN = _REPLAY + "`misstep plan dissect` finds out why the agent fails."
 _TOOL = "Call the tool as the finding does, or run the command in it, and mend the tool or its documentation."
 _WORDS = "Change the documentation or the tool, so that an agent that believes it is right."
 
-RULES: dict[str, Rule] = {
-    "plan/timeout": Rule("OutOfTime", "The agent was out of time or turns.", _PLAN),
-    "plan/act": Rule("BadCall", "The agent made a call that does not exist, does not fit or repeats.", _PLAN),
-    "plan/lost": Rule("LostAction", "The agent never did something that it was asked for.", _PLAN),
-    "plan/parameter": Rule("BadValue", "The agent handed on a wrong value or time.", _PLAN),
-    "plan/order": Rule("BadOrder", "The agent broke a constraint that the request states.", _PLAN),
-    "plan/failed": Rule("Failed", "The agent did not do what it was asked.", _PLAN),
-    "cause/probability": Rule("ByChance", "The agent fails now and then, whatever the request.", _PLAN),
-    "cause/terminal": Rule("Misreading", "The agent misreads a word or phrase.", _PLAN),
-    "cause/topic": Rule("Topic", "The agent fails on a topic.", _PLAN),
-    "cause/name": Rule("ActivityName", "The agent fails on the name of an activity or tool.", _PLAN),
-    "cause/structure": Rule("SentenceForm", "The agent fails on a form of sentence.", _PLAN),
-    "cause/position": Rule("Position", "The agent fails by where a sentence or tool stands.", _PLAN),
-    "cause/constraint": Rule("ConstraintShape", "The agent fails on constraints of some shape.", _PLAN),
-    "cause/size": Rule(
+RULES: dict[str, IssueRule] = {
+    "plan/timeout": IssueRule("OutOfTime", "The agent was out of time or turns.", _PLAN),
+    "plan/act": IssueRule(
+        "BadCall", "The agent made a call that does not exist, does not fit or repeats.", _PLAN
+    ),
+    "plan/lost": IssueRule("LostAction", "The agent never did something that it was asked for.", _PLAN),
+    "plan/parameter": IssueRule("BadValue", "The agent handed on a wrong value or time.", _PLAN),
+    "plan/order": IssueRule("BadOrder", "The agent broke a constraint that the request states.", _PLAN),
+    "plan/failed": IssueRule("Failed", "The agent did not do what it was asked.", _PLAN),
+    "cause/probability": IssueRule("ByChance", "The agent fails now and then, whatever the request.", _PLAN),
+    "cause/terminal": IssueRule("Misreading", "The agent misreads a word or phrase.", _PLAN),
+    "cause/topic": IssueRule("Topic", "The agent fails on a topic.", _PLAN),
+    "cause/name": IssueRule("ActivityName", "The agent fails on the name of an activity or tool.", _PLAN),
+    "cause/structure": IssueRule("SentenceForm", "The agent fails on a form of sentence.", _PLAN),
+    "cause/position": IssueRule("Position", "The agent fails by where a sentence or tool stands.", _PLAN),
+    "cause/constraint": IssueRule("ConstraintShape", "The agent fails on constraints of some shape.", _PLAN),
+    "cause/size": IssueRule(
         "Size", "The agent fails from a number of actions, sentences or characters on.", _PLAN
     ),
-    "cause/undetermined": Rule("UnknownCause", "Why the agent fails is not known.", _PLAN, "warning"),
-    "tool/crash": Rule("Crash", "An exception left the tool, or its process died.", _TOOL),
-    "tool/hang": Rule("Hang", "The tool did not come back in time.", _TOOL),
-    "tool/blow-up": Rule("BlowUp", "The tool used far more than its input explains.", _TOOL),
-    "tool/schema": Rule(
+    "cause/undetermined": IssueRule("UnknownCause", "Why the agent fails is not known.", _PLAN, "warning"),
+    "tool/crash": IssueRule("Crash", "An exception left the tool, or its process died.", _TOOL),
+    "tool/hang": IssueRule("Hang", "The tool did not come back in time.", _TOOL),
+    "tool/blow-up": IssueRule("BlowUp", "The tool used far more than its input explains.", _TOOL),
+    "tool/schema": IssueRule(
         "BrokenPromise", "A result or refusal is not what the schema promises.", _TOOL, "warning"
     ),
-    "tool/protocol": Rule("Protocol", "The tool's server broke its protocol.", _TOOL),
-    "tool/acceptance": Rule("Acceptance", "Forbidden arguments were taken without a word.", _TOOL, "warning"),
-    "tool/suspicious-refusal": Rule(
+    "tool/protocol": IssueRule("Protocol", "The tool's server broke its protocol.", _TOOL),
+    "tool/acceptance": IssueRule(
+        "Acceptance", "Forbidden arguments were taken without a word.", _TOOL, "warning"
+    ),
+    "tool/suspicious-refusal": IssueRule(
         "SuspiciousRefusal",
         "Valid arguments were refused with words about the tool's insides, or with none.",
         _TOOL,
         "warning",
     ),
-    "tool/refusal": Rule(
+    "tool/refusal": IssueRule(
         "Refusal", "Arguments that the documentation allows were refused.", _TOOL, "warning"
     ),
-    "tool/consistency": Rule("Inconsistent", "People who mean the same are served differently.", _WORDS),
-    "tool/crosstalk": Rule(
+    "tool/consistency": IssueRule("Inconsistent", "People who mean the same are served differently.", _WORDS),
+    "tool/crosstalk": IssueRule(
         "Crosstalk", "The tool is called for what is none of its business.", _WORDS, "warning"
     ),
-    "tool/fix": Rule("NoBetterWords", "No better description of the tool was found.", _WORDS, "note"),
-    "lint/acceptance": Rule("NeedlessDemand", "More is demanded than the tool needs.", _WORDS, "warning"),
-    "lint/choices": Rule("Choices", "The choices in schema, words and code differ.", _WORDS, "warning"),
-    "lint/constraint": Rule("HiddenConstraint", "The tool demands what nobody is told.", _WORDS, "warning"),
-    "lint/default": Rule("Default", "The default is another than is said.", _WORDS, "warning"),
-    "lint/description": Rule("NoDescription", "Nothing, or too little, is said.", _WORDS, "warning"),
-    "lint/example": Rule("Example", "An example would not be taken.", _WORDS, "warning"),
-    "lint/length": Rule("Length", "More is said than a model will read.", _WORDS, "note"),
-    "lint/name": Rule("Name", "A name that models refuse.", _WORDS, "warning"),
-    "lint/parameter": Rule("Parameter", "A parameter that nothing is said about.", _WORDS, "warning"),
-    "lint/phantom": Rule("Phantom", "A parameter is described that does not exist.", _WORDS, "warning"),
-    "lint/promise": Rule("Promise", "The tool does what it promises not to do.", _WORDS, "warning"),
-    "lint/twins": Rule("Twins", "Two tools that nobody can tell apart.", _WORDS, "warning"),
-    "bench/task": Rule(
+    "tool/fix": IssueRule("NoBetterWords", "No better description of the tool was found.", _WORDS, "note"),
+    "lint/acceptance": IssueRule(
+        "NeedlessDemand", "More is demanded than the tool needs.", _WORDS, "warning"
+    ),
+    "lint/choices": IssueRule("Choices", "The choices in schema, words and code differ.", _WORDS, "warning"),
+    "lint/constraint": IssueRule(
+        "HiddenConstraint", "The tool demands what nobody is told.", _WORDS, "warning"
+    ),
+    "lint/default": IssueRule("Default", "The default is another than is said.", _WORDS, "warning"),
+    "lint/description": IssueRule("NoDescription", "Nothing, or too little, is said.", _WORDS, "warning"),
+    "lint/example": IssueRule("Example", "An example would not be taken.", _WORDS, "warning"),
+    "lint/length": IssueRule("Length", "More is said than a model will read.", _WORDS, "note"),
+    "lint/name": IssueRule("Name", "A name that models refuse.", _WORDS, "warning"),
+    "lint/parameter": IssueRule("Parameter", "A parameter that nothing is said about.", _WORDS, "warning"),
+    "lint/phantom": IssueRule("Phantom", "A parameter is described that does not exist.", _WORDS, "warning"),
+    "lint/promise": IssueRule("Promise", "The tool does what it promises not to do.", _WORDS, "warning"),
+    "lint/twins": IssueRule("Twins", "Two tools that nobody can tell apart.", _WORDS, "warning"),
+    "bench/task": IssueRule(
         "Task", "A task of a benchmark was not done right.", "Run it again with `misstep replay`."
     ),
 }
 
 
-def rules_of(families: tuple[str, ...]) -> dict[str, Rule]:
+def rules_of(families: tuple[str, ...]) -> dict[str, IssueRule]:
     """Those whose names begin with one of these words, in their order."""
     return {name: rule for name, rule in RULES.items() if name.partition("/")[0] in families}
 
@@ -142,7 +150,7 @@ def _flaws(statement: RunReport) -> Iterator[Issue]:
     return (flaw for entry in statement.entries("failed") for flaw in entry.flaws)
 
 
-def _driver(rules: dict[str, Rule]) -> dict[str, Any]:
+def _driver(rules: dict[str, IssueRule]) -> dict[str, Any]:
     return {
         "name": "misstep",
         "semanticVersion": version("misstep"),

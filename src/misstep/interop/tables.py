@@ -35,13 +35,13 @@ from misstep.errors import MissingExtra
 Price: TypeAlias = Callable[[str, Usage], float | None]
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class TableRow(msgspec.Struct, frozen=True, kw_only=True):
     """What every row begins with."""
 
     run: str
 
 
-class SpendingRow(Row, frozen=True, kw_only=True):
+class SpendingRow(TableRow, frozen=True, kw_only=True):
     """One about something that used up tokens and time."""
 
     input_tokens: int
@@ -54,8 +54,8 @@ class SpendingRow(Row, frozen=True, kw_only=True):
 class Table(msgspec.Struct, frozen=True):
     """The rows of a run, one after the other; `kind` is what all of them are."""
 
-    kind: type["Row"]
-    rows: Iterator["Row"]
+    kind: type["TableRow"]
+    rows: Iterator["TableRow"]
 
 
 class CaseRow(SpendingRow, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ class TaskRow(SpendingRow, frozen=True, kw_only=True):
     answer: str
 
 
-class FindingRow(Row, frozen=True, kw_only=True):
+class FindingRow(TableRow, frozen=True, kw_only=True):
     """`calls` is the JSON text of the smallest calls that show it, `arguments` what the last one is given."""
 
     finding: str
@@ -122,7 +122,7 @@ class FindingRow(Row, frozen=True, kw_only=True):
     confirmed: bool
 
 
-class SetRow(Row, frozen=True, kw_only=True):
+class SetRow(TableRow, frozen=True, kw_only=True):
     set: str
     tool: str
     verdict: str
@@ -151,7 +151,7 @@ class FixRow(SpendingRow, frozen=True, kw_only=True):
     calls: int
 
 
-def columns(kind: type[Row]) -> dict[str, Any]:
+def columns(kind: type[TableRow]) -> dict[str, Any]:
     """The names and types of a table's columns; what was spent comes last."""
     fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
     spent = [
@@ -160,7 +160,7 @@ def columns(kind: type[Row]) -> dict[str, Any]:
     return {name: fields[name] for name in (*[each for each in fields if each not in spent], *spent)}
 
 
-class Subject(msgspec.Struct, frozen=True):
+class RowSubject(msgspec.Struct, frozen=True):
     """The run that rows are about."""
 
     run: str
@@ -169,7 +169,7 @@ class Subject(msgspec.Struct, frozen=True):
     price: Price
 
 
-def case_row(subject: Subject, outcome: Outcome) -> CaseRow:
+def case_row(subject: RowSubject, outcome: Outcome) -> CaseRow:
     case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
     turns = {call.turn for call in transcript.calls if call.turn is not None}
     return CaseRow(
@@ -202,7 +202,7 @@ def case_row(subject: Subject, outcome: Outcome) -> CaseRow:
     )
 
 
-def task_row(subject: Subject, report: TaskReport) -> TaskRow:
+def task_row(subject: RowSubject, report: TaskReport) -> TaskRow:
     trial = report.trial
     return TaskRow(
         run=subject.run,
@@ -222,7 +222,7 @@ def task_row(subject: Subject, report: TaskReport) -> TaskRow:
     )
 
 
-def finding_rows(subject: Subject, report: ToolReport) -> Iterator[FindingRow]:
+def finding_rows(subject: RowSubject, report: ToolReport) -> Iterator[FindingRow]:
     for finding in (*ranked(report.findings), *ranked(report.unconfirmed)):
         yield FindingRow(
             run=subject.run,
@@ -246,7 +246,7 @@ def finding_rows(subject: Subject, report: ToolReport) -> Iterator[FindingRow]:
         )
 
 
-def set_rows(subject: Subject, report: ConsistencyReport) -> Iterator[SetRow]:
+def set_rows(subject: RowSubject, report: ConsistencyReport) -> Iterator[SetRow]:
     for each in report.sets:
         yield SetRow(
             run=subject.run,
@@ -259,7 +259,7 @@ def set_rows(subject: Subject, report: ConsistencyReport) -> Iterator[SetRow]:
         )
 
 
-def group_row(subject: Subject, report: GroupReport) -> GroupRow:
+def group_row(subject: RowSubject, report: GroupReport) -> GroupRow:
     return GroupRow(
         run=subject.run,
         group=report.name,
@@ -274,7 +274,7 @@ def group_row(subject: Subject, report: GroupReport) -> GroupRow:
     )
 
 
-def fix_row(subject: Subject, report: FixReport) -> FixRow:
+def fix_row(subject: RowSubject, report: FixReport) -> FixRow:
     return FixRow(
         run=subject.run,
         tool=report.tool,
@@ -287,7 +287,7 @@ def fix_row(subject: Subject, report: FixReport) -> FixRow:
     )
 
 
-def _spent(subject: Subject, usage: dict[str, Usage], seconds: float) -> dict[str, Any]:
+def _spent(subject: RowSubject, usage: dict[str, Usage], seconds: float) -> dict[str, Any]:
     total = sum(usage.values(), Usage())
     costs = [subject.price(role, each) for role, each in usage.items()]
     usd = None if None in costs else round(sum(cost for cost in costs if cost is not None), 9)
@@ -306,7 +306,7 @@ _FORMULA = re.compile(r"\A\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|\A[\t\r\n]")
 _UNSEEN = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f]")
 
 
-def csv_lines(kind: type[Row], rows: Iterable[Row]) -> Iterator[bytes]:
+def csv_lines(kind: type[TableRow], rows: Iterable[TableRow]) -> Iterator[bytes]:
     """The head with the names of the columns, then a line for each row, in UTF-8 and with CRLF."""
     names = list(columns(kind))
     yield _line(names)
@@ -342,7 +342,7 @@ def check_parquet() -> None:
         raise MissingExtra("pyarrow", "parquet")
 
 
-def write_parquet(file: IO[bytes], kind: type[Row], rows: Iterable[Row]) -> None:
+def write_parquet(file: IO[bytes], kind: type[TableRow], rows: Iterable[TableRow]) -> None:
     check_parquet()
     import pyarrow
     from pyarrow.parquet import ParquetWriter
@@ -354,7 +354,7 @@ def write_parquet(file: IO[bytes], kind: type[Row], rows: Iterable[Row]) -> None
             writer.write_table(pyarrow.table(table, schema=schema))
 
 
-def _in_groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _in_groups(rows: Iterable[TableRow]) -> Iterator[list[TableRow]]:
     left = iter(rows)
     while some := list(islice(left, GROUP)):
         yield some

@@ -23,7 +23,7 @@ from misstep.core.secrets import Redactor
 from misstep.core.spending import RateLimiters
 from misstep.errors import MissingExtra, UsageError
 from misstep.models.providers import Endpoint, ModelName
-from misstep.models.throttle import Patience, Throttles, Trouble, retry_after
+from misstep.models.throttle import RetryPolicy, Throttles, Trouble, retry_after
 
 
 class ReplyCache:
@@ -126,7 +126,7 @@ class ModelClient:
         self._redact = Redactor([endpoint.key] if len(endpoint.key) > 4 else [])
         self._cache = ReplyCache(options.cache) if options.cache else None
         gate = (gates or Throttles())(self.name, options.in_flight, options.per_minute)
-        self._patience = Patience(options.retries, gate)
+        self._patience = RetryPolicy(options.retries, gate)
         self._client: Any = None
 
     @property

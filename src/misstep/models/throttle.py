@@ -22,7 +22,7 @@ from misstep.core.model import Unavailable
 from misstep.core.spending import TURN, RateLimiter, wait
 
 
-class Turn:
+class WaitingTurn:
     """One who waits in line; `is_called` until it has come to look."""
 
     def __init__(self) -> None:
@@ -54,19 +54,21 @@ class Turns:
     """Turns in the order in which they came. Whoever uses it sees to it that nobody else does meanwhile."""
 
     def __init__(self) -> None:
-        self._turns = OrderedDict[Turn, None]()  # unlike a dict, it finds its first at once however many left
+        self._turns = OrderedDict[
+            WaitingTurn, None
+        ]()  # unlike a dict, it finds its first at once however many left
 
     def __len__(self) -> int:
         return len(self._turns)
 
-    def is_first(self, turn: Turn) -> bool:
+    def is_first(self, turn: WaitingTurn) -> bool:
         return next(iter(self._turns), None) is turn
 
-    def join(self, turn: Turn) -> None:
+    def join(self, turn: WaitingTurn) -> None:
         """Go to the end of the line, or stay where one is."""
         self._turns[turn] = None
 
-    def leave(self, turn: Turn) -> None:
+    def leave(self, turn: WaitingTurn) -> None:
         self._turns.pop(turn, None)
 
     def call(self, count: int) -> None:
@@ -184,7 +186,7 @@ class Throttle:
 
     async def _queue(self, meter: Meter) -> float:
         """Wait in line until a request may start; gives its time of start."""
-        turn, began = Turn(), None
+        turn, began = WaitingTurn(), None
         try:
             while began is None:
                 await turn.wait(self._line_up(turn), meter)
@@ -196,7 +198,7 @@ class Throttle:
                 self._call(1)  # the place may have been ours
             raise
 
-    def _start(self, turn: Turn | None = None) -> float | None:
+    def _start(self, turn: WaitingTurn | None = None) -> float | None:
         """Start a request now, if it may: without a turn, only where all in line have room as well."""
         with self._lock:
             if self._delay(0 if turn else len(self._waiting)) > 0:
@@ -210,7 +212,7 @@ class Throttle:
                 self._call(1)  # who has to look at the clock from now on
             return began
 
-    def _line_up(self, turn: Turn) -> float:
+    def _line_up(self, turn: WaitingTurn) -> float:
         """Join the line, or stay in it; gives the seconds until it should look by itself.
 
         Only the first looks at the clock. The others do in case that it is too busy to come when called.
@@ -278,7 +280,7 @@ class Trouble(Exception):
         self.retry_after = retry_after
 
 
-class Patience:
+class RetryPolicy:
     """How often to try, and within which limits on the whole model."""
 
     def __init__(self, retries: int, gate: RateLimiter) -> None:

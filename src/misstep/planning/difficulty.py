@@ -97,7 +97,7 @@ def _is_right(demands: Demands, waits: bool) -> bool:
 CHARACTERS = 4  # to a token, roughly, in English
 
 
-class Bound(msgspec.Struct, frozen=True):
+class DifficultyBound(msgspec.Struct, frozen=True):
     """One thing that is asked of a case, such as `chain>=3`."""
 
     measure: str
@@ -117,12 +117,12 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-def parse_bounds(given: Sequence[str]) -> tuple[Bound, ...]:
+def parse_bounds(given: Sequence[str]) -> tuple[DifficultyBound, ...]:
     """Bounds from texts; a `UsageError` for one that makes no sense."""
     return tuple([_parse_bound(text) for text in given])
 
 
-def _parse_bound(text: str) -> Bound:
+def _parse_bound(text: str) -> DifficultyBound:
     match = re.fullmatch(r"\s*([a-z]+)\s*(<=|>=|<|>|=)\s*(\d{1,9}(?:\.\d{1,9})?)\s*", text)
     expected = "expected a measure, a sign and a number, such as chain>=3 or chance<0.1"
     if not match:
@@ -132,7 +132,7 @@ def _parse_bound(text: str) -> Bound:
         raise UsageError(
             f"unknown measure of difficulty '{match[1]}'", known, did_you_mean(match[1], MEASURES)
         )
-    return Bound(match[1], match[2], float(match[3]))
+    return DifficultyBound(match[1], match[2], float(match[3]))
 
 
 def measure(case: Case) -> Difficulty:

@@ -55,15 +55,15 @@ class Requested(msgspec.Struct, frozen=True):
     type: Literal["function"] = "function"
 
 
-class System(msgspec.Struct, frozen=True, tag="system", tag_field="role"):
+class SystemMessage(msgspec.Struct, frozen=True, tag="system", tag_field="role"):
     content: str
 
 
-class User(msgspec.Struct, frozen=True, tag="user", tag_field="role"):
+class UserMessage(msgspec.Struct, frozen=True, tag="user", tag_field="role"):
     content: str
 
 
-class Assistant(msgspec.Struct, frozen=True, omit_defaults=True, tag="assistant", tag_field="role"):
+class AssistantMessage(msgspec.Struct, frozen=True, omit_defaults=True, tag="assistant", tag_field="role"):
     content: str
     tool_calls: tuple[Requested, ...] = ()
 
@@ -73,7 +73,7 @@ class Result(msgspec.Struct, frozen=True, tag="tool", tag_field="role"):
     content: str
 
 
-Message: TypeAlias = System | User | Assistant | Result
+Message: TypeAlias = SystemMessage | UserMessage | AssistantMessage | Result
 
 
 class Offered(msgspec.Struct, frozen=True):
@@ -93,10 +93,10 @@ def converse(calls: Sequence[Call], answer: str | None) -> tuple[Message, ...]:
     numbered = [(f"call_{number}", call) for number, call in enumerate(calls, 1)]
     for _, group in groupby(enumerate(numbered), lambda item: _turn(item[0], item[1][1])):
         turn = [named for _, named in group]
-        messages.append(Assistant("", tuple([_requested(name, call) for name, call in turn])))
+        messages.append(AssistantMessage("", tuple([_requested(name, call) for name, call in turn])))
         messages += _results(turn)
     if answer is not None or not messages:
-        messages.append(Assistant(answer or ""))
+        messages.append(AssistantMessage(answer or ""))
     return tuple(messages)
 
 
@@ -214,7 +214,7 @@ Part: TypeAlias = tuple[Portion, ...]
 CLOSING = "Everything has been carried out."
 
 
-class Origin(msgspec.Struct, frozen=True):
+class ExampleOrigin(msgspec.Struct, frozen=True):
     """The case that an example was made from, with the number of its actions, and how the agent failed.
 
     `kind` is null where it did not, or where there was none. `part` is what the case was drawn from, as the
@@ -233,7 +233,7 @@ class Demonstration(msgspec.Struct, frozen=True):
 
     messages: tuple[Message, ...]
     tools: tuple[Offered, ...]
-    misstep: Origin
+    misstep: ExampleOrigin
 
 
 class Preference(msgspec.Struct, frozen=True):
@@ -243,7 +243,7 @@ class Preference(msgspec.Struct, frozen=True):
     chosen: tuple[Message, ...]
     rejected: tuple[Message, ...]
     tools: tuple[Offered, ...]
-    misstep: Origin
+    misstep: ExampleOrigin
 
 
 Example: TypeAlias = Demonstration | Preference
@@ -303,13 +303,13 @@ def _turns(calls: Calls, one_shot: bool) -> Calls:
 
 
 def _opening(case: Case, instructions: str) -> tuple[Message, ...]:
-    return System(instructions), User(case.query)
+    return SystemMessage(instructions), UserMessage(case.query)
 
 
-def _demonstration(case: Case, calls: Calls, instructions: str, origin: Origin) -> Demonstration:
+def _demonstration(case: Case, calls: Calls, instructions: str, origin: ExampleOrigin) -> Demonstration:
     messages = (*_opening(case, instructions), *converse(calls, CLOSING))
     return Demonstration(messages, offer(MockWorld(case).tools), origin)
 
 
-def _origin(case: Case, part: Part, kind: ErrorKind | None = None) -> Origin:
-    return Origin(case.id, tuple(families_of(case)), len(case.actions), part, kind)
+def _origin(case: Case, part: Part, kind: ErrorKind | None = None) -> ExampleOrigin:
+    return ExampleOrigin(case.id, tuple(families_of(case)), len(case.actions), part, kind)

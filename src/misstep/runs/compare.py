@@ -17,7 +17,7 @@ from misstep.core.results.comparison import (
     Facet,
     Pairing,
     Portion,
-    Step,
+    SizePairing,
     TaskComparison,
 )
 from misstep.core.settings import Settings
@@ -119,14 +119,16 @@ def pairing_of(pairs: Sequence[tuple[bool, bool]]) -> Pairing:
     )
 
 
-def _steps(pairs: list[_Pair]) -> tuple[Step, ...]:
+def _steps(pairs: list[_Pair]) -> tuple[SizePairing, ...]:
     """One for each number of actions; none where there is only one."""
     sizes = sorted({pair.actions for pair in pairs})
     if len(sizes) == 1:
         return ()
     pairings = [pairing_of([pair.passed for pair in pairs if pair.actions == size]) for size in sizes]
     corrected = holm([pairing.p for pairing in pairings])
-    return tuple(Step(size, pairing, p) for size, pairing, p in zip(sizes, pairings, corrected, strict=True))
+    return tuple(
+        SizePairing(size, pairing, p) for size, pairing, p in zip(sizes, pairings, corrected, strict=True)
+    )
 
 
 def break_down(settings: Settings, run: str, facet: Facet) -> Breakdown:

@@ -17,10 +17,10 @@ from misstep.core.results.summary import Summary
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.interop.episodes import Episode
-from misstep.interop.tables import Subject, Table
+from misstep.interop.tables import RowSubject, Table
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
-from misstep.runs.reporting.items import Home
+from misstep.runs.reporting.items import ReportSource
 from misstep.store.runs import Run, Store
 
 
@@ -43,7 +43,7 @@ class RunFeature(ABC):
         """The object that `--json` prints."""
 
     @abstractmethod
-    def items(self, settings: Settings, home: Home) -> Sequence[ReportItem] | None:
+    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem] | None:
         """The items of a report; None where there may be more than fit into memory, one for each case."""
 
     @abstractmethod
@@ -51,7 +51,7 @@ class RunFeature(ABC):
         """Its HTML page; `cases` are given where a server sends them one by one."""
 
     @abstractmethod
-    def table(self, store: Store, run: Run, subject: Subject) -> Table:
+    def table(self, store: Store, run: Run, subject: RowSubject) -> Table:
         """Its rows; they come while the store is open."""
 
     @abstractmethod

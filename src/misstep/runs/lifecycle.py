@@ -163,7 +163,7 @@ def _affordable(total: int, needed: Mapping[str, float | None], left: Mapping[st
 Known: TypeAlias = Callable[[Case], Outcome | None]
 
 
-class Work(msgspec.Struct, frozen=True):
+class RunWork(msgspec.Struct, frozen=True):
     """What there is to do in a run.
 
     `total` is how many cases there are, 0 where that is found out on the way; then `most` is how many there
@@ -179,7 +179,7 @@ class Work(msgspec.Struct, frozen=True):
     purpose: RunSpec = TESTING
 
 
-def start(settings: Settings, work: Work, listeners: Sequence[Listener], agent: Agent | None) -> Summary:
+def start(settings: Settings, work: RunWork, listeners: Sequence[Listener], agent: Agent | None) -> Summary:
     """Open a run under settings that have been checked and last, and hold its first sitting."""
     refuse_running_loop()
     refuse_blind_budget(settings)
@@ -204,7 +204,7 @@ def start(settings: Settings, work: Work, listeners: Sequence[Listener], agent: 
 def resume(
     settings: Settings,
     verb: str,
-    plan: Callable[[Store, Run], Work],
+    plan: Callable[[Store, Run], RunWork],
     listeners: Sequence[Listener],
     agent: Agent | None,
 ) -> Summary:
@@ -236,7 +236,7 @@ def resume(
         return asyncio.run(sit())
 
 
-def estimate(settings: Settings, work: Work) -> Estimate:
+def estimate(settings: Settings, work: RunWork) -> Estimate:
     """What a run would come to; nothing is started, and nothing is kept."""
     refuse_blind_budget(settings)
     check_agent(settings)
@@ -253,7 +253,7 @@ def lasting(settings: Settings) -> Settings:
     return settings.overlay({**files, "tools": lasting_tools(settings.tools)})
 
 
-def _estimate_rest(store: Store, run: Run, work: Work) -> Estimate:
+def _estimate_rest(store: Store, run: Run, work: RunWork) -> Estimate:
     """By what its own cases have come to, or else like that of a new run."""
     rest, spent = max(0, (run.total or work.most) - run.done), store.spent(run.id)
     if run.done:

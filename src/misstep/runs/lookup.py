@@ -28,7 +28,7 @@ from misstep.runs.trust import with_agent
 from misstep.store.runs import DamagedRun, Run, Store
 
 
-class Listed(msgspec.Struct, frozen=True):
+class ListedRun(msgspec.Struct, frozen=True):
     """A run, and whether somebody is at it now."""
 
     run: Run
@@ -52,11 +52,11 @@ class RunView(msgspec.Struct, frozen=True):
     failures: tuple[Outcome, ...]
 
 
-def list_runs(settings: Settings, most: int | None = None) -> tuple[list[Listed], int]:
+def list_runs(settings: Settings, most: int | None = None) -> tuple[list[ListedRun], int]:
     """Runs of the store, the newest first, `most` of them if that is said, and how many there are in all."""
     with Store(settings.store) as store:
         runs = store.list_runs()
-        return [Listed(run, is_live(store, run)) for run in runs[:most]], len(runs)
+        return [ListedRun(run, is_live(store, run)) for run in runs[:most]], len(runs)
 
 
 def list_damaged(settings: Settings) -> list[DamagedRun]:
@@ -148,7 +148,7 @@ def find_planned(store: Store, name: str, *hints: str) -> Run:
 MAKERS: tuple[str, ...] = ("consistency", "fuzz")
 
 
-class Asked(msgspec.Struct, frozen=True):
+class MadeRequest(msgspec.Struct, frozen=True):
     """A request, and the tools that it was made for."""
 
     request: str
@@ -165,33 +165,35 @@ def find_maker(store: Store, name: str) -> Run:
     return run
 
 
-def find_requests(store: Store, run: Run) -> list[Asked]:
+def find_requests(store: Store, run: Run) -> list[MadeRequest]:
     """All requests of a run, each once: one that was made for several tools needs all of them."""
     found = _of_sets(store, run.id) if run.purpose.verb == "consistency" else _of_passages(store, run.id)
     tools = dict[str, frozenset[str]]()
     for asked in found:
         tools[asked.request] = tools.get(asked.request, frozenset()) | asked.tools
-    return [Asked(request, those) for request, those in tools.items()]
+    return [MadeRequest(request, those) for request, those in tools.items()]
 
 
-def draw_requests(asked: Sequence[Asked], tools: Collection[str], count: int, seed: int) -> tuple[str, ...]:
+def draw_requests(
+    asked: Sequence[MadeRequest], tools: Collection[str], count: int, seed: int
+) -> tuple[str, ...]:
     """Up to so many of the requests that need nothing but these tools."""
     own = sorted(each.request for each in asked if each.tools <= {*tools})
     return tuple(Dice(derive_seed(seed, "crosstalk", *sorted(tools))).sample(own, min(count, len(own))))
 
 
-def _of_sets(store: Store, run: str) -> Iterator[Asked]:
+def _of_sets(store: Store, run: str) -> Iterator[MadeRequest]:
     for report in store.tool_documents(run, ConsistencyReport):
         for one in report.sets:
-            yield from (Asked(request, frozenset({_bare(report.name)})) for request in one.requests)
+            yield from (MadeRequest(request, frozenset({_bare(report.name)})) for request in one.requests)
 
 
-def _of_passages(store: Store, run: str) -> Iterator[Asked]:
+def _of_passages(store: Store, run: str) -> Iterator[MadeRequest]:
     for report in store.tool_reports(run):
         made_for = {each.id: frozenset(call.tool for call in each.calls) for each in report.findings}
         for passage in report.journey.passages if report.journey else ():
             tools = made_for.get(passage.finding, frozenset({_bare(report.name)}))
-            yield from (Asked(request, tools) for request in passage.requests)
+            yield from (MadeRequest(request, tools) for request in passage.requests)
 
 
 def _bare(name: str) -> str:

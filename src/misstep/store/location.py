@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from misstep.core.settings import store_flag
 from misstep.errors import UsageError
 from misstep.store.database import Database
-from misstep.store.sqlite import File
+from misstep.store.sqlite import SqliteDatabase
 
 _POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
 
@@ -16,13 +16,13 @@ def find_database(location: str) -> Database:
     """The database at a path, `sqlite:///PATH` or `postgresql://…`."""
     scheme, separator, rest = location.partition("://")
     if not separator:
-        return File(Path(location), location)
+        return SqliteDatabase(Path(location), location)
     if scheme == "sqlite":
-        return File(Path(rest.removeprefix("/")), location)
+        return SqliteDatabase(Path(rest.removeprefix("/")), location)
     if scheme in _POSTGRESQL:
-        from misstep.store.postgresql import Server
+        from misstep.store.postgresql import PostgresqlDatabase
 
-        return Server(_parse(location), shown(location))
+        return PostgresqlDatabase(_parse(location), shown(location))
     hint = "expected a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
     raise UsageError(f"stores of the kind '{scheme}' are not supported", hint, where=shown(location))
 

@@ -44,7 +44,7 @@ AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 AND CAST(classid AS bigint) = :high AND CAST(objid AS bigint) = :low)"""
 
 
-class Server:
+class PostgresqlDatabase:
     """A database on a server; `location` is what people are shown of its address."""
 
     def __init__(self, url: sa.URL, location: str) -> None:

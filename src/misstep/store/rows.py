@@ -80,7 +80,7 @@ def key_of(text: str) -> str:
     return text
 
 
-class Row(msgspec.Struct, frozen=True):
+class OutcomeRow(msgspec.Struct, frozen=True):
     """An outcome taken apart for its two tables."""
 
     key: str
@@ -88,7 +88,7 @@ class Row(msgspec.Struct, frozen=True):
     document: bytes
 
 
-def row_of(outcome: Outcome) -> Row:
+def row_of(outcome: Outcome) -> OutcomeRow:
     case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
     key, usage = key_of(case.id), transcript.usage
     tokens = (_bounded(usage.input), _bounded(usage.output), _bounded(usage.cached))
@@ -96,7 +96,7 @@ def row_of(outcome: Outcome) -> Row:
     passing = (naive.text_order, naive.ignores_family) if naive else (None, None)
     judged = (verdict.verdict, verdict.error, case.chance, *passing)
     slim = (key, *judged, len(transcript.calls), *tokens, outcome.seconds, fingerprint(case))
-    return Row(key, slim, encode(outcome))
+    return OutcomeRow(key, slim, encode(outcome))
 
 
 def _bounded(tokens: int) -> int:
@@ -135,7 +135,7 @@ class Statements:
         self._document = f"INSERT INTO records (outcome, document) VALUES ({mark}, {mark})"
         self._spent = f"UPDATE sittings SET spent = {mark} WHERE number = {mark}"
 
-    def add(self, connection: sa.Connection, run: int, rows: Sequence[Row]) -> list[int | None]:
+    def add(self, connection: sa.Connection, run: int, rows: Sequence[OutcomeRow]) -> list[int | None]:
         """The number that each row got, or None where its case had an outcome already."""
         numbers: dict[str, int] = {}
         for start in range(0, len(rows), _AT_ONCE):
@@ -149,7 +149,7 @@ class Statements:
     def spend(self, connection: sa.Connection, sitting: int, spent: bytes) -> None:
         connection.exec_driver_sql(self._spent, (spent, sitting))
 
-    def _add_slim(self, connection: sa.Connection, run: int, rows: Sequence[Row]) -> dict[str, int]:
+    def _add_slim(self, connection: sa.Connection, run: int, rows: Sequence[OutcomeRow]) -> dict[str, int]:
         statement = self._beginning + ", ".join([self._place] * len(rows)) + self._end
         values = tuple(value for row in rows for value in (run, *row.slim))
         return {row[0]: row[1] for row in connection.exec_driver_sql(statement, values)}

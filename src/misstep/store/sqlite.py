@@ -30,7 +30,7 @@ _REASONS = {
 }
 
 
-class File:
+class SqliteDatabase:
     """An SQLite file; transactions begin when we say so: writers queue, readers never wait for them."""
 
     def __init__(self, path: Path, location: str) -> None:

@@ -68,7 +68,7 @@ class Checked(sa.types.TypeDecorator[Any]):
         return type(self).check
 
 
-class Text(Checked):
+class TextColumn(Checked):
     impl = sa.String
     cache_ok = True
     check = staticmethod(check_text)
@@ -80,7 +80,7 @@ class Document(Checked):
     check = staticmethod(check_bytes)
 
 
-class Whole(Checked):
+class WholeColumn(Checked):
     impl = sa.Integer
     cache_ok = True
     check = staticmethod(check_whole)
@@ -92,7 +92,7 @@ class Large(Checked):
     check = staticmethod(check_whole)
 
 
-class Real(Checked):
+class RealColumn(Checked):
     impl = sa.Float
     cache_ok = True
     check = staticmethod(check_real)
@@ -114,9 +114,9 @@ runs = sa.Table(
     "runs",
     metadata,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("id", Text, nullable=False, unique=True),
-    sa.Column("started", Real, nullable=False),
-    sa.Column("total", Whole, nullable=False),
+    sa.Column("id", TextColumn, nullable=False, unique=True),
+    sa.Column("started", RealColumn, nullable=False),
+    sa.Column("total", WholeColumn, nullable=False),
     sa.Column("settings", Document, nullable=False),
     sa.Column("summary", Document),
     sa.Column("digest", Document),
@@ -130,19 +130,19 @@ outcomes = sa.Table(
     "outcomes",
     metadata,
     sa.Column("number", _Number, autoincrement=True),
-    sa.Column("run", Whole, nullable=False),
-    sa.Column("case_id", Text, nullable=False),
-    sa.Column("verdict", Text, nullable=False),
-    sa.Column("error", Text),
-    sa.Column("chance", Real),
-    sa.Column("calls", Whole, nullable=False),
+    sa.Column("run", WholeColumn, nullable=False),
+    sa.Column("case_id", TextColumn, nullable=False),
+    sa.Column("verdict", TextColumn, nullable=False),
+    sa.Column("error", TextColumn),
+    sa.Column("chance", RealColumn),
+    sa.Column("calls", WholeColumn, nullable=False),
     sa.Column("input", Large, nullable=False),
     sa.Column("output", Large, nullable=False),
     sa.Column("cached", Large, nullable=False),
-    sa.Column("seconds", Real, nullable=False),
+    sa.Column("seconds", RealColumn, nullable=False),
     sa.Column("fingerprint", Document, nullable=False),
-    sa.Column("text_order", Real),
-    sa.Column("ignores_family", Real),
+    sa.Column("text_order", RealColumn),
+    sa.Column("ignores_family", RealColumn),
     sa.PrimaryKeyConstraint("number", name="outcome_numbers"),
     sa.ForeignKeyConstraint(["run"], ["runs.number"], name="outcome_of_run"),
     sa.UniqueConstraint("run", "case_id", name="one_outcome_per_case"),
@@ -163,8 +163,8 @@ tool_reports = sa.Table(
     "tool_reports",
     metadata,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("run", Whole, sa.ForeignKey("runs.number"), nullable=False),
-    sa.Column("tool", Text, nullable=False),
+    sa.Column("run", WholeColumn, sa.ForeignKey("runs.number"), nullable=False),
+    sa.Column("tool", TextColumn, nullable=False),
     sa.Column("document", Document, nullable=False),
     sa.UniqueConstraint("run", "tool", name="one_report_per_tool"),
 )
@@ -174,11 +174,11 @@ labels = sa.Table(
     "labels",
     metadata,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("run", Whole, sa.ForeignKey("runs.number"), nullable=False),
-    sa.Column("item", Text, nullable=False),
-    sa.Column("labeller", Text, nullable=False),
+    sa.Column("run", WholeColumn, sa.ForeignKey("runs.number"), nullable=False),
+    sa.Column("item", TextColumn, nullable=False),
+    sa.Column("labeller", TextColumn, nullable=False),
     sa.Column("erroneous", Flag, nullable=False),
-    sa.Column("at", Real, nullable=False),
+    sa.Column("at", RealColumn, nullable=False),
     sa.UniqueConstraint("run", "item", "labeller", name="one_label_per_item_and_labeller"),
 )
 
@@ -186,9 +186,9 @@ sittings = sa.Table(
     "sittings",
     metadata,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("run", Whole, sa.ForeignKey("runs.number"), nullable=False, index=True),
-    sa.Column("started", Real, nullable=False),
-    sa.Column("ended", Real),
+    sa.Column("run", WholeColumn, sa.ForeignKey("runs.number"), nullable=False, index=True),
+    sa.Column("started", RealColumn, nullable=False),
+    sa.Column("ended", RealColumn),
     sa.Column("spent", Document, nullable=False),
 )
 

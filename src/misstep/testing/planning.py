@@ -17,8 +17,8 @@ from misstep.testing.notebook import Again
 from misstep.testing.results import PlanningResult
 from misstep.testing.subjects import (
     OF_PLANNING,
-    Origin,
-    Subject,
+    ObjectOrigin,
+    SubjectUnderTest,
     agent_from,
     at_home,
     overlaid,
@@ -46,7 +46,7 @@ def test_planning(
     """
     given = {**_not_none(actions=actions, count=count), **settings}
     chosen = planning_settings(Path.cwd(), given, WHERE)
-    subject = planning_subject(agent, chosen, given, Origin())
+    subject = planning_subject(agent, chosen, given, ObjectOrigin())
     return run_planning(subject, lambda run: _again(run, subject), *([listen] if listen else []))
 
 
@@ -60,7 +60,9 @@ def planning_settings(
     return at_home(overlaid(load_settings(folder), given, OF_PLANNING, where, also), folder)
 
 
-def planning_subject(value: Any, settings: Settings, given: Mapping[str, Any], origin: Origin) -> Subject:
+def planning_subject(
+    value: Any, settings: Settings, given: Mapping[str, Any], origin: ObjectOrigin
+) -> SubjectUnderTest:
     """The agent of a test; a `UsageError` for keywords that are about agents which settings name."""
     for name in OF_NAMED_AGENTS:
         if name in given and not isinstance(value, str):
@@ -68,7 +70,9 @@ def planning_subject(value: Any, settings: Settings, given: Mapping[str, Any], o
     return agent_from(value, settings, origin)
 
 
-def run_planning(subject: Subject, again: Callable[[str], Again], *listeners: Listener) -> PlanningResult:
+def run_planning(
+    subject: SubjectUnderTest, again: Callable[[str], Again], *listeners: Listener
+) -> PlanningResult:
     """Run the agent of a test as its settings say."""
     summary = away_from_loops(
         lambda brake: run_agent(subject.settings, brake, *listeners, agent=subject.agent)
@@ -76,7 +80,7 @@ def run_planning(subject: Subject, again: Callable[[str], Again], *listeners: Li
     return PlanningResult(summary, subject.settings, subject.agent, again(summary.run))
 
 
-def try_case(subject: Subject, name: str) -> Outcome | None:
+def try_case(subject: SubjectUnderTest, name: str) -> Outcome | None:
     """What comes of the case whose id begins so; None where the settings describe no such case."""
     found = next((case for case in cases_of(subject.settings) if case.id.startswith(name)), None)
     if found is None:
@@ -84,7 +88,7 @@ def try_case(subject: Subject, name: str) -> Outcome | None:
     return away_from_loops(lambda _: replay_case(found, subject.settings, subject.agent))
 
 
-def _again(run: str, subject: Subject) -> Again:
+def _again(run: str, subject: SubjectUnderTest) -> Again:
     place = way_from_here(subject.settings)
     show = f"misstep show {run}{place}"
     if subject.is_found:

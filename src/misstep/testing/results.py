@@ -24,7 +24,7 @@ from misstep.testing.apart import away_from_loops
 from misstep.testing.notebook import Again, planning_html, planning_text, tools_html, tools_text
 
 
-class Demand(msgspec.Struct, frozen=True):
+class PassDemand(msgspec.Struct, frozen=True):
     """The least share of cases that have to pass; those that can't be judged don't.
 
     If it is to be `significant`, a run falls short only if the whole 95 % interval does.
@@ -55,10 +55,10 @@ class Demand(msgspec.Struct, frozen=True):
         return f"{within}\n{luck}" if high >= self.min_success else within
 
 
-DEMANDS = Demand.__struct_fields__
+DEMANDS = PassDemand.__struct_fields__
 
 
-def parse_demand(given: Mapping[str, Any], where: str) -> Demand:
+def parse_demand(given: Mapping[str, Any], where: str) -> PassDemand:
     """The demand among keywords; a `UsageError` where it can't be met or is none."""
     own = {name: given[name] for name in DEMANDS if name in given}
     least = own.get("min_success", 1.0)
@@ -68,7 +68,7 @@ def parse_demand(given: Mapping[str, Any], where: str) -> Demand:
         raise UsageError(
             f"significant = {own['significant']!r} won't do", "expected True or False", where=where
         )
-    return Demand(**own)
+    return PassDemand(**own)
 
 
 SHOWN = 2  # cases that did not pass, in full

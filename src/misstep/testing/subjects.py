@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.loading.homes import Home, handed_over, home_of
+from misstep.adapters.loading.homes import ObjectHome, handed_over, home_of
 from misstep.adapters.loading.recognition import KINDS, recognise
 from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.core.agent import Agent
@@ -69,19 +69,19 @@ def _written(name: str, value: Any) -> Any:
 SHELF = "objects"  # a folder beside the store
 
 
-class Origin(msgspec.Struct, frozen=True):
+class ObjectOrigin(msgspec.Struct, frozen=True):
     """Where an object comes from: a name for it, and the function that has made it, if that can be called."""
 
     name: str = ""
     maker: Any = None
 
-    def home_of(self, value: Any) -> Home | None:
+    def home_of(self, value: Any) -> ObjectHome | None:
         """The home of what it made, or else its own."""
         made = home_of(self.maker) if self.maker is not None else None
         return home_of(value) or (made and msgspec.structs.replace(made, called=True))
 
 
-class Subject(msgspec.Struct, frozen=True):
+class SubjectUnderTest(msgspec.Struct, frozen=True):
     """An agent, none where the settings name it, and whether later commands find it by its name."""
 
     agent: Agent | None
@@ -89,10 +89,10 @@ class Subject(msgspec.Struct, frozen=True):
     is_found: bool
 
 
-def agent_from(value: Any, settings: Settings, origin: Origin) -> Subject:
+def agent_from(value: Any, settings: Settings, origin: ObjectOrigin) -> SubjectUnderTest:
     """The agent that an object is, or that a text names like `--agent` does."""
     if isinstance(value, str):
-        return Subject(None, settings.overlay({"agent": value}), True)
+        return SubjectUnderTest(None, settings.overlay({"agent": value}), True)
     if value is None:
         expected = ["expected one of:", *(f"  {kind}" for kind in KINDS)]
         raise UsageError(f"{origin.name or 'None'} gives no agent", *expected)
@@ -103,11 +103,11 @@ def agent_from(value: Any, settings: Settings, origin: Origin) -> Subject:
     loaded = recognise(value, name, spec)
     if loaded.framework and loaded.framework.own_process:
         spec = handed_over(value, home, name, _shelf(settings)).removesuffix("()")
-        return Subject(SubprocessAgent(spec, sys.executable, spec), settings, True)
-    return Subject(loaded.agent, settings, bool(spec))
+        return SubjectUnderTest(SubprocessAgent(spec, sys.executable, spec), settings, True)
+    return SubjectUnderTest(loaded.agent, settings, bool(spec))
 
 
-def specs_from(value: Any, settings: Settings, origin: Origin) -> Sequence[str]:
+def specs_from(value: Any, settings: Settings, origin: ObjectOrigin) -> Sequence[str]:
     """Specs of the tools that an object is or holds; a text is one already."""
     if value is None or value in ((), []):
         raise UsageError(

@@ -12,7 +12,7 @@ from misstep.runs.lookup import find_run
 from misstep.runs.setup.configuration import USUALLY_TRYING, load_settings
 from misstep.testing.notebook import Again
 from misstep.testing.results import ToolsResult
-from misstep.testing.subjects import OF_TOOLS, Origin, at_home, overlaid, specs_from, way_from_here
+from misstep.testing.subjects import OF_TOOLS, ObjectOrigin, at_home, overlaid, specs_from, way_from_here
 
 WHERE = "test_tools()"
 CALLS = 300
@@ -29,7 +29,7 @@ def test_tools(
     be given as keywords; they win over environment and misstep.toml. `listen` hears the events of the run.
     """
     chosen = tool_settings(Path.cwd(), {"calls": calls, **settings}, WHERE)
-    return run_tools(tools, chosen, Origin(), *([listen] if listen else []))
+    return run_tools(tools, chosen, ObjectOrigin(), *([listen] if listen else []))
 
 
 test_tools.__test__ = False  # type: ignore[attr-defined]  # pytest is not to take it for a test
@@ -46,7 +46,7 @@ def tool_settings(folder: Path, given: Mapping[str, Any], where: str) -> Setting
     return at_home(overlaid(load_settings(folder, usual=usual), named, OF_TOOLS, where, ("calls",)), folder)
 
 
-def run_tools(value: Any, settings: Settings, origin: Origin, *listeners: Listener) -> ToolsResult:
+def run_tools(value: Any, settings: Settings, origin: ObjectOrigin, *listeners: Listener) -> ToolsResult:
     """Fuzz the tools that an object is or holds."""
     report = fuzz_tools(settings, specs_from(value, settings, origin), *listeners)
     place = way_from_here(settings)

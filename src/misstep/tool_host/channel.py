@@ -29,7 +29,7 @@ def encoded(message: msgspec.Struct) -> bytes:
         return json.dumps(msgspec.to_builtins(message), ensure_ascii=False).encode("utf-8", "replace")
 
 
-class Lost(Exception):
+class ChannelLost(Exception):
     """The other side is gone."""
 
 
@@ -73,17 +73,17 @@ class Channel:
         self._end.sendall(encoded(message) + b"\n")
 
     def send(self, message: msgspec.Struct, *files: int) -> None:
-        """Send a message, with open files if need be. Raises `Lost`."""
+        """Send a message, with open files if need be. Raises `ChannelLost`."""
         data = memoryview(encoded(message) + b"\n")
         attached = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))] if files else []
         try:
             sent = self._end.sendmsg([data], attached)
             self._end.sendall(data[sent:])
         except OSError as error:
-            raise Lost from error
+            raise ChannelLost from error
 
     def receive(self, decoder: msgspec.json.Decoder[T], patience: float | None = None) -> T:
-        """The next message. Raises `Lost`, a TimeoutError, or a ValueError for what is none."""
+        """The next message. Raises `ChannelLost`, a TimeoutError, or a ValueError for what is none."""
         until = None if patience is None else time.monotonic() + patience
         while (row := self.take()) is None:
             self.wait(None if until is None else max(until - time.monotonic(), 0.0))
@@ -101,21 +101,21 @@ class Channel:
         return bool(poll.poll(None if patience is None else patience * 1000))
 
     def read(self) -> bool:
-        """Take in what has arrived, without waiting for more; whether there was anything. Raises `Lost`."""
+        """Take in what has arrived without waiting; whether there was anything. Raises `ChannelLost`."""
         try:
             data, attached, _flags, _sender = self._end.recvmsg(CHUNK, self._room, socket.MSG_DONTWAIT)
         except (BlockingIOError, InterruptedError):
             return False
         except OSError as error:
-            raise Lost from error
+            raise ChannelLost from error
         for level, kind, content in attached:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
                 self.files += array.array("i", content[: len(content) // 4 * 4])
         if not data:
-            raise Lost
+            raise ChannelLost
         self._arrived += data
         if len(self._arrived) > LONGEST:
-            raise Lost
+            raise ChannelLost
         return True
 
     def take(self) -> bytes | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from misstep.core.agent import Tool
-from misstep.core.results.finding import Reach
+from misstep.core.results.finding import CodeReach
 from misstep.core.results.trial import Judged, Use
 from misstep.core.text import ANSWER, cut
 from misstep.core.tool import Described, Invocation, Probe, Reaction
@@ -51,7 +51,7 @@ class JoinedBench:
         for bench in self._benches:
             bench.reset()
 
-    def reach(self, tool: str) -> Reach | None:
+    def reach(self, tool: str) -> CodeReach | None:
         return self._homes[tool].reach(tool)
 
 

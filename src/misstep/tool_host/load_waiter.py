@@ -18,8 +18,8 @@ from misstep.adapters.subprocess.worker import OLDEST
 from misstep.adapters.toolset.spec import file_of
 from misstep.core.text import readable
 from misstep.errors import UsageError
-from misstep.tool_host.channel import Channel, Lost
-from misstep.tool_host.protocol import Loaded, from_warden
+from misstep.tool_host.channel import Channel, ChannelLost
+from misstep.tool_host.protocol import ToolsLoaded, from_warden
 from misstep.tool_host.sandbox.places import is_server
 
 RELATIVE = "attempted relative import"
@@ -55,7 +55,7 @@ GRACE = 3.0  # seconds for the reason to be told
 KEPT = 4096  # bytes of what the process prints meanwhile; only the end is of interest
 SHOWN = 12  # lines of it
 
-_loading: msgspec.json.Decoder[Loaded | Unloadable] = msgspec.json.Decoder(Loaded | Unloadable)
+_loading: msgspec.json.Decoder[ToolsLoaded | Unloadable] = msgspec.json.Decoder(ToolsLoaded | Unloadable)
 
 
 class GivenUp(Exception):
@@ -84,7 +84,7 @@ class LoadWaiter:
         self._bytes = 0
         self._guards = guards
 
-    def await_tools(self, line: Channel, process: subprocess.Popen[bytes]) -> Loaded:
+    def await_tools(self, line: Channel, process: subprocess.Popen[bytes]) -> ToolsLoaded:
         """What is said of the tools over a line; a `UsageError` says why there are none."""
         assert process.stderr is not None
         patience = Patience(self._limit, lambda: self._progress(process.pid))
@@ -93,9 +93,9 @@ class LoadWaiter:
         except TimeoutError:
             message = f"'{self._named}' {patience.outcome}"
             raise UsageError(message, *self._last_words(process.stderr), self._what_to_do()) from None
-        except (Lost, msgspec.MsgspecError, RecursionError):
+        except (ChannelLost, msgspec.MsgspecError, RecursionError):
             raise self._obituary(process.stderr) from None
-        if isinstance(news, Loaded):
+        if isinstance(news, ToolsLoaded):
             return news
         message = readable(news.message)
         hints = [*map(readable, news.hints), *advise(message, self._spec)]
@@ -137,7 +137,7 @@ class LoadWaiter:
 
     def _obituary(self, printed: IO[bytes]) -> UsageError:
         """Why the tools are not there, as far as anybody can tell."""
-        with suppress(Lost, TimeoutError, ValueError):
+        with suppress(ChannelLost, TimeoutError, ValueError):
             message = self._warden.receive(from_warden, GRACE)
             if isinstance(message, Unfit):
                 return self._unfit(message)

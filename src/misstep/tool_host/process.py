@@ -10,13 +10,13 @@ from types import TracebackType
 import msgspec
 
 from misstep.adapters.processes import LOOK
-from misstep.core.results.finding import Reach
+from misstep.core.results.finding import CodeReach
 from misstep.core.tool import Described, Probe, Reaction
 from misstep.fuzzing.coverage import reach_of
 from misstep.fuzzing.workbench import AHEAD
-from misstep.tool_host.channel import Channel, Lost
+from misstep.tool_host.channel import Channel, ChannelLost
 from misstep.tool_host.load_waiter import GivenUp
-from misstep.tool_host.protocol import LAST_WORDS, Conditions
+from misstep.tool_host.protocol import LAST_WORDS, CallConditions
 from misstep.tool_host.reactions import ReactionDecoder, died, hung
 from misstep.tool_host.restarting import RestartingHost
 from misstep.tool_host.sandbox.sandbox import Sandbox
@@ -35,8 +35,8 @@ class Process:
     gone for good come to its death.
     """
 
-    def __init__(self, spec: str, conditions: Conditions | None = None) -> None:
-        conditions = conditions or Conditions()
+    def __init__(self, spec: str, conditions: CallConditions | None = None) -> None:
+        conditions = conditions or CallConditions()
         self._limits = conditions.limits
         self._lodging = RestartingHost(spec, conditions)
         self._intake = ReactionDecoder()
@@ -155,7 +155,7 @@ class Process:
             self._lodging.end()
         self._intake.forget()
 
-    def reach(self, tool: str) -> Reach | None:
+    def reach(self, tool: str) -> CodeReach | None:
         """How much of the tool's own code has been run so far; None where it can't be seen."""
         source = next((each.source for each in self.tools if each.name == tool), None)
         if source is None:
@@ -180,11 +180,11 @@ class Process:
         try:
             rows = self._listen()
             if len(rows) > most:
-                raise Lost
+                raise ChannelLost
             reactions = [self._intake.take(row) for row in rows]
         except TimeoutError:
             yield hung(self._lodging.end(), self._limits, time.monotonic() - self._heard_at)
-        except (Lost, msgspec.MsgspecError, RecursionError):
+        except (ChannelLost, msgspec.MsgspecError, RecursionError):
             seconds = time.monotonic() - self._heard_at
             yield died(self._lodging.end(by_itself=True), self._limits, seconds)
         else:
@@ -231,8 +231,8 @@ def _last_rows(line: Channel) -> list[bytes]:
     try:
         while line.read():
             pass
-    except Lost:
+    except ChannelLost:
         pass
     if rows := line.take_all():
         return rows
-    raise Lost
+    raise ChannelLost

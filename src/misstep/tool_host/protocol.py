@@ -33,7 +33,7 @@ class Limits(msgspec.Struct, frozen=True):
     processes: int = 64
 
 
-class Guard(_Message, frozen=True):
+class GuardOrder(_Message, frozen=True, tag="guard"):
     """The warden's order; the other end of the zygote's line comes with it.
 
     `outside` is the name of our own process namespace, so that it can be told whether there is another one.
@@ -45,7 +45,7 @@ class Guard(_Message, frozen=True):
     litter: tuple[str, ...] = ()
 
 
-class Watch(_Message, frozen=True):
+class WatchCalls(_Message, frozen=True, tag="watch"):
     """Whether calls are under way, while which the warden looks at all processes again and again.
 
     It does so from the beginning, since tools are loaded then.
@@ -54,7 +54,7 @@ class Watch(_Message, frozen=True):
     busy: bool
 
 
-class Load(_Message, frozen=True):
+class LoadTools(_Message, frozen=True, tag="load"):
     """Load the tools that `spec` means.
 
     They start in `folder`, which holds a copy of the `workspace`; `roots` are all folders that they can write
@@ -84,7 +84,7 @@ class Stop(_Message, frozen=True):
     """End the process that calls tools, with all that it has started."""
 
 
-class Loaded(_Message, frozen=True):
+class ToolsLoaded(_Message, frozen=True, tag="loaded"):
     """The tools are there. They are `forkable` if a copy of the process can call them.
 
     `files` are the names of some files and folders where the tools start. `skipped` tells of tools that were
@@ -98,7 +98,7 @@ class Loaded(_Message, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class Stopped(_Message, frozen=True):
+class CallerStopped(_Message, frozen=True, tag="stopped"):
     """The process that calls tools has ended, with this status or by this signal as a negative number.
 
     `frames` are where it was last seen, `peak` is the most memory it had, `restored` is whether its files are
@@ -127,12 +127,12 @@ class Report(msgspec.Struct, frozen=True, array_like=True):
     lines: dict[str, tuple[int, ...]] = {}
 
 
-ToZygote: TypeAlias = Load | Start | Measure | Stop
-FromZygote: TypeAlias = Loaded | Unloadable | Stopped
+ToZygote: TypeAlias = LoadTools | Start | Measure | Stop
+FromZygote: TypeAlias = ToolsLoaded | Unloadable | CallerStopped
 FromWarden: TypeAlias = Unfit | Overrun
 
-to_warden: msgspec.json.Decoder[Guard] = msgspec.json.Decoder(Guard)
-while_guarding: msgspec.json.Decoder[Watch] = msgspec.json.Decoder(Watch)
+to_warden: msgspec.json.Decoder[GuardOrder] = msgspec.json.Decoder(GuardOrder)
+while_guarding: msgspec.json.Decoder[WatchCalls] = msgspec.json.Decoder(WatchCalls)
 from_warden: msgspec.json.Decoder[FromWarden] = msgspec.json.Decoder(FromWarden)
 to_zygote: msgspec.json.Decoder[ToZygote] = msgspec.json.Decoder(ToZygote)
 from_zygote: msgspec.json.Decoder[FromZygote] = msgspec.json.Decoder(FromZygote)
@@ -141,7 +141,7 @@ from_zygote: msgspec.json.Decoder[FromZygote] = msgspec.json.Decoder(FromZygote)
 Shelter = Literal["auto", "bubblewrap", "none"]
 
 
-class Conditions(msgspec.Struct, frozen=True):
+class CallConditions(msgspec.Struct, frozen=True):
     """How the user wants tools to be called.
 
     `workspace` is a folder that is copied to where they start. `folder` is one on the disk in which they

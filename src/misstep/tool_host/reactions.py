@@ -17,16 +17,16 @@ from misstep.tool_host.protocol import (
     LINE_CLOSED,
     MEGABYTE,
     MEMORY_FULL,
+    CallerStopped,
     Limits,
     Overrun,
     Report,
-    Stopped,
 )
 
 MOST_OF_MEMORY = 0.8  # of what is allowed: who is ended with so much was ended for it
 
 
-def hung(ended: Stopped | Overrun | None, limits: Limits, seconds: float) -> Reaction:
+def hung(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) -> Reaction:
     """The call was given up on, and the process ended for it, unless there was another reason as well."""
     if isinstance(ended, Overrun):
         return _overran(ended, seconds)
@@ -36,7 +36,7 @@ def hung(ended: Stopped | Overrun | None, limits: Limits, seconds: float) -> Rea
     return Reaction("hung", detail=detail, raised=raised, seconds=seconds, computed=computed)
 
 
-def died(ended: Stopped | Overrun | None, limits: Limits, seconds: float) -> Reaction:
+def died(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) -> Reaction:
     """The process ended while it made the call."""
     if isinstance(ended, Overrun):
         return _overran(ended, seconds)

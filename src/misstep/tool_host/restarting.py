@@ -13,9 +13,9 @@ from misstep.adapters.toolset.spec import file_of
 from misstep.core.results.fixing import reworded
 from misstep.core.tool import Described, Reaction
 from misstep.errors import UsageError
-from misstep.tool_host.channel import Channel, Lost
+from misstep.tool_host.channel import Channel, ChannelLost
 from misstep.tool_host.load_waiter import GivenUp
-from misstep.tool_host.protocol import Conditions, Loaded, Overrun, Stopped
+from misstep.tool_host.protocol import CallConditions, CallerStopped, Overrun, ToolsLoaded
 from misstep.tool_host.sandbox.places import anchored, is_server
 from misstep.tool_host.sandbox.sandbox import Sandbox, refuse_remote, sandbox_for
 from misstep.tool_host.sandbox_process import SOON, SandboxProcess, never
@@ -29,7 +29,7 @@ class RestartingHost:
     `tools`, `files`, `skipped` and `notes` are what was said when they were loaded last.
     """
 
-    def __init__(self, spec: str, conditions: Conditions) -> None:
+    def __init__(self, spec: str, conditions: CallConditions) -> None:
         self.spec = anchored(spec)
         refuse_remote(self.spec, conditions)
         self._conditions = conditions
@@ -84,7 +84,7 @@ class RestartingHost:
             self._gone_at = time.monotonic()
         return self._gone
 
-    def end(self, by_itself: bool = False) -> Stopped | Overrun | None:
+    def end(self, by_itself: bool = False) -> CallerStopped | Overrun | None:
         """End the copy, unless it does so by itself; where that can't be done, the sandbox."""
         if self.line is None or self.housing is None:
             return None
@@ -92,7 +92,7 @@ class RestartingHost:
         self.line = None
         stopped = self.housing.stopped(SOON) if by_itself else None
         ended = stopped or self.housing.stop() or self.housing.overrun()
-        if not isinstance(ended, Stopped) or not ended.restored:
+        if not isinstance(ended, CallerStopped) or not ended.restored:
             self.abandon()
         return ended
 
@@ -127,14 +127,14 @@ class RestartingHost:
             return self._open()
         try:
             self.line = self.housing.start()
-        except Lost:
+        except ChannelLost:
             self.abandon()
             return self._open()
         if self.is_apart:
             self._take(self.housing.introduced(self.line))
         return None
 
-    def _take(self, loaded: Loaded) -> None:
+    def _take(self, loaded: ToolsLoaded) -> None:
         self.files = loaded.files
         self.tools = tuple([reworded(each, self._conditions.wordings) for each in loaded.tools])
         self.skipped, self.notes = loaded.skipped, loaded.notes
@@ -143,7 +143,7 @@ class RestartingHost:
 PLACES = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 
-def read_apart(spec: str, conditions: Conditions) -> Loaded:
+def read_apart(spec: str, conditions: CallConditions) -> ToolsLoaded:
     """What the tools that a spec means say about themselves. Raises a `UsageError` if it means none."""
     whole = anchored(spec)
     sandbox = sandbox_for(whole, conditions)

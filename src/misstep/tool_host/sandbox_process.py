@@ -10,19 +10,19 @@ from contextlib import suppress
 from misstep.adapters.processes import kill_process_tree
 from misstep.adapters.subprocess.agent import ENTRY
 from misstep.errors import UsageError
-from misstep.tool_host.channel import Channel, Lost
+from misstep.tool_host.channel import Channel, ChannelLost
 from misstep.tool_host.load_waiter import LoadWaiter
 from misstep.tool_host.protocol import (
-    Conditions,
-    Guard,
-    Load,
-    Loaded,
+    CallConditions,
+    CallerStopped,
+    GuardOrder,
+    LoadTools,
     Measure,
     Overrun,
     Start,
     Stop,
-    Stopped,
-    Watch,
+    ToolsLoaded,
+    WatchCalls,
     from_warden,
     from_zygote,
 )
@@ -50,7 +50,7 @@ class SandboxProcess:
     def __init__(
         self,
         spec: str,
-        conditions: Conditions,
+        conditions: CallConditions,
         sandbox: Sandbox,
         apart: bool = False,
         read: bool = False,
@@ -66,8 +66,8 @@ class SandboxProcess:
         ours, self._zygotes = socket.socketpair()
         self.control = Channel(ours)
         litter = (sandbox.ground.path,) if sandbox.ground else ()
-        self._guard = Guard(conditions.limits, namespace(), litter)
-        self._load = Load(
+        self._guard = GuardOrder(conditions.limits, namespace(), litter)
+        self._load = LoadTools(
             spec,
             conditions.limits,
             sandbox.folder,
@@ -97,11 +97,11 @@ class SandboxProcess:
             hint = "give the path of the python in the environment that the tools are installed in"
             raise UsageError(f"'{python}' can't be run: {error.strerror or error}", hint) from error
 
-    def load(self) -> Loaded:
+    def load(self) -> ToolsLoaded:
         """Load the tools. A `UsageError` says why they can't be; raises `GivenUp` if nobody waits."""
-        with suppress(Lost), self._zygotes:  # what is wrong is found out by listening
+        with suppress(ChannelLost), self._zygotes:  # what is wrong is found out by listening
             self._line.send(self._guard, self._zygotes.fileno())
-        with suppress(Lost):
+        with suppress(ChannelLost):
             self.control.send(self._load)
         return self.introduced(self.control)
 
@@ -112,7 +112,7 @@ class SandboxProcess:
             self.control.send(Start(), theirs.fileno())
         return Channel(ours)
 
-    def introduced(self, line: Channel) -> Loaded:
+    def introduced(self, line: Channel) -> ToolsLoaded:
         """What is said of the tools over a line; everything is ended where there are none."""
         try:
             return self._arrival.await_tools(line, self._process)
@@ -122,27 +122,27 @@ class SandboxProcess:
 
     def watch(self, busy: bool) -> None:
         """Have the processes watched while calls are under way, and left in peace otherwise."""
-        with suppress(Lost):
-            self._line.send(Watch(busy))
+        with suppress(ChannelLost):
+            self._line.send(WatchCalls(busy))
 
     def measure(self) -> None:
         """Have it watched from now on whether the copy computes or waits."""
-        with suppress(Lost):
+        with suppress(ChannelLost):
             self.control.send(Measure())
 
-    def stop(self) -> Stopped | None:
+    def stop(self) -> CallerStopped | None:
         """End the copy with all that it has started; None if that took everything else with it."""
-        with suppress(Lost):
+        with suppress(ChannelLost):
             self.control.send(Stop())
         return self.stopped(GRACE)
 
-    def stopped(self, patience: float) -> Stopped | None:
+    def stopped(self, patience: float) -> CallerStopped | None:
         """How the copy ended, if that is heard within so many seconds."""
         try:
             message = self.control.receive(from_zygote, patience)
-        except (Lost, TimeoutError, ValueError):
+        except (ChannelLost, TimeoutError, ValueError):
             return None
-        return message if isinstance(message, Stopped) else None
+        return message if isinstance(message, CallerStopped) else None
 
     @property
     def has_news(self) -> bool:
@@ -153,7 +153,7 @@ class SandboxProcess:
         """What the warden had to end everything for, if it had to."""
         try:
             message = self._line.receive(from_warden, SOON)
-        except (Lost, TimeoutError, ValueError):
+        except (ChannelLost, TimeoutError, ValueError):
             return None
         return message if isinstance(message, Overrun) else None
 

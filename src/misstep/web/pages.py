@@ -29,7 +29,7 @@ from misstep.rendering.text import plain, plain_lines
 NAVIGATION = "misstep.navigation"  # where a request carries the links that all pages show
 
 
-class Link(msgspec.Struct, frozen=True):
+class NavigationLink(msgspec.Struct, frozen=True):
     """A page that all others lead to."""
 
     title: str
@@ -42,7 +42,7 @@ def show(request: Request, template: str, status: int = 200, **values: Any) -> R
     def path(route: str, **parts: Any) -> str:
         return str(request.url_for(route, **parts).path)
 
-    links: tuple[Link, ...] = request.scope.get(NAVIGATION, ())
+    links: tuple[NavigationLink, ...] = request.scope.get(NAVIGATION, ())
     current = max((link for link in links if _leads_to(link, request)), key=_length, default=None)
     page = environment().get_template(template)
     return HTMLResponse(page.render(path=path, navigation=links, current=current, **values), status)
@@ -65,14 +65,14 @@ def environment() -> Environment:
 class Navigated:
     """An ASGI application whose pages, those of its parts included, show these links."""
 
-    def __init__(self, app: Any, links: tuple[Link, ...]) -> None:
+    def __init__(self, app: Any, links: tuple[NavigationLink, ...]) -> None:
         self._app, self._links = app, links
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await self._app({**scope, NAVIGATION: self._links}, receive, send)
 
 
-class Apart:
+class IsolatedApp:
     """An ASGI application under a path of another, in which names of routes are its own."""
 
     def __init__(self, app: Any) -> None:
@@ -83,11 +83,11 @@ class Apart:
         await self._app(own, receive, send)
 
 
-def _leads_to(link: Link, request: Request) -> bool:
+def _leads_to(link: NavigationLink, request: Request) -> bool:
     return f"{request.url.path.rstrip('/')}/".startswith(f"{link.path.rstrip('/')}/")
 
 
-def _length(link: Link) -> int:
+def _length(link: NavigationLink) -> int:
     return len(link.path)
 
 

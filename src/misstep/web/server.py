@@ -81,7 +81,7 @@ HEADERS = {
 }
 
 
-class Guard:
+class OriginGuard:
     """An ASGI application behind a wall.
 
     Whoever asks has to call us by one of our `names`, so that no other site's name can be made to lead here;
@@ -194,7 +194,7 @@ def serve(
         server = uvicorn.Server(uvicorn.Config(None, http=LimitedProtocol, **QUIET))
         app = make(lambda: bool(server.should_exit))
         guarded = Access(app, token) if token else app
-        server.config.app = Guard(guarded, NAMES if is_loopback(host) else None)
+        server.config.app = OriginGuard(guarded, NAMES if is_loopback(host) else None)
         with suppress(KeyboardInterrupt):  # which may come as soon as anything was said
             ready(_address(host, listener.getsockname()[1], token))
             server.run(sockets=[listener])

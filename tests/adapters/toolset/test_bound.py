@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.toolset.bound import Bound, Toolset
+from misstep.adapters.toolset.bound import BoundTool, Toolset
 from misstep.adapters.toolset.calling import ArgumentsRefused
 from misstep.errors import UsageError
 from tests.adapters.toolset.toolset_cases import Binding, Write, binding, write
@@ -107,7 +107,7 @@ def toolset(write: Write, binding: Binding) -> Toolset:
     return binding(f"{write(CODE)}:tools")
 
 
-def tool(toolset: Toolset, name: str) -> Bound:
+def tool(toolset: Toolset, name: str) -> BoundTool:
     return next(each for each in toolset.bounds if each.described.name == name)
 
 

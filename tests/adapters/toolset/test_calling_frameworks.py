@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.toolset.bound import Bound
+from misstep.adapters.toolset.bound import BoundTool
 from misstep.adapters.toolset.calling import ArgumentsRefused
 from misstep.errors import UsageError
 from tests.adapters.toolset.toolset_cases import Binding, Write, binding, write
@@ -158,7 +158,7 @@ def test_entries(framework: str, write: Write, binding: Binding) -> None:
     assert given == ["Oslo"]
 
 
-def watch(tool: Bound, given: list[Any]) -> Any:
+def watch(tool: BoundTool, given: list[Any]) -> Any:
     """Put a function before the tool's own that notes where it was asked to look."""
     assert tool.entry is not None
     function = tool.entry.get()

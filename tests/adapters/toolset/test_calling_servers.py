@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.toolset.bound import Bound, Toolset, bind
+from misstep.adapters.toolset.bound import BoundTool, Toolset, bind
 from misstep.adapters.toolset.calling import ArgumentsRefused, Garbled, ServerError, ServerGone
 from misstep.core.tool import Promises
 from misstep.errors import UsageError
@@ -30,7 +30,7 @@ ARGUMENTS = {
 }
 
 
-def tool(toolset: Toolset, name: str) -> Bound:
+def tool(toolset: Toolset, name: str) -> BoundTool:
     return next(each for each in toolset.bounds if each.described.name == name)
 
 

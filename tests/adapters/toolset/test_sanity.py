@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from misstep.adapters.toolset.found import Found, admitted
+from misstep.adapters.toolset.found import FoundTool, admitted
 from misstep.adapters.toolset.spec import tools_from
 from misstep.core.agent import Tool
 from misstep.errors import UsageError
@@ -21,7 +21,7 @@ __all__ = ["write"]
 
 
 def only(parameters: Any) -> Tool:
-    (tool,) = admitted([Found("here", "search", None, parameters)], "spec")
+    (tool,) = admitted([FoundTool("here", "search", None, parameters)], "spec")
     return tool
 
 

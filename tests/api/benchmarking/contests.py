@@ -7,7 +7,7 @@ from typing import Any
 from misstep.benchmarks.files.suite import public_tasks
 from misstep.core.results.benchmark import BenchmarkReport, Solution, Task
 from misstep.core.settings import Settings
-from misstep.features.bench.disciplines import Files
+from misstep.features.bench.disciplines import FileBenchmark
 from misstep.features.bench.run import run_benchmark
 from tests.scripted import Call, Fault, Script, ScriptedServer, calling
 
@@ -18,7 +18,7 @@ TASKS = [task for task in public_tasks() if task.split == "validation" and task.
 def solution_of(prompt: str) -> Solution:
     """How the task is done that somebody asks for in these words."""
     (task,) = [task for task in TASKS if task.request in prompt]
-    return Files(TASKS).solve(task)
+    return FileBenchmark(TASKS).solve(task)
 
 
 def by_the_book(request: str, tools: list[str]) -> Sequence[Call]:

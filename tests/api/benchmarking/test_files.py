@@ -14,7 +14,7 @@ from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import BudgetExceeded, UsageError
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.disciplines import FILE_TOOLS, Files
+from misstep.features.bench.disciplines import FILE_TOOLS, FileBenchmark
 from misstep.features.bench.env_pool import EnvPool, contestant
 from misstep.features.bench.run import find_task, replay_task, run_benchmark, view_benchmark
 from misstep.features.bench.view import spent_in_words
@@ -45,7 +45,7 @@ def test_who_does_nothing_or_damage_fails_everything(tmp_path: Path, manner: str
 
 def test_damage_is_of_several_sorts_and_always_some() -> None:
     tasks = public_tasks()
-    damage = [Files(tasks).solve(task).damage for task in tasks]
+    damage = [FileBenchmark(tasks).solve(task).damage for task in tasks]
     for task, step in zip(tasks, damage, strict=True):
         world, path = world_of(task), step.arguments["path"]
         spoilt = {**world.expected, path: File(step.arguments.get("text", "").encode())}
@@ -60,7 +60,7 @@ def test_damage_is_of_several_sorts_and_always_some() -> None:
 def test_tasks_that_are_asked_for_in_the_same_words_are_told_apart(tmp_path: Path) -> None:
     tasks = FreshTasks(5, 60)
     requests = [task.request for task in tasks]
-    alike = Files([task for task in tasks if requests.count(task.request) > 1])
+    alike = FileBenchmark([task for task in tasks if requests.count(task.request) > 1])
     assert len(alike.tasks) > 1
     settings, made = settings_in(tmp_path), list[TaskReport]()
     with EnvPool(alike, [FILE_TOOLS["plain"]], settings) as stands:

@@ -5,7 +5,7 @@ import pytest
 from misstep.core.outcome import Usage
 from misstep.core.results.summary import Summary
 from misstep.core.stats import wilson
-from misstep.testing.results import Demand
+from misstep.testing.results import PassDemand
 
 
 def summary(passed: int, failed: int, errored: int = 0) -> Summary:
@@ -33,27 +33,27 @@ def summary(passed: int, failed: int, errored: int = 0) -> Summary:
 @pytest.mark.parametrize("percent", range(101))
 def test_a_rate_that_is_just_reached_is_enough(percent: int) -> None:
     """Whatever becomes of fractions in floating point."""
-    demand = Demand(percent / 100)
+    demand = PassDemand(percent / 100)
     assert demand.shortfall(summary(percent, 100 - percent)) == ""
     if percent:
         assert demand.shortfall(summary(percent - 1, 101 - percent))
 
 
 def test_what_falls_short_says_by_how_much_and_whether_it_may_be_luck() -> None:
-    close = Demand(0.9).shortfall(summary(17, 3))
+    close = PassDemand(0.9).shortfall(summary(17, 3))
     assert close.startswith("success is 85.0 %, where 90.0 % is asked for\n95 % interval 64.0 % to 94.8 %")
     assert "more cases would tell whether this was bad luck" in close
-    assert "bad luck" not in Demand(0.9).shortfall(summary(50, 50))
+    assert "bad luck" not in PassDemand(0.9).shortfall(summary(50, 50))
 
 
 def test_significant_demands_fail_only_beyond_the_interval() -> None:
-    demand = Demand(0.9, significant=True)
+    demand = PassDemand(0.9, significant=True)
     assert demand.shortfall(summary(17, 3)) == ""
     assert demand.shortfall(summary(15, 15))
-    assert Demand(1.0, significant=True).shortfall(summary(99, 1))
+    assert PassDemand(1.0, significant=True).shortfall(summary(99, 1))
 
 
 def test_cases_that_nobody_could_judge_did_not_pass() -> None:
-    assert Demand(0.9).shortfall(summary(8, 0, errored=2)).startswith("2 of 10 cases could not be judged")
-    assert Demand(0.5).shortfall(summary(0, 0, errored=3)).startswith("3 of 3 cases could not be judged")
-    assert Demand(0.0).shortfall(summary(0, 0, errored=3)) == ""
+    assert PassDemand(0.9).shortfall(summary(8, 0, errored=2)).startswith("2 of 10 cases could not be judged")
+    assert PassDemand(0.5).shortfall(summary(0, 0, errored=3)).startswith("3 of 3 cases could not be judged")
+    assert PassDemand(0.0).shortfall(summary(0, 0, errored=3)) == ""

@@ -4,12 +4,12 @@ from misstep.core.results.summary import Summary
 from misstep.core.run import FixedSuite, RunSpec
 from misstep.core.settings import Settings
 from misstep.runs.cases import synthesise
-from misstep.runs.lifecycle import Work, start
+from misstep.runs.lifecycle import RunWork, start
 
 
 def echo(settings: Settings) -> Summary:
     cases = list(synthesise(settings))
-    work = Work(lambda _: FixedSuite(cases), lambda: cases, len(cases), purpose=RunSpec("echo"))
+    work = RunWork(lambda _: FixedSuite(cases), lambda: cases, len(cases), purpose=RunSpec("echo"))
     return start(settings, work, (), None)
 
 

@@ -9,14 +9,14 @@ import msgspec
 
 from misstep.benchmarks.files import operations as ops
 from misstep.benchmarks.files.operations import Selection, folders_of
-from misstep.benchmarks.files.suite import FreshTasks, World, public_tasks, world_of
+from misstep.benchmarks.files.suite import FreshTasks, TaskWorld, public_tasks, world_of
 from misstep.core.results.benchmark import Task
 
 SIGNS = {" ": "space", "_": "underscore", "-": "hyphen"}
 
 
 @cache
-def _worlds() -> list[tuple[Task, World]]:
+def _worlds() -> list[tuple[Task, TaskWorld]]:
     return [(task, world_of(task)) for task in (*public_tasks(), *FreshTasks(7, 200))]
 
 

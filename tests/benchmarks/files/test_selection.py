@@ -16,7 +16,7 @@ from misstep.benchmarks.files.operations import (
     is_clear,
 )
 from misstep.benchmarks.tree import File, Folder, Tree, complete
-from misstep.core.results.benchmark import Step
+from misstep.core.results.benchmark import TaskStep
 
 TREE: Tree = complete(
     {
@@ -94,7 +94,7 @@ def test_two_things_for_one_place_clash(operation: Operation) -> None:
 
 
 def test_deleting_a_folder_leaves_its_namesakes_alone() -> None:
-    left = carry_out(Step("delete", {"path": "letters"}), TREE)
+    left = carry_out(TaskStep("delete", {"path": "letters"}), TREE)
     assert left == {"lettersbox": Folder(), "lettersbox/x.txt": File(b"")}
 
 

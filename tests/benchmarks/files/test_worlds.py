@@ -17,7 +17,7 @@ from misstep.benchmarks.files.answers import Number, Paths
 from misstep.benchmarks.files.growing import load_phrasings
 from misstep.benchmarks.files.kinds import KINDS
 from misstep.benchmarks.files.operations import Selection, chosen, files_of, name_of
-from misstep.benchmarks.files.suite import FreshTasks, World, judge_files, public_tasks, world_of
+from misstep.benchmarks.files.suite import FreshTasks, TaskWorld, judge_files, public_tasks, world_of
 from misstep.benchmarks.tree import Content, File, Folder, Tree, complete, differences, lay, survey
 from misstep.core.results.benchmark import Task
 from misstep.errors import UsageError
@@ -50,7 +50,7 @@ def _fresh(root: Path, tree: Tree) -> Path:
     return place
 
 
-def _asked(tasks: list[Task]) -> Iterator[tuple[Task, World]]:
+def _asked(tasks: list[Task]) -> Iterator[tuple[Task, TaskWorld]]:
     for task in tasks:
         world = world_of(task)
         if world.answer is None:

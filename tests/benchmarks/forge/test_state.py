@@ -5,11 +5,11 @@ from msgspec import structs
 from misstep.benchmarks.forge.state import (
     Branch,
     Comment,
-    Label,
-    Proposal,
+    IssueLabel,
+    IssueThread,
+    PullProposal,
     Review,
     State,
-    Thread,
     differences,
 )
 from misstep.benchmarks.tree import File
@@ -17,10 +17,12 @@ from misstep.benchmarks.tree import File
 STATE = State(
     {"main": Branch({"a.txt": File(b"one\ntwo\n"), "b/c.txt": File(b"x")}, "1" * 40)},
     {
-        1: Thread(1, "Broken", "It is", "ann", labels=("bug",), comments=(Comment("bo", "Yes", 5, "today"),)),
-        2: Thread(2, "Fix", "It", "ann", pull=Proposal("fix", "main")),
+        1: IssueThread(
+            1, "Broken", "It is", "ann", labels=("bug",), comments=(Comment("bo", "Yes", 5, "today"),)
+        ),
+        2: IssueThread(2, "Fix", "It", "ann", pull=PullProposal("fix", "main")),
     },
-    (Label("bug"),),
+    (IssueLabel("bug"),),
 )
 
 
@@ -37,18 +39,20 @@ def test_each_is_told() -> None:
             "odd": Branch({}),
         },
         {
-            1: Thread(1, "Mended", "It is", "ann", "closed", ("bug", "odd"), comments=()),
-            2: Thread(
+            1: IssueThread(1, "Mended", "It is", "ann", "closed", ("bug", "odd"), comments=()),
+            2: IssueThread(
                 2,
                 "Fix",
                 "It",
                 "ann",
                 comments=(Comment("eve", "Hi"),),
-                pull=Proposal("fix", "other", reviewers=("bo",), reviews=(Review("eve", "APPROVED", ""),)),
+                pull=PullProposal(
+                    "fix", "other", reviewers=("bo",), reviews=(Review("eve", "APPROVED", ""),)
+                ),
             ),
-            3: Thread(3, "More", "", "eve"),
+            3: IssueThread(3, "More", "", "eve"),
         },
-        (Label("bug", "000000"),),
+        (IssueLabel("bug", "000000"),),
         {"refs/tags/v1": "3"},
     )
     assert differences(STATE, found) == (

@@ -10,11 +10,11 @@ from msgspec import structs
 from misstep.benchmarks.forge.forge import Forge
 from misstep.benchmarks.forge.judging import expected_state, initial_state, judge_forge, solution
 from misstep.benchmarks.forge.ledger import our_project
-from misstep.benchmarks.forge.state import Comment, Review, State, Thread
+from misstep.benchmarks.forge.state import Comment, IssueThread, Review, State
 from misstep.benchmarks.forge.tasks import forge_tasks, goal_of
 from misstep.benchmarks.forge.tools import TOOLS
 from misstep.benchmarks.tree import File
-from misstep.core.results.benchmark import Step, Task
+from misstep.core.results.benchmark import Task, TaskStep
 from misstep.errors import UsageError
 
 TASKS = forge_tasks()
@@ -29,7 +29,7 @@ KINDS = {
 }
 
 
-def carry_out(step: Step) -> None:
+def carry_out(step: TaskStep) -> None:
     next(tool for tool in TOOLS if tool.__name__ == step.tool)(**step.arguments)
 
 
@@ -91,7 +91,7 @@ def _damaged(state: State) -> list[State]:
         structs.replace(state, labels=state.labels[1:]),
         structs.replace(state, labels=(structs.replace(state.labels[0], color="000000"), *state.labels[1:])),
         structs.replace(state, refs={"refs/tags/v": "0"}),
-        structs.replace(state, threads={**state.threads, 99: Thread(99, "t", "", "fernwood-helper")}),
+        structs.replace(state, threads={**state.threads, 99: IssueThread(99, "t", "", "fernwood-helper")}),
     ]
     for name, branch in state.branches.items():
         others = {key: value for key, value in state.branches.items() if key != name}
@@ -125,7 +125,7 @@ def _damaged(state: State) -> list[State]:
     return found
 
 
-def _damaged_proposals(thread: Thread) -> list[dict[str, object]]:
+def _damaged_proposals(thread: IssueThread) -> list[dict[str, object]]:
     if thread.pull is None:
         return []
     fields: tuple[dict[str, object], ...] = (

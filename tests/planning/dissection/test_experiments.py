@@ -4,7 +4,7 @@ import pytest
 
 from misstep.core.case import Case
 from misstep.planning.dissection.experiments import SAME, Experiment, Laboratory, variants
-from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Condition, Guilty, Request, hypotheses
+from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Condition, Guilty, RequestText, hypotheses
 from misstep.planning.variation.anatomy import take_apart
 from misstep.planning.variation.elements import Element, elements_of
 from tests.planning.dissection.conftest import some_case
@@ -29,7 +29,7 @@ def test_an_experiment_holds_what_it_says(index: int, cause: str) -> None:
     whole = Laboratory(case, take_apart(case)).elements
     unwanted = frozenset([element for element in whole if element.cause == cause])
     chosen = choose(case, index, unwanted)
-    told = chosen.condition - {SAME_DEMANDS, Request(chosen.case.query)}
+    told = chosen.condition - {SAME_DEMANDS, RequestText(chosen.case.query)}
     assert told == elements_of(take_apart(chosen.case)) & whole
     assert bool(unwanted) == bool(unwanted - chosen.condition)
     if SAME_DEMANDS in chosen.condition:
@@ -41,7 +41,7 @@ def test_where_nothing_is_worth_more_the_same_case_is_run_again() -> None:
     chosen = choose(case, 7, frozenset())
     assert (chosen.case.query, chosen.condition) == (
         case.query,
-        Laboratory(case, take_apart(case)).elements | {SAME_DEMANDS, Request(case.query)},
+        Laboratory(case, take_apart(case)).elements | {SAME_DEMANDS, RequestText(case.query)},
     )
     assert chosen.case.id != case.id
 

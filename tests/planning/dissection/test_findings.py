@@ -8,7 +8,7 @@ from misstep.core.case import Case
 from misstep.core.constraint import Before
 from misstep.core.outcome import Outcome, Transcript, Verdict
 from misstep.planning.dissection.findings import (
-    Run,
+    VariantRun,
     find_sentences,
     give_evidence,
     give_odds,
@@ -16,7 +16,14 @@ from misstep.planning.dissection.findings import (
     name_shape,
     occurrences,
 )
-from misstep.planning.dissection.hypotheses import SAME_DEMANDS, Coin, Guilty, Hopeless, Hypothesis, Whole
+from misstep.planning.dissection.hypotheses import (
+    SAME_DEMANDS,
+    AllDemands,
+    ConstantRate,
+    Guilty,
+    Hopeless,
+    Hypothesis,
+)
 from misstep.planning.plans.order import Order
 from misstep.planning.synthesis.paragraphs import unlabelled_orders
 from misstep.planning.variation.anatomy import take_apart
@@ -28,15 +35,15 @@ TOPIC = Element("topic", "baker")
 ORIGINAL = frozenset([WORD, TOPIC, SAME_DEMANDS])
 
 
-def runs() -> list[Run]:
+def runs() -> list[VariantRun]:
     """Three of the same case, two without the word, one of them with other demands."""
     case = some_case()
     return [
-        Run(ORIGINAL, judged(case, "failed")),
-        Run(ORIGINAL, judged(case, "failed")),
-        Run(ORIGINAL, judged(case, "passed")),
-        Run(ORIGINAL - {WORD}, judged(case, "passed")),
-        Run(ORIGINAL - {WORD, SAME_DEMANDS}, judged(case, "failed")),
+        VariantRun(ORIGINAL, judged(case, "failed")),
+        VariantRun(ORIGINAL, judged(case, "failed")),
+        VariantRun(ORIGINAL, judged(case, "passed")),
+        VariantRun(ORIGINAL - {WORD}, judged(case, "passed")),
+        VariantRun(ORIGINAL - {WORD, SAME_DEMANDS}, judged(case, "failed")),
     ]
 
 
@@ -45,9 +52,9 @@ def runs() -> list[Run]:
     [
         (Guilty(WORD), "failed 2 of 3 runs with 'prior to', 1 of 2 without it"),
         (Guilty(TOPIC), "failed 3 of 5 runs on topic baker, 0 of 0 on others"),
-        (Whole(), "failed 2 of 4 runs that demand the same, 1 of 1 that do not"),
+        (AllDemands(), "failed 2 of 4 runs that demand the same, 1 of 1 that do not"),
         (Hopeless(), "failed 3 of 5 runs, whatever was changed"),
-        (Coin(), "failed 2 of 3 runs of the same case, 1 of 2 with something changed"),
+        (ConstantRate(), "failed 2 of 3 runs of the same case, 1 of 2 with something changed"),
     ],
 )
 def test_evidence(hypothesis: Hypothesis, evidence: str) -> None:
@@ -62,10 +69,10 @@ def test_names() -> None:
 
     assert name(Guilty(WORD)) == "'prior to'"
     assert name(Guilty(TOPIC)) == "topic baker"
-    assert name(Whole(), Hopeless()) == "all constraints together or whatever is asked"
+    assert name(AllDemands(), Hopeless()) == "all constraints together or whatever is asked"
     assert name(*[Guilty(WORD)] * 5) == "'prior to' or 'prior to' or 'prior to' or something else"
     # Beta(1, 2) with the first failure, three more and two that passed: Beta(5, 4)
-    assert name(Coin()) == "fails 56 % of the time, whatever is changed"
+    assert name(ConstantRate()) == "fails 56 % of the time, whatever is changed"
 
 
 def test_forms_are_named_with_their_sentences() -> None:

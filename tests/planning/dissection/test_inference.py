@@ -9,14 +9,14 @@ import pytest
 from misstep.core.rng import Dice
 from misstep.planning.dissection.hypotheses import (
     SAME_DEMANDS,
+    AllDemands,
     Beta,
     Condition,
     Guilty,
     Hopeless,
     Hypothesis,
     Rate,
-    Request,
-    Whole,
+    RequestText,
     expected,
 )
 from misstep.planning.dissection.inference import Beliefs
@@ -37,7 +37,7 @@ def trials(seed: int, count: int = 9) -> list[Trial]:
     whole = sorted([*ELEMENTS, SAME_DEMANDS], key=lambda element: (element.cause, element.name))
     return [
         (
-            frozenset([Request(f"{number}"), *(element for element in whole if dice.chance(0.6))]),
+            frozenset([RequestText(f"{number}"), *(element for element in whole if dice.chance(0.6))]),
             dice.chance(0.5),
         )
         for number in range(count)
@@ -102,13 +102,13 @@ def test_without_a_topic_the_others_share() -> None:
 def test_a_cause_is_split_evenly_over_its_elements() -> None:
     weights = Beliefs(ELEMENTS).weights
     assert len({weights[Guilty(word)] for word in WORDS}) == 1
-    demands = [weights[Guilty(CHAIN)], weights[Whole()], weights[Hopeless()]]
+    demands = [weights[Guilty(CHAIN)], weights[AllDemands()], weights[Hopeless()]]
     assert demands == pytest.approx([0.68 / 4 * share for share in (0.6, 0.1, 0.3)])
 
 
 def test_without_a_shape_the_whole_is_blamed() -> None:
     weights = Beliefs(ELEMENTS - {CHAIN}).weights
-    assert weights[Whole()] == pytest.approx(0.68 / 4 * 0.7)
+    assert weights[AllDemands()] == pytest.approx(0.68 / 4 * 0.7)
 
 
 def test_order_of_runs_does_not_matter() -> None:

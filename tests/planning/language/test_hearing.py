@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from misstep.planning.language.hearing import Heard, Rules, read_result, read_rules
-from misstep.planning.language.lexicon import Finding, Value, load_lexicon
+from misstep.planning.language.lexicon import ReportedFinding, Value, load_lexicon
 from misstep.planning.language.requests import load_requests
 
 NAMES = ("audit", "stock check", "check of v1.2", "get_weather call")
@@ -64,7 +64,7 @@ def test_a_value_that_sounds_like_a_result_is_a_value() -> None:
 
 
 @pytest.mark.parametrize("finding", LEXICON.conditions.findings, ids=lambda finding: finding.some)
-def test_findings(finding: Finding) -> None:
+def test_findings(finding: ReportedFinding) -> None:
     assert hear(f"{DONE} It reported {finding.some}.") == Heard("done", finding=True)
     assert hear(f"{DONE} It reported {finding.none}.") == Heard("done", finding=False)
 

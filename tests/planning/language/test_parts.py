@@ -20,7 +20,7 @@ from misstep.core.settings.fields import PORTIONS, Portion
 from misstep.errors import UsageError
 from misstep.planning.language import remarks
 from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.language.parts import Part, is_of, part_of
+from misstep.planning.language.parts import LanguagePart, is_of, part_of
 from misstep.planning.language.rendering import write
 from misstep.planning.language.syntax import (
     DIRECTIONS,
@@ -44,7 +44,7 @@ MIXTURES: tuple[tuple[Family, ...], ...] = (
     ("order", "data", "budget", "dynamic"),
     FAMILIES,
 )
-EVERYTHING_UNSEEN = Part("unseen", "unseen", "unseen")
+EVERYTHING_UNSEEN = LanguagePart("unseen", "unseen", "unseen")
 
 # What is left of a sentence without its phrases: names of actions, figures, and these.
 FUNCTION_WORDS = {"the", "a", "an", "and", "but", "yet", "while", "whereas", "both", "all", "of", "which"}
@@ -61,10 +61,10 @@ GAPS = {
 }
 
 
-def cases(part: Part, each: int) -> Iterator[Case]:
+def cases(part: LanguagePart, each: int) -> Iterator[Case]:
     for seed, families in enumerate(MIXTURES):
         size = 8 if families == FAMILIES else 5
-        chosen = part if "order" in families else Part(part.topics, part.words)
+        chosen = part if "order" in families else LanguagePart(part.topics, part.words)
         suite = Suite(seed, size, size, families=families, part=chosen)
         suite.validate()
         for index in range(each):
@@ -156,7 +156,7 @@ def test_no_phrase_that_is_kept_back_is_said_in_training() -> None:
 def test_whoever_looks_for_phrases_finds_them() -> None:
     """Requests that are made of everything hold a good deal of what training has."""
     unseen = set(phrases()) - said_in_training()
-    everything = [sentence for case in cases(Part(), 5) for sentence in sentences(case)]
+    everything = [sentence for case in cases(LanguagePart(), 5) for sentence in sentences(case)]
     assert all(not stripped(sentence, phrases()) for sentence in everything)
     assert sum(bool(stripped(sentence, unseen)) for sentence in everything) > len(everything) / 2
 
@@ -234,9 +234,14 @@ def parts_of_sentences() -> Iterator[SubSentence]:
     yield from (remarks.End("first", 0), remarks.End("last", 0), remarks.Alternative((0, 1)))
     for finding, other, condition in product(("a gap", "a warning"), (None, 2), remarks.CONDITIONAL_FORMS):
         yield remarks.Conditional(0, finding, 1, other, condition)
-    yield from (remarks.Repeated(0, 2), remarks.Repeated(0, 3), remarks.Limited(0, 1), remarks.Limited(0, 2))
-    yield from (remarks.Spending(10), remarks.Replacing(0, 1), remarks.Giving(0, {"x": 1}))
-    yield from (remarks.Passing(0, 1, value.noun) for value in load_lexicon().data.values)
+    yield from (
+        remarks.RepeatRemark(0, 2),
+        remarks.RepeatRemark(0, 3),
+        remarks.Limited(0, 1),
+        remarks.Limited(0, 2),
+    )
+    yield from (remarks.BudgetRemark(10), remarks.Replacing(0, 1), remarks.Giving(0, {"x": 1}))
+    yield from (remarks.HandOver(0, 1, value.noun) for value in load_lexicon().data.values)
     yield from (remarks.Duty(group.actions) for group in plain)
 
 
@@ -255,10 +260,10 @@ def test_whatever_is_asked_for_there_is_something_on_either_side() -> None:
 
 
 def test_parts_by_their_names() -> None:
-    assert part_of(()) == Part()
-    assert part_of(("train",)) == Part("seen", "seen", "seen")
-    assert part_of(("topics",)) == Part("unseen", "seen", "seen")
-    assert part_of(("structures", "words")) == Part("seen", "unseen", "unseen")
+    assert part_of(()) == LanguagePart()
+    assert part_of(("train",)) == LanguagePart("seen", "seen", "seen")
+    assert part_of(("topics",)) == LanguagePart("unseen", "seen", "seen")
+    assert part_of(("structures", "words")) == LanguagePart("seen", "unseen", "unseen")
     assert part_of(PORTIONS[1:]) == EVERYTHING_UNSEEN
 
 

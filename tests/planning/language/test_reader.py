@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from misstep.planning.language.lexicon import Linker, Verb, Verbs, load_lexicon
-from misstep.planning.language.reader import Reading, Relation, read
+from misstep.planning.language.reader import Relation, SentenceReading, read
 
 NAMES = ("audit", "briefing", "count", "drill", "exam", "filing")
 LEXICON = load_lexicon()
@@ -26,7 +26,7 @@ def check(sentence: str, *expected: str) -> None:
     assert found == sorted(" ".join(sorted(meaning.split())) for meaning in expected)
 
 
-def the_one(sentence: str) -> Reading:
+def the_one(sentence: str) -> SentenceReading:
     (reading,) = read(sentence, NAMES)
     return reading
 
@@ -68,7 +68,7 @@ def test_only_some_verbs_fit_a_dependent_clause(verb: Verb) -> None:
 def test_free_clauses(verb: Verb) -> None:
     check(f"The audit {verb.one}.", "")
     check(f"The audit and the count {verb.many}.", "")
-    assert the_one(f"The audit, the count and the briefing {verb.many}.") == Reading(
+    assert the_one(f"The audit, the count and the briefing {verb.many}.") == SentenceReading(
         (), ("audit", "count", "briefing")
     )
 
@@ -454,7 +454,7 @@ def test_activities_are_mentioned_in_the_order_of_the_text() -> None:
 
 def test_names_of_several_words() -> None:
     (reading,) = read("The stock count precedes the network diagnosis.", ["stock count", "network diagnosis"])
-    assert reading == Reading(
+    assert reading == SentenceReading(
         (Relation("stock count", "network diagnosis", "precedes", "verb"),),
         ("stock count", "network diagnosis"),
     )

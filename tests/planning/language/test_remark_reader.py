@@ -25,18 +25,18 @@ from misstep.core.constraint import (
 from misstep.planning.language.lexicon import (
     Count,
     Data,
-    Finding,
     Lexicon,
     Linker,
     Linkers,
+    ReportedFinding,
     Times,
     Value,
     Verb,
     load_lexicon,
 )
-from misstep.planning.language.reader import Reading, Relation, read
+from misstep.planning.language.reader import Relation, SentenceReading, read
 from misstep.planning.language.reading.frames import family_frames, find, index
-from misstep.planning.language.reading.phrases import Text, tabulate
+from misstep.planning.language.reading.phrases import SentenceText, tabulate
 
 NAMES = ("audit", "briefing", "count", "drill", "exam", "filing", "stock check")
 LEXICON = load_lexicon()
@@ -47,7 +47,7 @@ def capital(text: str) -> str:
     return text[0].upper() + text[1:] + "."
 
 
-def order(reading: Reading) -> set[str]:
+def order(reading: SentenceReading) -> set[str]:
     """Relations by initials: "ab" says that the audit comes before the briefing."""
     return {relation.first[0] + relation.then[0] for relation in reading.relations}
 
@@ -59,7 +59,7 @@ def check(sentence: str, *meanings: Collection[str | Constraint]) -> None:
     assert sorted(map(sorted, found)) == sorted(map(sorted, expected)), sentence
 
 
-def the_one(sentence: str) -> Reading:
+def the_one(sentence: str) -> SentenceReading:
     (reading,) = read(sentence, NAMES)
     return reading
 
@@ -181,9 +181,9 @@ def test_times_at_the_front(verb: Verb, linker: Linker) -> None:
 @pytest.mark.parametrize("verb", LEXICON.duties, ids=lambda verb: verb.one)
 def test_duties(verb: Verb) -> None:
     """Nothing is demanded of actions that are merely due, but they are mentioned."""
-    assert read(f"The audit {verb.one}.", NAMES) == [Reading((), ("audit",))]
+    assert read(f"The audit {verb.one}.", NAMES) == [SentenceReading((), ("audit",))]
     assert read(f"The drill, the audit and the exam {verb.many}.", NAMES) == [
-        Reading((), ("drill", "audit", "exam"))
+        SentenceReading((), ("drill", "audit", "exam"))
     ]
     if verb.one != verb.many:
         check(f"The audit {verb.many}.")
@@ -269,7 +269,7 @@ def test_conditions(opener: str, report: str, duty: str, otherwise: str, skip: s
 
 
 @pytest.mark.parametrize("finding", LEXICON.conditions.findings, ids=lambda finding: finding.some)
-def test_findings(finding: Finding) -> None:
+def test_findings(finding: ReportedFinding) -> None:
     rest = "the drill has to happen afterwards; otherwise, the drill must be left out."
     check(f"If the audit finds {finding.some}, {rest}", {Condition("audit", finding.some, "drill")})
     check(f"If the audit finds {finding.none}, {rest}")
@@ -300,7 +300,9 @@ def test_limits(frame: str, count: str) -> None:
 
 @pytest.mark.parametrize("frame", LEXICON.budgets)
 def test_budgets(frame: str) -> None:
-    assert the_one(capital(frame.format(amount="75 euros"))) == Reading((), (), (Spend(75),), (frame,))
+    assert the_one(capital(frame.format(amount="75 euros"))) == SentenceReading(
+        (), (), (Spend(75),), (frame,)
+    )
     check(capital(frame.format(amount="1 euro")), {Spend(1)})
     for wrong in ("1 euros", "75 euro", "075 euros", "7.5 euros", "75", "seven euros", "-5 euros", "٣ euros"):
         check(capital(frame.format(amount=wrong)))
@@ -338,7 +340,7 @@ VALUES = [
 @pytest.mark.parametrize("values", VALUES, ids=str)
 def test_given_arguments(frame: str, values: dict[str, object]) -> None:
     reading = the_one(capital(frame.format(a="the audit", arguments=f"`{json.dumps(values)}`")))
-    assert reading == Reading((), ("audit",), (Given("audit", values),), (frame,))
+    assert reading == SentenceReading((), ("audit",), (Given("audit", values),), (frame,))
 
 
 def test_given_arguments_may_be_long() -> None:
@@ -440,7 +442,7 @@ def test_relations_and_phrases_of_times_in_relative_clauses() -> None:
     reading = the_one(
         "The audit, which must start after 10:00, precedes the count, which must be over by 15:00."
     )
-    assert reading == Reading(
+    assert reading == SentenceReading(
         (Relation("audit", "count", "precedes", "verb"),),
         ("audit", "count"),
         (AUDIT, COUNT),
@@ -776,7 +778,7 @@ def test_the_index_hides_no_frame(usual: frozenset[str]) -> None:
     chosen = index(FRAMES, TABLE, usual)
     assert {frame for frames in chosen.values() for frame in frames} == set(FRAMES)
     for sentence in SENTENCES:
-        text = Text(sentence[0].lower() + sentence[1:], NAMES, TABLE)
+        text = SentenceText(sentence[0].lower() + sentence[1:], NAMES, TABLE)
         found = list(find(text, {".": FRAMES}))
         assert len(found) == 1, sentence
         assert list(find(text, chosen)) == found

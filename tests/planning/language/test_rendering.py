@@ -6,7 +6,7 @@ import pytest
 
 from misstep.core.constraint import FAMILIES, Family
 from misstep.core.rng import Dice
-from misstep.planning.language.parts import Part, Side
+from misstep.planning.language.parts import LanguagePart, Side
 from misstep.planning.language.rendering import render
 from misstep.planning.language.syntax import Clause, Free, Group, Relative, Sentence
 from misstep.planning.synthesis.problems import least_actions
@@ -101,7 +101,7 @@ MIXTURES: list[tuple[Family, ...]] = [
 @pytest.mark.parametrize("families", MIXTURES)
 def test_a_request_keeps_to_one_mood(families: tuple[Family, ...], side: Side | None) -> None:
     """No order is told as a fact where others are demands; a dependent clause may be about a fact."""
-    suite = Suite(9, least_actions(families), 7, families=families, part=Part(words=side))
+    suite = Suite(9, least_actions(families), 7, families=families, part=LanguagePart(words=side))
     moods = set[str]()
     for index in range(60):
         case = make_case(suite, index)

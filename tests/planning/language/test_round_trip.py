@@ -21,21 +21,21 @@ from misstep.core.constraint import (
 )
 from misstep.core.rng import Dice
 from misstep.planning.language.lexicon import load_lexicon, load_topics
-from misstep.planning.language.reader import Reading, read
+from misstep.planning.language.reader import SentenceReading, read
 from misstep.planning.language.remarks import (
     TIMED,
     Alternative,
+    BudgetRemark,
     Conditional,
     Duty,
     End,
     Giving,
+    HandOver,
     Limited,
     Neighbours,
-    Passing,
     Remark,
-    Repeated,
+    RepeatRemark,
     Replacing,
-    Spending,
     Timed,
     TimedRelative,
 )
@@ -97,7 +97,7 @@ def conditional(dice: Dice, names: list[str]) -> Made:
 
 def repeated(dice: Dice, names: list[str]) -> Made:
     action, times = dice.below(len(names)), 2 + dice.below(2)
-    return Repeated(action, times), [Repeat(names[action], times)]
+    return RepeatRemark(action, times), [Repeat(names[action], times)]
 
 
 def limited(dice: Dice, names: list[str]) -> Made:
@@ -107,13 +107,13 @@ def limited(dice: Dice, names: list[str]) -> Made:
 
 def spending(dice: Dice, _: list[str]) -> Made:
     most = 1 + dice.below(2000)
-    return Spending(most), [Spend(most)]
+    return BudgetRemark(most), [Spend(most)]
 
 
 def passing(dice: Dice, names: list[str]) -> Made:
     giver, taker = dice.sample(range(len(names)), 2)
     noun = dice.pick(LEXICON.data.values).noun
-    return Passing(giver, taker, noun), [Handover(names[giver], names[taker], noun.replace(" ", "_"))]
+    return HandOver(giver, taker, noun), [Handover(names[giver], names[taker], noun.replace(" ", "_"))]
 
 
 def replacing(dice: Dice, names: list[str]) -> Made:
@@ -163,7 +163,7 @@ def test_remarks_are_read_back(make: Callable[[Dice, list[str]], Made]) -> None:
         assert set(reading.mentioned) == {name for name in names if f"the {name}" in text.lower()}, text
 
 
-def the_one(text: str, names: list[str]) -> Reading:
+def the_one(text: str, names: list[str]) -> SentenceReading:
     readings = read(text, names)
     assert len(readings) == 1, f"{len(readings)} readings: {text}"
     return readings[0]

@@ -11,17 +11,17 @@ from misstep.planning.language.lexicon import Value, Verb, load_lexicon
 from misstep.planning.language.remarks import (
     TIMED,
     Alternative,
+    BudgetRemark,
     Conditional,
     Duty,
     End,
     Giving,
+    HandOver,
     Limited,
     Neighbours,
-    Passing,
     Remark,
-    Repeated,
+    RepeatRemark,
     Replacing,
-    Spending,
     Timed,
     TimedRelative,
 )
@@ -145,7 +145,7 @@ def test_findings(finding: str) -> None:
 def test_repeats(times: int) -> None:
     counts = [count.text for count in LEXICON.repeats.counts if count.times == times]
     expected = sentences(*(f"the stock count {v} {c}" for v, c in product(LEXICON.repeats.verbs, counts)))
-    assert words(Repeated(A, times), 2500) == expected
+    assert words(RepeatRemark(A, times), 2500) == expected
 
 
 @pytest.mark.parametrize(("most", "said"), [(1, "one other task"), (2, "two other tasks")])
@@ -161,7 +161,7 @@ def test_limits(most: int, said: str) -> None:
 
 
 def test_budgets() -> None:
-    assert words(Spending(240)) == sentences(
+    assert words(BudgetRemark(240)) == sentences(
         *(frame.replace("{amount}", "240 euros") for frame in LEXICON.budgets)
     )
 
@@ -178,7 +178,7 @@ def test_data(value: Value) -> None:
             for frame in LEXICON.data.frames
         )
     )
-    assert words(Passing(A, B, noun), 200) == expected
+    assert words(HandOver(A, B, noun), 200) == expected
 
 
 def test_duties() -> None:
@@ -246,12 +246,12 @@ def test_given_arguments() -> None:
             "In the event that the stock count reveals a flaw, the till check has to be carried out "
             "afterwards; otherwise, the price update must take place afterwards.",
         ),
-        (Repeated(A, 2), "The stock count has to be carried out exactly twice."),
+        (RepeatRemark(A, 2), "The stock count has to be carried out exactly twice."),
         (Limited(A, 3), "No more than three other tasks may come before the stock count."),
         (Limited(A, 1), "Before the stock count, at most one other task may be carried out."),
-        (Spending(95), "In total, no more than 95 euros may be spent."),
+        (BudgetRemark(95), "In total, no more than 95 euros may be spent."),
         (
-            Passing(A, B, "order quantity"),
+            HandOver(A, B, "order quantity"),
             "The stock count returns an order quantity, which has to be passed on to the till check.",
         ),
         (
@@ -286,11 +286,11 @@ def remarks() -> list[Remark]:
     every += [Alternative((A, B)), Alternative((A, C))]
     every += [Conditional(A, finding, B, c) for finding in ("a gap", "a risk") for c in (None, C)]
     every += [Conditional(B, "a gap", A), Conditional(A, "a gap", C, B)]
-    every += [Repeated(action, times) for action in (A, B) for times in (2, 3)]
+    every += [RepeatRemark(action, times) for action in (A, B) for times in (2, 3)]
     every += [Limited(action, most) for action in (A, B) for most in (1, 2)]
-    every += [Spending(100), Spending(105)]
+    every += [BudgetRemark(100), BudgetRemark(105)]
     every += [
-        Passing(*pair, noun) for pair in pairs for noun in ("release key", "head count", "order quantity")
+        HandOver(*pair, noun) for pair in pairs for noun in ("release key", "head count", "order quantity")
     ]
     every += [Replacing(*pair) for pair in pairs]
     every += [Duty((A, B))]

@@ -5,19 +5,19 @@ from itertools import permutations, product
 from random import Random
 
 from misstep.core.constraint import Adjacent, Before, Choice, Constraint, Limit, Place, Repeat
-from misstep.planning.repair.reading import Need, Reading, Rule, problem, why_senseless
+from misstep.planning.repair.reading import Need, ReadingRule, RequestReading, problem, why_senseless
 from misstep.planning.world.history import Deed, History
 from tests.planning.judging import semantics
 
 TOOLS = ("pay", "ship", "mail", "call", "file")
 
 
-def reading(tools: Sequence[str], *constraints: Constraint) -> Reading:
+def reading(tools: Sequence[str], *constraints: Constraint) -> RequestReading:
     needs = tuple(Need(tool, f"words about {tool}") for tool in tools)
-    return Reading(needs, tuple(Rule(each, f"rule {i}") for i, each in enumerate(constraints)))
+    return RequestReading(needs, tuple(ReadingRule(each, f"rule {i}") for i, each in enumerate(constraints)))
 
 
-def random_reading(random: Random, most: int = 5) -> Reading:
+def random_reading(random: Random, most: int = 5) -> RequestReading:
     """Sense is all that it makes: most readings of several constraints contradict themselves."""
     while True:
         tools = random.sample(TOOLS, random.randint(2, most))

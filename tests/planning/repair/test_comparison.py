@@ -7,14 +7,14 @@ import pytest
 
 from misstep.core.constraint import Adjacent, Before, Choice, Constraint, Limit, Place, Repeat
 from misstep.planning.repair.arrangement import compare, implies
-from misstep.planning.repair.reading import Reading, problem
+from misstep.planning.repair.reading import RequestReading, problem
 from tests.planning.judging import semantics
 from tests.planning.repair.readings import every_plan, history_of, random_reading, reading
 
 ABC = ("a", "b", "c")
 
 
-def follows(drawn: Reading, constraint: Constraint) -> bool:
+def follows(drawn: RequestReading, constraint: Constraint) -> bool:
     """Whether each and every plan meets the constraint."""
     case = problem(drawn.tools, drawn.constraints)
     plans = every_plan(drawn.tools, drawn.constraints)

@@ -9,11 +9,11 @@ from misstep.core.constraint import Adjacent, Before, Choice, Place
 from misstep.errors import InternalError
 from misstep.planning.judging import solver
 from misstep.planning.repair.arrangement import confirm, find_conflict
-from misstep.planning.repair.reading import Reading, problem
+from misstep.planning.repair.reading import RequestReading, problem
 from tests.planning.repair.readings import every_plan, random_reading, reading
 
 
-def conflict_of(drawn: Reading) -> list[object]:
+def conflict_of(drawn: RequestReading) -> list[object]:
     return [rule.constraint for rule in find_conflict(drawn.tools, drawn.rules)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from misstep.core.constraint import Adjacent, Before, Choice, Limit, Place, Repeat
-from misstep.planning.repair.reading import MANNERS, Manner, Need, Reading, checked_form, is_quoted
+from misstep.planning.repair.reading import MANNERS, Manner, Need, RequestReading, checked_form, is_quoted
 from misstep.schemas.answers import FormatError
 from tests.planning.repair.readings import random_reading
 
@@ -62,7 +62,7 @@ def by_tools(**changed: Any) -> dict[str, Any]:
 GOOD = {"relations": relations, "tools": by_tools}
 
 
-def read(manner: Manner, answer: object, request: str = REQUEST) -> Reading | FormatError:
+def read(manner: Manner, answer: object, request: str = REQUEST) -> RequestReading | FormatError:
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     return checked_form(manner, TOOLS, request).read(text)
 
@@ -76,7 +76,7 @@ def complaint(manner: Manner, answer: object, request: str = REQUEST) -> str:
 @pytest.mark.parametrize("manner", MANNERS)
 def test_all_that_can_be_said(manner: Manner) -> None:
     found = read(manner, GOOD[manner]())
-    assert isinstance(found, Reading), found
+    assert isinstance(found, RequestReading), found
     assert found.needs == tuple(Need(tool, quote) for tool, quote in NEEDED.items())
     assert {*found.constraints} == {
         Before("pay", "ship"),
@@ -100,7 +100,7 @@ def test_all_that_can_be_said(manner: Manner) -> None:
     ],
 )
 def test_words_around_the_answer_are_passed_over(manner: Manner, wrapped: str) -> None:
-    assert isinstance(read(manner, wrapped % json.dumps(GOOD[manner]())), Reading)
+    assert isinstance(read(manner, wrapped % json.dumps(GOOD[manner]())), RequestReading)
 
 
 @pytest.mark.parametrize("manner", MANNERS)
@@ -222,7 +222,7 @@ def test_what_is_said_twice_counts_once() -> None:
     again = {"kind": "before", "first": "pay", "then": "ship", "quote": "then"}
     other = {"kind": "choice", "tools": ["call", "mail"], "quote": "Call or mail"}
     found = read("relations", relations(constraints=[*relations()["constraints"], again, other]))
-    assert isinstance(found, Reading)
+    assert isinstance(found, RequestReading)
     assert len(found.rules) == 6
 
 
@@ -259,7 +259,7 @@ def test_spoilt_answers_never_break_anything(manner: Manner) -> None:
         )
         spoilt += text[random.choice([begin, end, begin + 1]) :]
         kinds.add(type(read(manner, spoilt)))
-    assert kinds == {Reading, FormatError}
+    assert kinds == {RequestReading, FormatError}
 
 
 def test_what_was_read_can_be_written_and_read_again() -> None:

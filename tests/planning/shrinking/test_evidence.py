@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 
-from misstep.planning.shrinking.evidence import FALSE_ALARM, MOST_BROKEN, NOISE, Trials, Yardstick
+from misstep.planning.shrinking.evidence import FALSE_ALARM, MOST_BROKEN, NOISE, TrialCounts, Yardstick
 
 
 def outcomes(yardstick: Yardstick, rate: float, most: int = 3000) -> tuple[float, float, float]:
@@ -16,7 +16,7 @@ def outcomes(yardstick: Yardstick, rate: float, most: int = 3000) -> tuple[float
         for (failed, passed), share in open_.items():
             runs += share
             for more, chance in (((failed + 1, passed), rate), ((failed, passed + 1), 1 - rate)):
-                decided = yardstick.decide(Trials(*more))
+                decided = yardstick.decide(TrialCounts(*more))
                 if decided is None:
                     following[more] += share * chance
                 elif decided:
@@ -49,25 +49,27 @@ def test_what_never_fails_is_dropped_soonest(rate: float) -> None:
 
 def test_one_run_decides_where_everything_always_fails() -> None:
     always = Yardstick(1.0, 0.95)
-    assert always.decide(Trials()) is None
-    assert always.decide(Trials(failed=1)) is True
-    assert always.decide(Trials(failed=2, passed=1)) is False
-    assert always.needed(Trials()) == 1
+    assert always.decide(TrialCounts()) is None
+    assert always.decide(TrialCounts(failed=1)) is True
+    assert always.decide(TrialCounts(failed=2, passed=1)) is False
+    assert always.needed(TrialCounts()) == 1
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9, 1.0])
-@pytest.mark.parametrize("trials", [Trials(), Trials(1, 1), Trials(1, 2), Trials(0, 1, 2)])
-def test_no_fewer_runs_could_decide_and_that_many_might(rate: float, trials: Trials) -> None:
+@pytest.mark.parametrize(
+    "trials", [TrialCounts(), TrialCounts(1, 1), TrialCounts(1, 2), TrialCounts(0, 1, 2)]
+)
+def test_no_fewer_runs_could_decide_and_that_many_might(rate: float, trials: TrialCounts) -> None:
     yardstick = Yardstick(rate, 0.95)
     if yardstick.decide(trials) is not None:
         return
     needed = yardstick.needed(trials)
-    ways = [[trials + Trials(f, n - f) for f in range(n + 1)] for n in range(needed + 1)]
+    ways = [[trials + TrialCounts(f, n - f) for f in range(n + 1)] for n in range(needed + 1)]
     assert all(yardstick.decide(way) is None for n in range(needed) for way in ways[n])
     assert any(yardstick.decide(way) is not None for way in ways[needed])
 
 
 def test_what_can_t_be_run_is_dropped_in_the_end() -> None:
     for rate in (0.5, 1.0):
-        assert Yardstick(rate, 0.95).decide(Trials(broken=MOST_BROKEN)) is None
-        assert Yardstick(rate, 0.95).decide(Trials(broken=MOST_BROKEN + 1)) is False
+        assert Yardstick(rate, 0.95).decide(TrialCounts(broken=MOST_BROKEN)) is None
+        assert Yardstick(rate, 0.95).decide(TrialCounts(broken=MOST_BROKEN + 1)) is False

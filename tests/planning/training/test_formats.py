@@ -19,14 +19,14 @@ from misstep.core.outcome import Call, Transcript
 from misstep.core.settings.fields import Portion
 from misstep.planning.judging.check import judge
 from misstep.planning.judging.verification import verify
-from misstep.planning.language.parts import Part, part_of
+from misstep.planning.language.parts import LanguagePart, part_of
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.training import demonstrate_case
 from tests.planning.judging.random_cases import OWN_SCHEMA
 from tests.planning.training.rereading import Rereading
 
 ALL = FAMILIES
-EVERYTHING = Part()
+EVERYTHING = LanguagePart()
 MIXTURES: tuple[tuple[Family, ...], ...] = (
     *((family,) for family in ALL),
     ("order", "time"),
@@ -43,7 +43,7 @@ TOOLS = TypeAdapter(list[ChatCompletionFunctionToolParam])
 def lines(
     families: tuple[Family, ...],
     count: int,
-    part: Part = EVERYTHING,
+    part: LanguagePart = EVERYTHING,
     distractors: int = 0,
     one_shot: bool = False,
 ) -> Iterator[tuple[Any, dict[str, Any]]]:

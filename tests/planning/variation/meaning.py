@@ -14,15 +14,15 @@ from misstep.core.outcome import Transcript
 from misstep.planning.judging.check import check
 from misstep.planning.judging.encoding import Encoding
 from misstep.planning.judging.smtlib import Script, negation
-from misstep.planning.language.reader import Reading, Relation, read
+from misstep.planning.language.reader import Relation, SentenceReading, read
 from misstep.planning.simulated.planners import simulated_agent
 from tests.engine.conftest import record
 
 
-def readings(case: Case) -> list[Reading]:
+def readings(case: Case) -> list[SentenceReading]:
     """What the independent reader makes of each sentence, which must have one meaning."""
     names = [action.name for action in case.actions]
-    found = list[Reading]()
+    found = list[SentenceReading]()
     for sentence in case.sentences:
         (reading,) = read(sentence, names)
         found.append(reading)

@@ -5,7 +5,7 @@ import msgspec
 from misstep.core.constraint import FAMILIES
 from misstep.core.results.summary import Tally
 from misstep.rendering.html.assets import BLOCK, Archive
-from misstep.rendering.html.cases import CaseBundle, Origin, bind, detail_of, digest_of
+from misstep.rendering.html.cases import CaseBundle, CaseOrigin, bind, detail_of, digest_of
 from misstep.rendering.html.page import RunPage, planning_parts, run_page
 from misstep.runs.reporting.case_bundles import moves_of
 from tests.report.test_page import held
@@ -18,7 +18,7 @@ def large_book() -> CaseBundle:
     """So many cases of all families, which are a few of them under other names."""
     few = played("sim:greedy", 25, FAMILIES, 8)
     made = [
-        (digest_of(one), detail_of(one, moves_of(one.case, one.transcript.calls), Origin("run1")))
+        (digest_of(one), detail_of(one, moves_of(one.case, one.transcript.calls), CaseOrigin("run1")))
         for one in few
     ]
     archive, digests = Archive(), []

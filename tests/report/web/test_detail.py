@@ -27,7 +27,7 @@ from misstep.core.constraint import (
 from misstep.core.outcome import Call, Outcome, Transcript, Verdict
 from misstep.core.results.diagnosis import Diagnosis
 from misstep.rendering.case import actions_of
-from misstep.rendering.html.cases import FIRST_CALLS, Move, Origin, detail_of
+from misstep.rendering.html.cases import FIRST_CALLS, CallEffect, CaseOrigin, detail_of
 from misstep.runs.reporting.case_bundles import moves_of
 from tests.report.web.outcomes import played
 
@@ -42,7 +42,7 @@ KINDS: tuple[tuple[str, tuple[Family, ...], int], ...] = (
 
 def detail(outcome: Outcome, **more: Any) -> Any:
     moves = moves_of(outcome.case, outcome.transcript.calls)
-    return json.loads(json.dumps(detail_of(outcome, moves, Origin("run1", " --store x.db"), **more)))
+    return json.loads(json.dumps(detail_of(outcome, moves, CaseOrigin("run1", " --store x.db"), **more)))
 
 
 @pytest.mark.parametrize(("agent", "families", "low"), KINDS)
@@ -166,7 +166,7 @@ def an_outcome(case: Case, calls: int = 1, step: int | None = None) -> Outcome:
 
 def test_of_very_many_calls_the_first_and_those_around_the_misstep_are_shown() -> None:
     outcome = an_outcome(a_case(), 1000, 500)
-    told = detail_of(outcome, [Move()] * 1000, Origin("r"))
+    told = detail_of(outcome, [CallEffect()] * 1000, CaseOrigin("r"))
     steps = [each["step"] for each in told["calls"]]
     assert steps == [*range(1, FIRST_CALLS + 1), *range(495, 506)]
     assert told["left_out"] == 1000 - len(steps)
@@ -175,7 +175,7 @@ def test_of_very_many_calls_the_first_and_those_around_the_misstep_are_shown() -
 
 def test_a_sentence_that_is_said_twice_is_found_twice() -> None:
     case = a_case(query="Intro. A before B. A before B. End.", sentences=("A before B.", "A before B."))
-    pieces = detail_of(an_outcome(case), [Move()], Origin("r"))["request"]
+    pieces = detail_of(an_outcome(case), [CallEffect()], CaseOrigin("r"))["request"]
     assert [(piece["text"], piece["sentence"]) for piece in pieces] == [
         ("Intro. ", None),
         ("A before B.", 0),
@@ -187,13 +187,13 @@ def test_a_sentence_that_is_said_twice_is_found_twice() -> None:
 
 def test_a_command_can_be_pasted_whatever_the_case_is_called() -> None:
     case = a_case(id="c1; rm -rf $HOME '`")
-    told = detail_of(an_outcome(case), [Move()], Origin("run1", " --store 'my db'"))
+    told = detail_of(an_outcome(case), [CallEffect()], CaseOrigin("run1", " --store 'my db'"))
     assert told["replay"] == "misstep replay 'run1/c1; rm -rf $HOME '\"'\"'`' --store 'my db'"
 
 
 def test_a_cause_is_told() -> None:
     found = Diagnosis("c1", "terminal", 0.97, "“prior to”", (0,), "9 of 9 against 0 of 9", 18)
-    told = detail_of(an_outcome(a_case()), [Move()], Origin("r"), 0.5, found)
+    told = detail_of(an_outcome(a_case()), [CallEffect()], CaseOrigin("r"), 0.5, found)
     assert told["usd"] == 0.5
     assert told["cause"] == {
         "name": "terminal",

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from misstep.fuzzing.coverage.code import BITS, Lines, Places
+from misstep.fuzzing.coverage.code import BITS, FunctionLines, ReachedLines
 from misstep.fuzzing.coverage.monitoring import Monitoring, free_tool
 from misstep.fuzzing.coverage.tracing import Tracing
 from tests.tooling.coverage import walks
@@ -19,10 +19,10 @@ Walk = list[tuple[str, str, int]]  # from where to where, how often
 
 def watch_by(means: str) -> Watch:
     if means == "tracing":
-        return Tracing(_is_walk, Places())
+        return Tracing(_is_walk, ReachedLines())
     tool = free_tool()
     assert tool is not None
-    return Monitoring(_is_walk, Places(), tool)
+    return Monitoring(_is_walk, ReachedLines(), tool)
 
 
 def follow(watch: Watch) -> list[tuple[str, Walk]]:
@@ -65,7 +65,7 @@ def _names() -> Iterator[tuple[int, str]]:
     yield 0, "outside"
     codes = [compile(Path(walks.__file__).read_text(encoding="utf-8"), walks.__file__, "exec")]
     for code in codes:
-        lines = Lines(code)
+        lines = FunctionLines(code)
         yield from ((lines[line], f"{code.co_qualname}:{line}") for *_, line in code.co_lines() if line)
         codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
 

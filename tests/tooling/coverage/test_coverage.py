@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from misstep.core.results.finding import Reach
+from misstep.core.results.finding import CodeReach
 from misstep.fuzzing.coverage import Coverage, Ownership, reach_of
-from misstep.fuzzing.coverage.code import BITS, Lines, Places
+from misstep.fuzzing.coverage.code import BITS, FunctionLines, ReachedLines
 from misstep.fuzzing.coverage.monitoring import Monitoring, free_tool
 from misstep.fuzzing.coverage.tracing import Tracing
 from tests.tooling.coverage import namesakes, planted
@@ -48,7 +48,7 @@ def edges_of(coverage: Coverage, function: Callable[..., Any], *arguments: Any) 
 
 def edges(function: Callable[..., Any], *steps: tuple[int, int, int]) -> set[int]:
     """From-line, to-line and class of the count, as the numbers that they should have."""
-    lines = Lines(function.__code__)
+    lines = FunctionLines(function.__code__)
     return {((lines[a] if a else 0) << BITS | lines[b]) << 4 | count for a, b, count in steps}
 
 
@@ -143,7 +143,7 @@ def test_another_tracer_is_put_back(coverage: Coverage) -> None:
 def test_both_ways_to_follow_code_see_the_same() -> None:
     tool = free_tool()
     assert tool is not None
-    watches = [Tracing(only_planted, Places()), Monitoring(only_planted, Places(), tool)]
+    watches = [Tracing(only_planted, ReachedLines()), Monitoring(only_planted, ReachedLines(), tool)]
     calls = [
         (planted.straight, 1),
         (planted.fork, 0),
@@ -179,23 +179,23 @@ def test_numbers_are_the_same_in_every_process(coverage: Coverage) -> None:
     assert told.stdout.strip() == str(sorted(edges_of(coverage, planted.outer, 1)))
 
 
-def reach(coverage: Coverage, function: Callable[..., Any]) -> Reach:
+def reach(coverage: Coverage, function: Callable[..., Any]) -> CodeReach:
     text, line = inspect.getsource(function), inspect.getsourcelines(function)[1]
     return coverage.reach(inspect.getfile(function), line, text)
 
 
 def test_reach_counts_the_lines_of_a_function_and_of_those_it_calls(coverage: Coverage) -> None:
-    assert reach(coverage, planted.outer) == Reach(0, 9, ("planted.py:13-15", "planted.py:34-40"))
+    assert reach(coverage, planted.outer) == CodeReach(0, 9, ("planted.py:13-15", "planted.py:34-40"))
     edges_of(coverage, planted.outer, 1)
     assert coverage.lines(planted.__file__) == {34, 13, 14, 35, 40}
-    assert reach(coverage, planted.outer) == Reach(5, 9, ("planted.py:15", "planted.py:36-39"))
+    assert reach(coverage, planted.outer) == CodeReach(5, 9, ("planted.py:15", "planted.py:36-39"))
     edges_of(coverage, planted.outer, 0)
-    assert reach(coverage, planted.outer) == Reach(6, 9, ("planted.py:36-39",))
+    assert reach(coverage, planted.outer) == CodeReach(6, 9, ("planted.py:36-39",))
 
 
 def test_reach_follows_classes_to_their_methods(coverage: Coverage) -> None:
     edges_of(coverage, planted.keeping)
-    assert reach(coverage, planted.keeping) == Reach(3, 3)
+    assert reach(coverage, planted.keeping) == CodeReach(3, 3)
 
 
 @pytest.mark.parametrize("name", ["load", "words", "write", "lower"])
@@ -208,13 +208,13 @@ def test_reach_leaves_out_namesakes_of_functions_of_other_modules(coverage: Cove
 
 
 def test_reach_has_the_methods_of_classes_that_a_function_uses(coverage: Coverage) -> None:
-    assert reach(coverage, namesakes.commas) == Reach(
+    assert reach(coverage, namesakes.commas) == CodeReach(
         0, 4, ("namesakes.py:19", "namesakes.py:23-24", "namesakes.py:40")
     )
-    assert reach(coverage, namesakes.shared) == Reach(0, 3, ("namesakes.py:23-24", "namesakes.py:57"))
+    assert reach(coverage, namesakes.shared) == CodeReach(0, 3, ("namesakes.py:23-24", "namesakes.py:57"))
 
 
 def test_reach_makes_do_with_the_text_where_there_is_no_file() -> None:
     text = "    def f(x):\n        if x:\n            return 1\n        return 2\n"
-    assert reach_of("/nowhere/gone.py", 11, text, {12, 14}) == Reach(2, 3, ("gone.py:13",))
-    assert reach_of("/nowhere/gone.py", 11, "lambda", set()) == Reach(0, 0)
+    assert reach_of("/nowhere/gone.py", 11, text, {12, 14}) == CodeReach(2, 3, ("gone.py:13",))
+    assert reach_of("/nowhere/gone.py", 11, "lambda", set()) == CodeReach(0, 0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from misstep.core.results.fixing import Wording
 from misstep.errors import UsageError
-from misstep.fuzzing.descriptions.docstring import Change, rewrite
+from misstep.fuzzing.descriptions.docstring import DocstringChange, rewrite
 from misstep.fuzzing.descriptions.proposing import clean
 from misstep.schemas.source import parse_docstring
 
@@ -57,7 +57,7 @@ SPHINX = """def f(a, b):
 
 
 def put(text: str, wording: Wording, line: int = 1) -> str:
-    return rewrite(text, [Change(line, wording, "here")])
+    return rewrite(text, [DocstringChange(line, wording, "here")])
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,10 @@ def test_methods_and_decorated_functions() -> None:
 
 def test_two_functions_of_one_file() -> None:
     text = 'def f(a):\n    """Old."""\n\n\ndef g(a):\n    """Older."""\n'
-    changes = [Change(1, Wording("New.\n\nAnd long."), "f"), Change(5, Wording("Newer."), "g")]
+    changes = [
+        DocstringChange(1, Wording("New.\n\nAnd long."), "f"),
+        DocstringChange(5, Wording("Newer."), "g"),
+    ]
     assert rewrite(text, changes) == text.replace("Old.", "New.\n\n    And long.\n    ").replace(
         "Older", "Newer"
     )
@@ -155,7 +158,7 @@ def test_whatever_is_said_is_what_is_read(text: str, literal: str) -> None:
 @pytest.mark.parametrize("length", range(5, 120, 7))
 def test_one_place_never_gets_two_descriptions(length: int) -> None:
     text = f'def f(a):\n    """{"x" * length}"""\n    assert a, "no city"\n    return a\n'
-    both = [Change(1, Wording(words, {}), "f.py:1") for words in ("New.", "Newer words than that.")]
+    both = [DocstringChange(1, Wording(words, {}), "f.py:1") for words in ("New.", "Newer words than that.")]
     with pytest.raises(UsageError, match="two descriptions at once"):
         rewrite(text, both)
 
@@ -172,7 +175,7 @@ def test_what_is_said_of_others_is_kept_or_nothing_is_written(docstring: str) ->
     indent = docstring[: len(docstring) - len(docstring.lstrip())]
     text = f"def f(a, b):\n{docstring}\n{indent}return a\n"
     try:
-        anew = rewrite(text, [Change(1, Wording("New.", {}), "f.py:1")])
+        anew = rewrite(text, [DocstringChange(1, Wording("New.", {}), "f.py:1")])
     except UsageError:
         return
     (function,) = ast.parse(anew).body

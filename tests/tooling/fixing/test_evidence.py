@@ -6,7 +6,7 @@ from misstep.core.results.finding import AgentReach, Finding, ReachAttempt, Tool
 from misstep.core.results.trial import Judged, Trial, Use
 from misstep.core.tool import Invocation
 from misstep.errors import UsageError
-from misstep.fuzzing.descriptions.evidence import Evidence, evidence_of_fuzzing, split
+from misstep.fuzzing.descriptions.evidence import FixEvidence, evidence_of_fuzzing, split
 
 SMALLEST = Invocation("track_order", '{"order": ""}')
 MADE = Use(
@@ -14,7 +14,7 @@ MADE = Use(
 )
 
 
-def evidence(*requests: str) -> Evidence:
+def evidence(*requests: str) -> FixEvidence:
     """A run in which the first request led to the defect, and the others were not put any more."""
     found = Finding("f", "track_order", "crash", "IndexError", "", "", "", "s", (SMALLEST,), (SMALLEST,), 1)
     passage = ReachAttempt("f", "reached", requests=requests, trials=(Trial(requests[0], (MADE,), "no"),))

@@ -5,14 +5,14 @@ import ast
 import pytest
 
 from misstep.core.results.fixing import Wording
-from misstep.fuzzing.descriptions.docstring import Change, rewrite
+from misstep.fuzzing.descriptions.docstring import DocstringChange, rewrite
 from misstep.schemas.source import parse_docstring
 
 CONTINUED = "    @cache\n    @other(\n        1\n    )\n    async def inner():\n        return a\n    return inner()\n"
 
 
 def put(text: str, wording: Wording, line: int = 1) -> str:
-    return rewrite(text, [Change(line, wording, "here")])
+    return rewrite(text, [DocstringChange(line, wording, "here")])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from misstep.core.rng import Dice
 from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, Source
 from misstep.fuzzing.coverage import Coverage, Ownership
 from misstep.fuzzing.inputs.slots import Drawn
-from misstep.fuzzing.search import Attempt, Fuzzer
+from misstep.fuzzing.search import CallSequence, Fuzzer
 from misstep.fuzzing.taint import observe
 from misstep.schemas.examples import make_up
 
@@ -85,7 +85,7 @@ class Bench:
     def has_found(self, text: str) -> bool:
         return any(text in signature for signature in self.found)
 
-    def carry_out(self, fuzzer: Fuzzer, attempt: Attempt) -> None:
+    def carry_out(self, fuzzer: Fuzzer, attempt: CallSequence) -> None:
         reactions = [self.call(call, attempt.mark) for call in attempt.calls]
         judged = [self._judge(reaction) for reaction in reactions]
         fuzzer.tell(attempt, reactions, judged)

@@ -9,7 +9,7 @@ import pytest
 from misstep.core.agent import Tool
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Reaction
-from misstep.fuzzing.search import Attempt, Fuzzer
+from misstep.fuzzing.search import CallSequence, Fuzzer
 from misstep.schemas.schema import fits
 from tests.tooling.fuzzing import kits, planted
 from tests.tooling.fuzzing.bench import Bench, Simple, described
@@ -87,9 +87,9 @@ def test_values_come_from_pools_unless_told_otherwise() -> None:
     assert origins & {"schema", "semantic", "harvested"}
 
 
-def asked(seed: int, calls: int) -> list[Attempt]:
+def asked(seed: int, calls: int) -> list[CallSequence]:
     bench, fuzzer = Bench(planted.both), Fuzzer([tool(planted.both)], seed, Simple)
-    attempts = list[Attempt]()
+    attempts = list[CallSequence]()
     while len(bench.calls) < calls:
         for attempt in fuzzer.ask(16):
             attempts.append(attempt)

@@ -6,12 +6,12 @@ from misstep.core.agent import Tool
 from misstep.core.results.trial import Judged
 from misstep.core.rng import Dice
 from misstep.core.tool import Described, Reaction
-from misstep.fuzzing.search.corpus import Corpus, Entry, Feedback, outline
-from misstep.fuzzing.search.harvest import Harvest
+from misstep.fuzzing.search.corpus import Corpus, CorpusEntry, Feedback, outline
+from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import LONGEST, mutated, spliced
 from misstep.fuzzing.search.sequences import Sequences, stage_of
 from misstep.fuzzing.search.shares import Shares
-from misstep.fuzzing.search.subject import Parameter, Subject, encode
+from misstep.fuzzing.search.subject import FuzzSubject, Parameter, encode
 from tests.tooling.fuzzing import planted
 from tests.tooling.fuzzing.bench import Simple, described
 
@@ -25,7 +25,7 @@ def returned(text: str, flagged: bool = False) -> Reaction:
 
 def test_mutants_are_json_and_leave_alone_what_they_come_from() -> None:
     tool = described(planted.same)
-    subject, dice = Subject(tool, 0, Simple(tool), Dice(1)), Dice(2)
+    subject, dice = FuzzSubject(tool, 0, Simple(tool), Dice(1)), Dice(2)
     before, seen = copy.deepcopy(ARGUMENTS), set[str]()
     for _ in range(2000):
         mutant = mutated(ARGUMENTS, subject, dice)
@@ -60,7 +60,7 @@ def test_a_tool_that_says_something_else_each_time_is_not_always_news() -> None:
 
 def test_the_corpus_keeps_the_smallest_for_each_feature() -> None:
     corpus = Corpus()
-    large, small, other = (Entry((("t", {"n": n}),), n) for n in (90, 10, 50))
+    large, small, other = (CorpusEntry((("t", {"n": n}),), n) for n in (90, 10, 50))
     corpus.add(large, [1, 2])
     corpus.add(other, [2, 3])
     assert list(corpus) == [large, other]
@@ -84,7 +84,7 @@ def test_shares_follow_what_is_found_and_give_nothing_up() -> None:
 
 
 def test_results_bring_values_for_parameters_of_their_name() -> None:
-    harvest = Harvest()
+    harvest = NamedValues()
     harvest.gather(returned('{"orders": [{"order_id": 7014, "state": "new"}]}'))
     harvest.gather(returned("Saved to path: /tmp/x.txt, ticket #41"))
     assert harvest.wanted(Parameter("orderId", {}, ("integer",), True)) == [7014]
@@ -100,7 +100,7 @@ def test_names_tell_the_stage_of_a_tool() -> None:
 
 def test_names_one_below_the_other_are_wanted_for_paths() -> None:
     path = Parameter("file_path", {}, ("string",), True)
-    names, prose = Harvest(), Harvest()
+    names, prose = NamedValues(), NamedValues()
     names.gather(returned("docs\nloop\nnotes.txt"))
     prose.gather(returned("Dear all,\nloop\nis no list of names"))
     assert {"docs", "loop", "notes.txt"} <= {*names.wanted(path)}
@@ -108,7 +108,7 @@ def test_names_one_below_the_other_are_wanted_for_paths() -> None:
 
 
 def test_what_a_maker_gives_is_wanted_for_what_its_name_says() -> None:
-    harvest = Harvest()
+    harvest = NamedValues()
     harvest.gather(returned("T7"), "open_ticket")
     harvest.gather(returned("done"))
     assert harvest.wanted(Parameter("ticket_id", {}, ("string",), True)) == ["T7"]
@@ -116,13 +116,13 @@ def test_what_a_maker_gives_is_wanted_for_what_its_name_says() -> None:
 
 
 def test_what_was_taken_away_is_asked_for_afterwards() -> None:
-    harvest, dice = Harvest(), Dice(1)
+    harvest, dice = NamedValues(), Dice(1)
     harvest.gather(returned("T7"), "open_ticket")
     named = {"type": "object", "properties": {"ticket_id": {"type": "string"}}, "required": ["ticket_id"]}
     tools = [Described(Tool(name, "", named), "mcp") for name in ("close_ticket", "read_ticket")]
-    subjects = {tool.name: Subject(tool, 0, Simple(tool), dice) for tool in tools}
+    subjects = {tool.name: FuzzSubject(tool, 0, Simple(tool), dice) for tool in tools}
     corpus = Corpus()
-    corpus.add(Entry((("read_ticket", {"ticket_id": "x"}),), 1, False), ("feature",))
+    corpus.add(CorpusEntry((("read_ticket", {"ticket_id": "x"}),), 1, False), ("feature",))
     sequences = Sequences(subjects, corpus, harvest)
     made = [sequences.make(dice)[:2] for _ in range(200)]
     assert (("close_ticket", {"ticket_id": "T7"}), ("read_ticket", {"ticket_id": "T7"})) in made

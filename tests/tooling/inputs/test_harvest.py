@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from misstep.core.agent import Tool
 from misstep.core.tool import Described, Source
-from misstep.fuzzing.inputs.suggestions import Harvest, harvest, read_source
+from misstep.fuzzing.inputs.suggestions import SuggestedValues, harvest, read_source
 from misstep.schemas.mentions import find_numbers, find_texts
 
 SOURCE = '''
@@ -41,7 +41,7 @@ def test_constants_of_the_source() -> None:
 
 
 def test_numbers_are_lengths_and_have_neighbours() -> None:
-    found = Harvest(numbers=(13, 2.5, -4, 10**9))
+    found = SuggestedValues(numbers=(13, 2.5, -4, 10**9))
     assert found.lengths == (12, 13, 14)
     assert {12, 13, 14, 1.5, 3.5, -5, -3, 10**9 + 1} <= set(found.neighbours)
 

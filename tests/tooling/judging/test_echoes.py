@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from misstep.fuzzing.judging.echoes import Given, normalise_for
+from misstep.fuzzing.judging.echoes import GivenValues, normalise_for
 
 ENOENT = "ENOENT: no such file or directory, open"
 
 
 def told(message: str, **arguments: Any) -> str:
-    return normalise_for(message, Given(arguments))
+    return normalise_for(message, GivenValues(arguments))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from misstep.core.agent import Tool
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, Source, ToolKind
 from misstep.fuzzing.judging.demands import broken_demand, excuse_for
-from misstep.fuzzing.judging.echoes import Given
+from misstep.fuzzing.judging.echoes import GivenValues
 from misstep.fuzzing.judging.ruling import MUCH_MEMORY, MUCH_TEXT, judge, judge_calls_of
 from misstep.fuzzing.triage.replay import is_same
 
@@ -187,7 +187,7 @@ def test_whatever_a_parser_says_is_one_defect() -> None:
 
 
 def test_half_a_character_is_found_among_many_texts() -> None:
-    given = Given({"names": ["\ud800", *["a"] * 300]})
+    given = GivenValues({"names": ["\ud800", *["a"] * 300]})
     assert "Unicode" in excuse_for({}, "can't be sent to a server", given)
 
 

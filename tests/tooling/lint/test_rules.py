@@ -12,7 +12,7 @@ from misstep.core.results.finding import Comparisons, Finding, Refusal
 from misstep.core.results.remark import Remark
 from misstep.core.tool import Described, Invocation, Source
 from misstep.fuzzing.lint.linter import lint
-from misstep.fuzzing.lint.subject import Subject
+from misstep.fuzzing.lint.subject import LintSubject
 
 TEXT = {"type": "string", "description": "Any text."}
 NUMBER = {"type": "integer", "description": "Any number."}
@@ -28,21 +28,21 @@ def tool(
     code: str = "",
     examples: tuple[str, ...] = (),
     defs: dict[str, Any] | None = None,
-) -> Subject:
+) -> LintSubject:
     """A tool by its schema alone, or with the code of a function."""
     schema = {"type": "object", "properties": parameters or {}, "required": [*required], "$defs": defs or {}}
     text = textwrap.dedent(code).lstrip()
     source = Source("tools.py", 1, text) if text else None
-    return Subject(
+    return LintSubject(
         Described(Tool(name, description, schema), "langchain", source=source, examples=examples), text
     )
 
 
-def remarks(*subjects: Subject) -> list[Remark]:
+def remarks(*subjects: LintSubject) -> list[Remark]:
     return [remark for linted in lint(subjects) for remark in linted.remarks]
 
 
-def marks(*subjects: Subject) -> list[tuple[str, str, str]]:
+def marks(*subjects: LintSubject) -> list[tuple[str, str, str]]:
     return [(each.rule, each.fault, each.where) for each in remarks(*subjects)]
 
 
@@ -63,7 +63,7 @@ def act(unit: str = "c", days: int = 3):
         {name}: How many days.
     \"\"\"
 """
-PAIRS: dict[str, tuple[Subject, Subject, tuple[str, str, str]]] = {
+PAIRS: dict[str, tuple[LintSubject, LintSubject, tuple[str, str, str]]] = {
     "no description": (
         tool(description="  "),
         tool(description="Greet a person by name."),
@@ -219,10 +219,12 @@ def test_a_fault_is_found_and_its_repaired_twin_is_silent(fault: str) -> None:
     ],
 )
 def test_ways_to_take_only_certain_values(code: str) -> None:
-    def subject(schema: dict[str, Any]) -> Subject:
+    def subject(schema: dict[str, Any]) -> LintSubject:
         parameters = {"type": "object", "properties": {"u": schema}}
         source = Source("tools.py", 1, code[code.index("async" if "async" in code else "def") :])
-        return Subject(Described(Tool("act", "Do all of it.", parameters), "function", source=source), code)
+        return LintSubject(
+            Described(Tool("act", "Do all of it.", parameters), "function", source=source), code
+        )
 
     assert marks(subject(TEXT)) == [("choices", "under", "parameters.u")]
     assert marks(subject({**TEXT, "enum": ["c", "x"]})) == [
@@ -235,7 +237,7 @@ def test_ways_to_take_only_certain_values(code: str) -> None:
 
 def seen(
     schema: dict[str, Any], code: str = "", refusal: str = "no", name: str = "u", **more: Any
-) -> Subject:
+) -> LintSubject:
     """A tool that takes c and f and nothing else, by what was seen when it was called."""
     shown: dict[str, Any] = {
         "collections": (("c", "f"),),
@@ -245,7 +247,7 @@ def seen(
     compared = Comparisons("act", (name,), **{**shown, **more})
     subject = tool({name: schema}, code=code)
     refusals = (Refusal("act", "ValueError", refusal, "", json.dumps({name: "x"})),)
-    return Subject(subject.described, code, refusals, (), (compared,))
+    return LintSubject(subject.described, code, refusals, (), (compared,))
 
 
 def test_what_was_seen_is_said_as_what_was_read() -> None:
@@ -317,14 +319,14 @@ def test_what_is_forbidden_and_taken() -> None:
         *("1", "act", "acceptance", "silent acceptance", "", "maximum at n", "", "", calls, calls, 1)
     )
     described_tool = tool({"n": {**NUMBER, "maximum": 10}}).described
-    assert marks(Subject(described_tool, findings=(taken,))) == [("acceptance", "over", "parameters.n")]
-    assert marks(Subject(described_tool)) == []
+    assert marks(LintSubject(described_tool, findings=(taken,))) == [("acceptance", "over", "parameters.n")]
+    assert marks(LintSubject(described_tool)) == []
 
 
 def test_every_constraint_of_a_parameter_is_told() -> None:
     said = ("n must be even", "n must be at most 40", "n must not be a multiple of 7")
     refusals = [Refusal("act", "ValueError", each, "", json.dumps({"n": 42})) for each in said]
-    told = remarks(Subject(tool({"n": NUMBER}).described, refusals=tuple(refusals)))
+    told = remarks(LintSubject(tool({"n": NUMBER}).described, refusals=tuple(refusals)))
     assert [each.where for each in told] == ["parameters.n"] * 3
     assert [words for words, each in zip(said, told, strict=True) if words not in each.message] == []
 
@@ -332,7 +334,7 @@ def test_every_constraint_of_a_parameter_is_told() -> None:
 def test_constraints_are_told_however_many_there_are() -> None:
     parameters = {f"n{number}": NUMBER for number in range(15)}
     refusals = [Refusal("act", "", f"{name} must be even", "", json.dumps({name: 1})) for name in parameters]
-    told = remarks(Subject(tool(parameters).described, refusals=tuple(refusals)))
+    told = remarks(LintSubject(tool(parameters).described, refusals=tuple(refusals)))
     assert [each.where for each in told] == [f"parameters.{name}" for name in parameters]
 
 
@@ -400,7 +402,7 @@ def test_code_that_says_nothing_for_certain(code: str) -> None:
             "function",
             source=Source("tools.py", 1, code[start:end]),
         )
-        assert remarks(Subject(described_tool, code)) == []
+        assert remarks(LintSubject(described_tool, code)) == []
 
 
 @pytest.mark.parametrize(
@@ -432,4 +434,4 @@ NONSENSE: list[dict[str, Any]] = [
 @pytest.mark.parametrize("schema", NONSENSE)
 def test_nonsense_is_survived(schema: dict[str, Any]) -> None:
     strange = Described(Tool("act", "\ud800 \x00 (", schema), "mcp", source=Source("t.py", 1, "def act(:"))
-    assert all(isinstance(each, Remark) for each in remarks(Subject(strange, "\0")))
+    assert all(isinstance(each, Remark) for each in remarks(LintSubject(strange, "\0")))

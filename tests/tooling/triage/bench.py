@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from misstep.core.agent import Tool
-from misstep.core.results.finding import Reach
+from misstep.core.results.finding import CodeReach
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.fuzzing.judging.exceptions import describe_exception
@@ -40,7 +40,7 @@ class Bench:
         self.resets += 1
         self._state = copy.deepcopy(self._start)
 
-    def reach(self, tool: str) -> Reach | None:
+    def reach(self, tool: str) -> CodeReach | None:
         return None
 
     def _call(self, invocation: Invocation) -> Reaction:

@@ -26,9 +26,9 @@ class AdkAgent:
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         adk = _adk()
-        tools = furnish(assignment, toolbox, "adk", adk.MockTool, _rerouted)
+        tools = furnish(assignment, toolbox, "adk", adk.AdkTool, _rerouted)
         native = self._build(tools)
-        runner = adk.InMemoryRunner(app=_watched(native, adk.Watch(toolbox)))
+        runner = adk.InMemoryRunner(app=_watched(native, adk.AdkWatcher(toolbox)))
         session = await runner.session_service.create_session(app_name=runner.app_name, user_id=USER)
         events = runner.run_async(
             user_id=USER,
@@ -117,8 +117,8 @@ class _Adk(msgspec.Struct, frozen=True):
     LlmAgent: Any
     RunConfig: Any
     types: Any
-    MockTool: Any
-    Watch: Any
+    AdkTool: Any
+    AdkWatcher: Any
 
 
 @cache
@@ -138,7 +138,7 @@ def _tool_class() -> Any:
     from google.adk.tools.base_tool import BaseTool
     from google.genai import types
 
-    class MockTool(BaseTool):
+    class AdkTool(BaseTool):
         def __init__(self, described: Tool, toolbox: Toolbox) -> None:
             super().__init__(name=described.name, description=described.description)
             self._parameters = described.parameters
@@ -154,13 +154,13 @@ def _tool_class() -> Any:
         async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> str:  # noqa: ARG002
             return self._toolbox.call(self.name, args)
 
-    return MockTool
+    return AdkTool
 
 
 def _plugin_class() -> Any:
     from google.adk.plugins import BasePlugin
 
-    class Watch(BasePlugin):
+    class AdkWatcher(BasePlugin):
         """Tells the toolbox about every request to a model and every reply."""
 
         def __init__(self, toolbox: Toolbox) -> None:
@@ -183,4 +183,4 @@ def _plugin_class() -> Any:
                     turn = self._turns[callback_context.agent_name]
                     self._toolbox.ask(call.name, call.args or {}, turn)
 
-    return Watch
+    return AdkWatcher

@@ -81,7 +81,7 @@ class _Said:
 def _watch_class() -> Any:
     from ag2.middleware import BaseMiddleware
 
-    class Watch(BaseMiddleware):
+    class Ag2Watcher(BaseMiddleware):
         def __init__(self, event: Any, context: Any, said: _Said) -> None:
             super().__init__(event, context)
             self._said = said
@@ -92,7 +92,7 @@ def _watch_class() -> Any:
             self._said.tell(reply, turn)
             return reply
 
-    return Watch
+    return Ag2Watcher
 
 
 def _other_spending(toolbox: Toolbox) -> Any:

@@ -141,7 +141,7 @@ def _mock_tool() -> Any:
     from autogen_core.tools import BaseTool
     from pydantic import BaseModel
 
-    class MockTool(BaseTool[Any, Any]):
+    class AutogenTool(BaseTool[Any, Any]):
         def __init__(self, described: Tool, toolbox: Toolbox) -> None:
             super().__init__(BaseModel, str, described.name, described.description)
             self._parameters = described.parameters
@@ -158,7 +158,7 @@ def _mock_tool() -> Any:
         async def run(self, args: Any, cancellation_token: Any) -> str:  # noqa: ARG002
             return self._toolbox.call(self.name, args)
 
-    return MockTool
+    return AutogenTool
 
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:

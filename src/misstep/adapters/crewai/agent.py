@@ -191,11 +191,11 @@ def _hear_replies() -> None:
 def _mock_tool(described: Tool, watch: _Watch) -> Any:
     tools = _part("tools")
 
-    class Mock(tools.BaseTool):  # type: ignore[name-defined]
+    class CrewaiTool(tools.BaseTool):  # type: ignore[name-defined]
         def _run(self, /, **arguments: Any) -> str:
             return watch.call(described.name, arguments)
 
-    return Mock(
+    return CrewaiTool(
         name=described.name,
         description=described.description,
         args_schema=open_model(merge_references(described.parameters)),

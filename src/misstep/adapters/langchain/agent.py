@@ -39,7 +39,7 @@ def mock_tool() -> Any:
     """The class of tools that take their input as it comes, be it an object or the text of a ReAct agent."""
     from langchain_core.tools import BaseTool
 
-    class MockTool(BaseTool):
+    class LangchainTool(BaseTool):
         def __init__(self, described: Tool, toolbox: Toolbox) -> None:
             schema = copy.deepcopy(described.parameters)
             super().__init__(name=described.name, description=described.description, args_schema=schema)
@@ -54,7 +54,7 @@ def mock_tool() -> Any:
         async def _arun(self, given: Any) -> str:
             return self._run(given)
 
-    return MockTool
+    return LangchainTool
 
 
 def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:

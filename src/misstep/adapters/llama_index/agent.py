@@ -116,13 +116,13 @@ def _count_tokens() -> None:
     """Listen to every model in this process; whose tokens they are, the context says."""
     handlers, events = _part("instrumentation.event_handlers"), _part("instrumentation.events.llm")
 
-    class Listener(handlers.BaseEventHandler):  # type: ignore[name-defined]
+    class LlamaIndexListener(handlers.BaseEventHandler):  # type: ignore[name-defined]
         def handle(self, event: Any, **_: Any) -> None:
             watch = _watch_here.get()
             if watch and isinstance(event, events.LLMChatEndEvent | events.LLMCompletionEndEvent):
                 watch.count(event.response)
 
-    _part("instrumentation").get_dispatcher().add_event_handler(Listener())
+    _part("instrumentation").get_dispatcher().add_event_handler(LlamaIndexListener())
 
 
 def _watched(native: Any, watch: _Watch) -> Any:
@@ -151,7 +151,7 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
         def get_parameters_dict(self) -> dict[str, Any]:
             return copy.deepcopy(described.parameters)
 
-    class Mock(library.AsyncBaseTool):  # type: ignore[name-defined]
+    class LlamaIndexTool(library.AsyncBaseTool):  # type: ignore[name-defined]
         metadata = Metadata(described.description, spoken)
 
         def call(self, /, **arguments: Any) -> Any:
@@ -161,7 +161,7 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
         async def acall(self, /, **arguments: Any) -> Any:
             return self.call(**arguments)
 
-    return Mock()
+    return LlamaIndexTool()
 
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:

@@ -30,7 +30,7 @@ from misstep.errors import MissingExtra, UsageError
 SCRIPT = "__main__"  # a notebook, or a script that would do all its work once more
 
 
-class Home(msgspec.Struct, frozen=True):
+class ObjectHome(msgspec.Struct, frozen=True):
     """A name that a module has for an object, or for a function that gives the object when it is `called`."""
 
     module: str
@@ -61,7 +61,7 @@ class Home(msgspec.Struct, frozen=True):
         return path.parents[levels] if levels else None
 
 
-def home_of(value: Any) -> Home | None:
+def home_of(value: Any) -> ObjectHome | None:
     """The home of an object, if there is a module that has it."""
     found = _by_its_own_word(value) or _by_search(value)
     if found is None:
@@ -69,7 +69,7 @@ def home_of(value: Any) -> Home | None:
     module, name = found
     file = getattr(module, "__file__", None) or ""
     known = module.__name__ != SCRIPT and file.endswith(".py")
-    return Home(module.__name__, os.path.abspath(file), name) if known else None
+    return ObjectHome(module.__name__, os.path.abspath(file), name) if known else None
 
 
 def _by_its_own_word(value: Any) -> tuple[ModuleType, str] | None:
@@ -138,7 +138,7 @@ import pickle
 ELSEWHERE = "give it as file.py:name, or as something that a module has a name for"
 
 
-def handed_over(value: Any, home: Home | None, name: str, folder: Path) -> str:
+def handed_over(value: Any, home: ObjectHome | None, name: str, folder: Path) -> str:
     """A spec by which any process finds the object; a `UsageError` where it can't leave this one.
 
     What has a home is taken from there whenever it is loaded; anything else stays what it is now, in a file

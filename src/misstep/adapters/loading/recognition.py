@@ -22,25 +22,25 @@ KINDS = (
 WORDS_FOR_A_REQUEST = ("request", "prompt", "query", "question", "message", "input", "task", "text")
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class LoadedAgent(msgspec.Struct, frozen=True):
     """An agent, and the framework it comes from if it comes from one."""
 
     agent: Agent
     framework: Framework | None = None
 
 
-def load(spec: str, name: str) -> Loaded:
+def load(spec: str, name: str) -> LoadedAgent:
     """What the spec means, made ready to run beside whatever else this process does."""
     found = _find(spec, name)
-    return Loaded(ThreadedAgent(found.agent), found.framework)
+    return LoadedAgent(ThreadedAgent(found.agent), found.framework)
 
 
-def recognise(value: Any, name: str, spec: str = "") -> Loaded:
+def recognise(value: Any, name: str, spec: str = "") -> LoadedAgent:
     """The same for an object that is there already; it goes by the spec that means it, if there is one."""
     known = spec or name
     with blaming(known):
         found = _recognise(value, known, known)
-    return Loaded(ThreadedAgent(found.agent, spec), found.framework)
+    return LoadedAgent(ThreadedAgent(found.agent, spec), found.framework)
 
 
 def load_agent(spec: str, name: str) -> Agent:
@@ -48,7 +48,7 @@ def load_agent(spec: str, name: str) -> Agent:
     return _find(spec, name).agent
 
 
-def _find(spec: str, name: str) -> Loaded:
+def _find(spec: str, name: str) -> LoadedAgent:
     """The agent that `[framework:]file.py:name` or `[framework:]package.module:name` means."""
     word, _, rest = spec.partition(":")
     if word in FRAMEWORKS and ":" in rest:
@@ -58,25 +58,25 @@ def _find(spec: str, name: str) -> Loaded:
         return _recognise(value, name, spec)
 
 
-def _of_framework(framework: Framework, value: Any, name: str) -> Loaded:
+def _of_framework(framework: Framework, value: Any, name: str) -> LoadedAgent:
     """What the user says is of this framework: an agent of it, or a function that makes one."""
     is_agent = framework.made(value) or not callable(value)
     build = framework.adapter.retool(value) if is_agent else value
-    return Loaded(framework.adapter.agent(build, name), framework)
+    return LoadedAgent(framework.adapter.agent(build, name), framework)
 
 
-def _recognise(value: Any, name: str, spec: str) -> Loaded:
+def _recognise(value: Any, name: str, spec: str) -> LoadedAgent:
     framework = framework_of(value)
     if framework:
         return _of_framework(framework, value, name)
     if not inspect.isclass(value) and _is_agent(value):
-        return Loaded(value)
+        return LoadedAgent(value)
     if inspect.isgeneratorfunction(value) or inspect.isasyncgenfunction(value):
         raise UsageError(f"'{spec}' yields instead of returning an answer", *_expected())
     if not callable(value):
         raise UsageError(f"'{spec}' is a {type(value).__name__}, which is no agent", *_expected())
     if (order := request_and_tools(value)) is not None:
-        return Loaded(agent_from_function(order, name))
+        return LoadedAgent(agent_from_function(order, name))
     match required_parameters(value):
         case []:
             return _recognise_made(value, name, spec)
@@ -85,12 +85,12 @@ def _recognise(value: Any, name: str, spec: str) -> Loaded:
         case [_]:
             return _from_maker(value, name, spec)
         case [_, _]:
-            return Loaded(agent_from_function(value, name))
+            return LoadedAgent(agent_from_function(value, name))
         case more:
             raise UsageError(f"'{spec}' wants {len(more)} things: {', '.join(more)}", *_expected())
 
 
-def _recognise_made(make: Callable[[], Any], name: str, spec: str) -> Loaded:
+def _recognise_made(make: Callable[[], Any], name: str, spec: str) -> LoadedAgent:
     """A function of nothing, or a class, is called once; what it makes has to be an agent."""
     if inspect.isfunction(make) and inspect.signature(make).parameters:
         raise UsageError(f"'{spec}' does not say that it takes a request and tools", *_expected())
@@ -120,7 +120,7 @@ def request_and_tools(function: Callable[..., Any]) -> Callable[[str, list[Any]]
     return lambda request, tools: function(tools, request)
 
 
-def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loaded:
+def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> LoadedAgent:
     """A function of the tools is called once without any, to see what it makes."""
     with blaming(_source_of(spec)):
         made = make([])
@@ -129,9 +129,9 @@ def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loade
         raise UsageError(f"'{spec}' is async", "a function that makes an agent must be a plain one")
     framework = framework_of(made)
     if framework:
-        return Loaded(framework.adapter.agent(make, name), framework)
+        return LoadedAgent(framework.adapter.agent(make, name), framework)
     if callable(made) and len(required_parameters(made)) == 1:
-        return Loaded(agent_from_maker(make, name))
+        return LoadedAgent(agent_from_maker(make, name))
     raise UsageError(f"'{spec}' makes a {type(made).__name__}, which is no agent", *_expected())
 
 

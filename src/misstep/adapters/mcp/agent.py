@@ -21,7 +21,7 @@ from typing import Any, Literal
 from misstep.adapters.hosting import LOOPBACK
 from misstep.adapters.mcp import link
 from misstep.adapters.mcp.serve import secret_path
-from misstep.adapters.mcp.server import SERVER_NAME, ToolServer, require_mcp
+from misstep.adapters.mcp.server import SERVER_NAME, McpToolServer, require_mcp
 from misstep.adapters.mcp.transports import Switchboard, Web
 from misstep.adapters.processes import current_addresses, kill_process_tree
 from misstep.core.agent import Answer, Assignment, Toolbox
@@ -228,7 +228,7 @@ class McpAgent:
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         self.check()
         self._keep_in_mind(asyncio.current_task())
-        server = ToolServer(toolbox)
+        server = McpToolServer(toolbox)
         with TemporaryDirectory(prefix="misstep-", ignore_cleanup_errors=True) as folder:
             async with self._serving(server, Path(folder)) as entry:
                 values = {
@@ -268,7 +268,7 @@ class McpAgent:
         return variables | {"no_proxy": spared, "NO_PROXY": spared}
 
     @asynccontextmanager
-    async def _serving(self, server: ToolServer, folder: Path) -> AsyncIterator[dict[str, Any]]:
+    async def _serving(self, server: McpToolServer, folder: Path) -> AsyncIterator[dict[str, Any]]:
         """Serve the tools; gives the client's entry for them."""
         if self._transport == "http":
             async with self._web.serving(server, secret_path()) as url:
@@ -277,7 +277,7 @@ class McpAgent:
             async with self._switchboard.serving(server) as address:
                 yield link_entry(write_private(folder / "address", address))
 
-    async def _until_over(self, server: ToolServer, values: Mapping[str, str]) -> Output:
+    async def _until_over(self, server: McpToolServer, values: Mapping[str, str]) -> Output:
         """What the client printed until it ended, or went on past its last turn."""
         told = None if "request" in placeholders(self._words) else values["request"]
         exhausted: asyncio.Future[Any] = asyncio.create_task(server.exhausted.wait())

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 
 from misstep.adapters.hosting import LOOPBACK, is_loopback
-from misstep.adapters.mcp.server import LONGEST_LINE, ToolServer, serve_lines
+from misstep.adapters.mcp.server import LONGEST_LINE, McpToolServer, serve_lines
 from misstep.adapters.mcp.transports import PATH, Web
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Toolbox
@@ -24,7 +24,7 @@ async def serve_stdio(toolbox: Toolbox, source: int = 0, sink: int = 1) -> None:
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
     pump = asyncio.create_task(_pump(source, reader))
     try:
-        await serve_lines(ToolServer(toolbox), reader, partial(_write, sink))
+        await serve_lines(McpToolServer(toolbox), reader, partial(_write, sink))
     finally:
         pump.cancel()
         await asyncio.wait([pump])
@@ -43,7 +43,7 @@ async def serve_http(
     path = PATH if is_loopback(host) else secret_path()
     web = Web(host, port)
     try:
-        async with web.serving(ToolServer(toolbox), path) as url:
+        async with web.serving(McpToolServer(toolbox), path) as url:
             ready(url)
             await asyncio.Event().wait()
     finally:

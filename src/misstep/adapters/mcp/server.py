@@ -55,7 +55,7 @@ def require_mcp() -> None:
         logging.getLogger(library).addHandler(QUIET)
 
 
-class ToolServer:
+class McpToolServer:
     """Serves a toolbox to any number of connections.
 
     Every call goes to the toolbox in the order of arrival, also one to an unknown tool or with arguments
@@ -134,7 +134,7 @@ LAST_WORDS = 2.0  # seconds for what is left to answer when the client has gone
 Write = Callable[[bytes], Awaitable[None]]
 
 
-async def serve_lines(server: ToolServer, reader: asyncio.StreamReader, write: Write) -> None:
+async def serve_lines(server: McpToolServer, reader: asyncio.StreamReader, write: Write) -> None:
     """Serve one client until it leaves; what it asked for before is answered first."""
     import anyio
 

@@ -11,7 +11,7 @@ from misstep.adapters.mcp.connections import PATIENCE, Connection
 from misstep.adapters.mcp.entries import McpServer
 from misstep.adapters.mcp.server import require_mcp
 from misstep.adapters.toolset.calling import MOST, ArgumentsRefused, Garbled, Loop, Returned, ServerError
-from misstep.adapters.toolset.found import Found, usable
+from misstep.adapters.toolset.found import FoundTool, usable
 from misstep.adapters.toolset.user_code import settled
 from misstep.core.secrets import Redactor
 from misstep.core.text import in_words
@@ -20,7 +20,7 @@ from misstep.core.tool import Described, Promises
 
 def tools_of_servers(
     servers: Sequence[McpServer], patience: float = PATIENCE, notes: list[str] | None = None
-) -> list[Found]:
+) -> list[FoundTool]:
     """The tools of all servers in order; a `UsageError` for one that does not tell of them in time.
 
     What is odd about servers is told of in `notes`, if they are given.
@@ -30,10 +30,10 @@ def tools_of_servers(
     return [found for server in servers for found in settled(_asked(server, patience, kept))]
 
 
-def found_on(server: McpServer, tools: Sequence[Any]) -> list[Found]:
+def found_on(server: McpServer, tools: Sequence[Any]) -> list[FoundTool]:
     """Tools as the SDK has them; `server` is where they were found."""
     return [
-        Found(
+        FoundTool(
             f"server {server.name}",
             tool.name,
             tool.description,
@@ -46,7 +46,7 @@ def found_on(server: McpServer, tools: Sequence[Any]) -> list[Found]:
     ]
 
 
-async def _asked(server: McpServer, patience: float, notes: list[str]) -> list[Found]:
+async def _asked(server: McpServer, patience: float, notes: list[str]) -> list[FoundTool]:
     connection = Connection(server)
     try:
         await connection.start(patience)
@@ -77,7 +77,7 @@ class ServerTool:
 
     entry = None
 
-    def __init__(self, tool: Described, server: "Line") -> None:
+    def __init__(self, tool: Described, server: "ServerConnection") -> None:
         self.described = tool
         self._server = server
 
@@ -85,7 +85,7 @@ class ServerTool:
         return self._server.call(self.described.name, arguments)
 
 
-class Line:
+class ServerConnection:
     """The present connection to one server."""
 
     def __init__(self, server: McpServer, loop: Loop) -> None:
@@ -93,7 +93,7 @@ class Line:
         self._loop = loop
         self._connection: Connection | None = None
 
-    def open(self) -> list[Found]:
+    def open(self) -> list[FoundTool]:
         """Connect, and give the tools that there are."""
         self._connection = self._loop.settle(_opened(self._server))
         try:
@@ -126,7 +126,7 @@ class Servers:
 
     def __init__(self, servers: Sequence[McpServer], spec: str) -> None:
         self._loop = Loop()
-        self._lines = [Line(server, self._loop) for server in servers]
+        self._lines = [ServerConnection(server, self._loop) for server in servers]
         try:
             found = [(each, line) for line in self._lines for each in line.open()]
             self.skipped = list[str]()

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, Generic, TypeVar
 
 from misstep.adapters.hosting import LOOPBACK, NAMES, QUIET, is_loopback, listen
-from misstep.adapters.mcp.server import LONGEST_LINE, ToolServer, require_mcp, serve_lines
+from misstep.adapters.mcp.server import LONGEST_LINE, McpToolServer, require_mcp, serve_lines
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ class Switchboard:
         self._lines = dict[str, _Line]()
 
     @asynccontextmanager
-    async def serving(self, server: ToolServer) -> AsyncIterator[str]:
+    async def serving(self, server: McpToolServer) -> AsyncIterator[str]:
         """Serve the tools to links that show the secret; gives host, port and secret as one text."""
         host, port = (await self._listener.get()).sockets[0].getsockname()
         secret = secrets.token_urlsafe(24)
@@ -93,7 +93,7 @@ class Switchboard:
 class _Line:
     """The tools of one case, and who is using them."""
 
-    def __init__(self, server: ToolServer) -> None:
+    def __init__(self, server: McpToolServer) -> None:
         self._server = server
         self.callers = set[asyncio.Task[None]]()
 
@@ -131,7 +131,7 @@ class Web:
         self._managers = dict[str, Any]()
 
     @asynccontextmanager
-    async def serving(self, server: ToolServer, path: str) -> AsyncIterator[str]:
+    async def serving(self, server: McpToolServer, path: str) -> AsyncIterator[str]:
         """Serve the tools under this path; gives the URL."""
         await self._server.get()
         manager, listening = self._manager(server), asyncio.Event()
@@ -166,7 +166,7 @@ class Web:
         host, port = self._listener.getsockname()[:2]
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
-    def _manager(self, server: ToolServer) -> Any:
+    def _manager(self, server: McpToolServer) -> Any:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         security = _security(self._host)

@@ -11,7 +11,7 @@ from misstep.core.agent import Tool as Described
 from misstep.core.text import in_words
 
 
-class Tool:
+class PlainTool:
     """A tool to call: `tool()` or `tool(key=value)` gives the result as text."""
 
     def __init__(self, described: Described, toolbox: Toolbox) -> None:
@@ -32,12 +32,12 @@ class Tool:
 class PlainAgent:
     """Calls a function of the request and the tools for every case; one that is not async gets a thread."""
 
-    def __init__(self, function: Callable[[str, list[Tool]], Any], name: str) -> None:
+    def __init__(self, function: Callable[[str, list[PlainTool]], Any], name: str) -> None:
         self.name = name
         self._function = function
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        tools = [Tool(described, toolbox) for described in toolbox.tools]
+        tools = [PlainTool(described, toolbox) for described in toolbox.tools]
 
         def call() -> Any:
             result = self._function(assignment.request, tools)
@@ -53,10 +53,10 @@ def _said(result: object) -> str:
     return "" if result is None else in_words(result)
 
 
-def agent_from_function(function: Callable[[str, list[Tool]], Any], name: str) -> PlainAgent:
+def agent_from_function(function: Callable[[str, list[PlainTool]], Any], name: str) -> PlainAgent:
     return PlainAgent(function, name)
 
 
-def agent_from_maker(make: Callable[[list[Tool]], Callable[[str], Any]], name: str) -> PlainAgent:
+def agent_from_maker(make: Callable[[list[PlainTool]], Callable[[str], Any]], name: str) -> PlainAgent:
     """An agent of a function that makes a function of the request, given the tools."""
     return PlainAgent(lambda request, tools: make(tools)(request), name)

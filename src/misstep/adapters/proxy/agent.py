@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 from misstep.adapters.processes import current_addresses
-from misstep.adapters.proxy.cases import Link
+from misstep.adapters.proxy.cases import OpenCase
 from misstep.adapters.proxy.server import RecordingProxy
 from misstep.core.agent import Agent, Answer, Assignment, Closing, Tool, Toolbox
 from misstep.core.outcome import Usage
@@ -93,7 +93,7 @@ class _Watched:
     Until the proxy has heard a reply the agent is believed: it may not use the proxy at all.
     """
 
-    def __init__(self, toolbox: Toolbox, link: Link) -> None:
+    def __init__(self, toolbox: Toolbox, link: OpenCase) -> None:
         self._toolbox = toolbox
         self._link = link
         self._turns = 0

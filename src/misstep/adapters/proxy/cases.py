@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from misstep.adapters.arguments import read_arguments
-from misstep.adapters.proxy.turn import Turn
+from misstep.adapters.proxy.turn import ModelTurn
 from misstep.core.agent import StepsExhausted, Toolbox
 from misstep.core.outcome import storable
 from misstep.core.secrets import Redactor
@@ -24,7 +24,7 @@ LIMIT_REACHED = "misstep: the limit on turns was reached for this case."
 CASE_OVER = "misstep: this case is over."
 
 
-class Link:
+class OpenCase:
     """An open case. `key` is the part of an address that leads to it and nowhere else."""
 
     def __init__(self, request: str, toolbox: Toolbox) -> None:
@@ -59,7 +59,7 @@ class Link:
             toolbox.begin_turn()  # the agent tries to go on past its last turn, which the toolbox has to know
         return LIMIT_REACHED
 
-    def record(self, turn: Turn, request: Any, redact: Redactor, heard: bool = True) -> None:
+    def record(self, turn: ModelTurn, request: Any, redact: Redactor, heard: bool = True) -> None:
         """Record a reply to a request, unless it has been already. Raises `StepsExhausted` past the limit.
 
         A reply that its client did not wait for costs its tokens; its calls go with it.
@@ -75,7 +75,7 @@ class Link:
             self._begin_turn(toolbox, turn, _offered(request) | _offered(turn.reply), redact)
         toolbox.note(redact.within({"request": request, "reply": turn.reply}))
 
-    def _begin_turn(self, toolbox: Toolbox, turn: Turn, offered: set[str], redact: Redactor) -> None:
+    def _begin_turn(self, toolbox: Toolbox, turn: ModelTurn, offered: set[str], redact: Redactor) -> None:
         self._offers_tools = self._offers_tools or bool(offered)
         self.turns += 1
         number = toolbox.begin_turn()
@@ -122,7 +122,7 @@ ID_PLACES = ("threads", "runs", "responses", "conversations")
 BETWEEN = "\0"  # nothing is found across the border of two texts
 
 
-class Traces(msgspec.Struct, frozen=True):
+class CaseTraces(msgspec.Struct, frozen=True):
     """What could tell the case of a request: all texts in its body, as one; all ids in body and path.
 
     `calls` are the ids of calls whose results it brings.
@@ -133,11 +133,11 @@ class Traces(msgspec.Struct, frozen=True):
     calls: frozenset[str]
 
 
-def traces_of(path: str, body: Any) -> Traces:
+def traces_of(path: str, body: Any) -> CaseTraces:
     named = list(_strings(body))
     ids = _ids_in_path(path) + [value for name, value in named if name in ID_NAMES]
     calls = frozenset(value for name, value in named if name in CALL_NAMES)
-    return Traces(_normal(BETWEEN.join([value for _, value in named])), tuple(ids), calls)
+    return CaseTraces(_normal(BETWEEN.join([value for _, value in named])), tuple(ids), calls)
 
 
 class Attribution:
@@ -150,27 +150,27 @@ class Attribution:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._links = dict[str, Link]()
-        self._words = dict[Link, tuple[str, ...]]()
-        self._ids = OrderedDict[str, Link | None]()
+        self._links = dict[str, OpenCase]()
+        self._words = dict[OpenCase, tuple[str, ...]]()
+        self._ids = OrderedDict[str, OpenCase | None]()
 
-    def open(self, link: Link, by_words: bool) -> None:
+    def open(self, link: OpenCase, by_words: bool) -> None:
         with self._lock:
             self._links[link.key] = link
             if by_words:
                 self._words[link] = _forms(link.request)
 
-    def close(self, link: Link) -> None:
+    def close(self, link: OpenCase) -> None:
         with self._lock:
             self._links.pop(link.key, None)
             self._words.pop(link, None)
             link.close()
 
-    def at(self, key: str) -> Link | None:
+    def at(self, key: str) -> OpenCase | None:
         """The open case with an address of its own."""
         return self._links.get(key)
 
-    def find(self, traces: Traces) -> Link | None:
+    def find(self, traces: CaseTraces) -> OpenCase | None:
         """The case of a request; one that is over already if that's where it comes from."""
         with self._lock:
             worded = self._worded(traces.text)
@@ -179,7 +179,7 @@ class Attribution:
             return named
         return worded[0] if len(worded) == 1 else None
 
-    def _named(self, traces: Traces, nothing_else: bool) -> Link | None:
+    def _named(self, traces: CaseTraces, nothing_else: bool) -> OpenCase | None:
         """The case that an id leads to. Threads may serve one case after the other; calls belong to one."""
         for id in traces.ids:
             link = self._ids.get(id)
@@ -187,13 +187,13 @@ class Attribution:
                 return link
         return None
 
-    def _worded(self, text: str) -> list[Link]:
+    def _worded(self, text: str) -> list[OpenCase]:
         """The cases with the longest words among those that occur in a text."""
         found = [link for link, forms in self._words.items() if any(form in text for form in forms)]
         longest = max((len(link.request) for link in found), default=0)
         return [link for link in found if len(link.request) == longest]
 
-    def learn(self, link: Link, path: str, body: Any) -> None:
+    def learn(self, link: OpenCase, path: str, body: Any) -> None:
         """Remember the ids of a request or a reply that belongs to a case."""
         if link not in self._words:
             return

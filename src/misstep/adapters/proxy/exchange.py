@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.proxy.cases import LIMIT_REACHED, Attribution, Link, traces_of
-from misstep.adapters.proxy.protocols import Endpoint, endpoint_of, with_usage, without_usage
-from misstep.adapters.proxy.turn import StreamReader, Turn, decode, events_in
-from misstep.adapters.proxy.upstream import Asking, Broken, Headers, Replying, Unreachable, Upstream
+from misstep.adapters.proxy.cases import LIMIT_REACHED, Attribution, OpenCase, traces_of
+from misstep.adapters.proxy.protocols import ReplyFormat, endpoint_of, with_usage, without_usage
+from misstep.adapters.proxy.turn import ModelTurn, StreamReader, decode, events_in
+from misstep.adapters.proxy.upstream import Asking, Headers, Replying, Unreachable, Upstream, UpstreamBroken
 from misstep.core.agent import StepsExhausted
 
 Scope = dict[str, Any]
@@ -110,7 +110,7 @@ class Exchange:
     """
 
     def __init__(
-        self, asking: Asking, request: Any, link: Link, endpoint: Endpoint, attribution: Attribution
+        self, asking: Asking, request: Any, link: OpenCase, endpoint: ReplyFormat, attribution: Attribution
     ) -> None:
         self._asking = asking
         self._request = request
@@ -153,7 +153,7 @@ class Exchange:
         try:
             async for chunk in reply.chunks():
                 parts.append(chunk)
-        except Broken:
+        except UpstreamBroken:
             await self._client.begin(reply.status, reply.headers)
             await self._client.give(b"".join(parts))
             raise
@@ -190,7 +190,7 @@ class Exchange:
                 if recorded or not reader.holds:
                     await self._client.give(b"".join(held))
                     held.clear()
-        except (Broken, asyncio.CancelledError):
+        except (UpstreamBroken, asyncio.CancelledError):
             # What is held back stays with us, lest it be acted on unrecorded.
             if not recorded:
                 self._record(reader.turn(), heard=False)
@@ -204,7 +204,7 @@ class Exchange:
         asked = isinstance(self._request, dict) and self._request.get("stream") is True
         return "event-stream" in reply.content_type or (asked and "json" not in reply.content_type)
 
-    def _record(self, turn: Turn | None, heard: bool = True) -> None:
+    def _record(self, turn: ModelTurn | None, heard: bool = True) -> None:
         if turn is not None:
             self._attribution.learn(self._link, "", turn.reply)
             self._link.record(turn, self._request, self._redact, heard and not self._client.gone)
@@ -245,12 +245,12 @@ class Relay:
         if not client.gone:
             await client.serve(self._pass_on(asking, link, client))
 
-    async def _pass_on(self, asking: Asking, link: Link | None, client: Client) -> None:
+    async def _pass_on(self, asking: Asking, link: OpenCase | None, client: Client) -> None:
         try:
             await self._exchange(asking, link, client)
         except Unreachable as error:
             await client.refuse(502, f"misstep: {error}")
-        except Broken:
+        except UpstreamBroken:
             await client.drop()
         except Exception as error:  # ours: the case must say so, and the other cases go on
             if client.begun:
@@ -258,7 +258,7 @@ class Relay:
             else:
                 await client.refuse(500, f"misstep: the recording proxy failed: {type(error).__name__}")
 
-    async def _exchange(self, asking: Asking, link: Link | None, client: Client) -> None:
+    async def _exchange(self, asking: Asking, link: OpenCase | None, client: Client) -> None:
         request = decode(asking.body)
         link = link or self._find(asking, request)
         endpoint = endpoint_of(asking.method, asking.path)
@@ -270,7 +270,7 @@ class Relay:
             self.unattributed += endpoint is not None and endpoint.speaks and reply.succeeded
             await pass_on(reply, client)
 
-    def _find(self, asking: Asking, request: Any) -> Link | None:
+    def _find(self, asking: Asking, request: Any) -> OpenCase | None:
         link = self._attribution.find(traces_of(asking.path, request))
         if link is not None:
             self._attribution.learn(link, asking.path, request)

@@ -14,23 +14,23 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.proxy.turn import Asked, Event, StreamReader, Turn, number, tokens
+from misstep.adapters.proxy.turn import Event, ModelCall, ModelTurn, StreamReader, number, tokens
 from misstep.core.outcome import Usage
 
 NO_USAGE = re.compile(rb',\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,\s*')
 
 
-def read_completion(body: Any) -> Turn | None:
+def read_completion(body: Any) -> ModelTurn | None:
     """The first choice counts; the others are alternatives that no agent acts on."""
     match body:
         case {"choices": [{"message": dict(message)}, *_]}:
-            return Turn(body, _calls(message), tokens(body.get("usage")))
+            return ModelTurn(body, _calls(message), tokens(body.get("usage")))
         case {"choices": [{"text": str()}, *_]}:
-            return Turn(body, (), tokens(body.get("usage")))
+            return ModelTurn(body, (), tokens(body.get("usage")))
     return None
 
 
-def _calls(message: dict[str, Any]) -> tuple[Asked, ...]:
+def _calls(message: dict[str, Any]) -> tuple[ModelCall, ...]:
     """The calls of a message, with the single one of the older protocol."""
     listed = message.get("tool_calls")
     calls = [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
@@ -39,13 +39,13 @@ def _calls(message: dict[str, Any]) -> tuple[Asked, ...]:
     return tuple(asked(call) for call in calls)
 
 
-def asked(call: dict[str, Any]) -> Asked:
+def asked(call: dict[str, Any]) -> ModelCall:
     match call:
         case {"custom": dict(custom)}:
-            return Asked(str(custom.get("name") or ""), custom.get("input", ""))
+            return ModelCall(str(custom.get("name") or ""), custom.get("input", ""))
         case {"function": dict(function)}:
-            return Asked(str(function.get("name") or ""), function.get("arguments", ""))
-    return Asked("", "")
+            return ModelCall(str(function.get("name") or ""), function.get("arguments", ""))
+    return ModelCall("", "")
 
 
 def with_usage(body: Any) -> bytes | None:
@@ -141,26 +141,26 @@ class CompletionStream:
             self._at[index] = known
         return known
 
-    def turn(self) -> Turn | None:
+    def turn(self) -> ModelTurn | None:
         if self._failed or not self._spoke:
             return None
         calls = [call.whole for call in self._calls]
         message = {"role": "assistant", "content": self._text, "tool_calls": calls}
         choice = {"index": 0, "finish_reason": self._finish, "message": message}
         reply = {"id": self._id, "choices": [choice], "usage": self._usage}
-        return Turn(reply, tuple(asked(call) for call in calls), tokens(self._usage))
+        return ModelTurn(reply, tuple(asked(call) for call in calls), tokens(self._usage))
 
 
-def read_message(body: Any) -> Turn | None:
+def read_message(body: Any) -> ModelTurn | None:
     match body:
         case {"type": "message", "content": [*blocks]}:
-            return Turn(body, _tool_uses(blocks), _tokens(body.get("usage")))
+            return ModelTurn(body, _tool_uses(blocks), _tokens(body.get("usage")))
     return None
 
 
-def _tool_uses(blocks: list[Any]) -> tuple[Asked, ...]:
+def _tool_uses(blocks: list[Any]) -> tuple[ModelCall, ...]:
     uses = [block for block in blocks if _is_tool_use(block)]
-    return tuple(Asked(str(use.get("name") or ""), use.get("input", "")) for use in uses)
+    return tuple(ModelCall(str(use.get("name") or ""), use.get("input", "")) for use in uses)
 
 
 def _is_tool_use(block: Any) -> bool:
@@ -217,7 +217,7 @@ class MessageStream:
             case {"text": str(piece)}:
                 block["text"] = str(block.get("text") or "") + piece
 
-    def turn(self) -> Turn | None:
+    def turn(self) -> ModelTurn | None:
         if self._message is None:
             return None
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
@@ -229,20 +229,20 @@ OVER = tuple(f"response.{status}" for status in (*SPOKEN, "failed", "cancelled")
 CALL_WRITTEN = ("response.function_call_arguments.done", "response.custom_tool_call_input.done")
 
 
-def read_response(body: Any) -> Turn | None:
+def read_response(body: Any) -> ModelTurn | None:
     """A response that is over; one that runs in the background is looked at until it is."""
     match body:
         case {"output": [*items], **rest}:
             status = rest.get("status") or "completed"
             usage, key = tokens(rest.get("usage")), f"{rest.get('id')}"
             if status in SPOKEN:
-                return Turn(body, _function_calls(items), usage, key)
+                return ModelTurn(body, _function_calls(items), usage, key)
             if status in ("failed", "cancelled"):
-                return Turn(body, (), usage, key, counts=False)
+                return ModelTurn(body, (), usage, key, counts=False)
     return None
 
 
-def _function_calls(items: list[Any]) -> tuple[Asked, ...]:
+def _function_calls(items: list[Any]) -> tuple[ModelCall, ...]:
     return tuple(_asked(item) for item in items if _is_call(item))
 
 
@@ -250,9 +250,9 @@ def _is_call(item: Any) -> bool:
     return isinstance(item, dict) and item.get("type") in ("function_call", "custom_tool_call")
 
 
-def _asked(item: dict[str, Any]) -> Asked:
+def _asked(item: dict[str, Any]) -> ModelCall:
     given = item.get("arguments" if item["type"] == "function_call" else "input")
-    return Asked(str(item.get("name") or ""), given)
+    return ModelCall(str(item.get("name") or ""), given)
 
 
 class ResponseStream:
@@ -278,30 +278,30 @@ class ResponseStream:
             case {"type": "error"}:
                 self._response = None
 
-    def turn(self) -> Turn | None:
+    def turn(self) -> ModelTurn | None:
         if self._response is None or not (self.ended or self._items):
             return None
         return read_response({**self._response, "output": self._response.get("output") or self._items})
 
 
-def read_run(body: Any) -> Turn | None:
+def read_run(body: Any) -> ModelTurn | None:
     """What a run waits for or ended with. Its tokens are told when it is over, so never if nobody ends it."""
     match body:
         case {"object": "thread.run", "status": "requires_action", "required_action": dict(action)}:
             return _wanting(body, action)
         case {"object": "thread.run", "status": "completed" | "incomplete" as status}:
-            return Turn(body, (), tokens(body.get("usage")), f"{body.get('id')} {status}")
+            return ModelTurn(body, (), tokens(body.get("usage")), f"{body.get('id')} {status}")
         case {"object": "thread.run", "status": status, "usage": dict(usage)}:
-            return Turn(body, (), tokens(usage), f"{body.get('id')} {status}", counts=False)
+            return ModelTurn(body, (), tokens(usage), f"{body.get('id')} {status}", counts=False)
     return None
 
 
-def _wanting(run: dict[str, Any], action: dict[str, Any]) -> Turn | None:
+def _wanting(run: dict[str, Any], action: dict[str, Any]) -> ModelTurn | None:
     match action:
         case {"submit_tool_outputs": {"tool_calls": [*listed]}}:
             calls = [call for call in listed if isinstance(call, dict)]
             key = " ".join(str(call.get("id")) for call in calls)
-            return Turn(run, tuple(asked(call) for call in calls), key=f"{run.get('id')} {key}")
+            return ModelTurn(run, tuple(asked(call) for call in calls), key=f"{run.get('id')} {key}")
     return None
 
 
@@ -310,42 +310,42 @@ class RunStream:
 
     def __init__(self) -> None:
         self.holds = self.ended = False
-        self._turn: Turn | None = None
+        self._turn: ModelTurn | None = None
 
     def feed(self, event: Event) -> None:
         self._turn = read_run(event.json) or self._turn
         self.ended = self.ended or event.data.startswith("[DONE]")
         self.holds = self.holds or self.ended or self._turn is not None
 
-    def turn(self) -> Turn | None:
+    def turn(self) -> ModelTurn | None:
         return self._turn
 
 
-class Endpoint(msgspec.Struct, frozen=True):
+class ReplyFormat(msgspec.Struct, frozen=True):
     """How to read the replies of an endpoint.
 
     `speaks` is True where the model is to speak, rather than someone to look. `asks_usage` is True where the
     tokens of a stream are told only to those who ask.
     """
 
-    read: Callable[[Any], Turn | None]
+    read: Callable[[Any], ModelTurn | None]
     stream: Callable[[], StreamReader]
     speaks: bool = True
     asks_usage: bool = False
 
 
-COMPLETIONS = Endpoint(read_completion, CompletionStream, asks_usage=True)
-MESSAGES = Endpoint(read_message, MessageStream)
-RESPONSES = Endpoint(read_response, ResponseStream)
+COMPLETIONS = ReplyFormat(read_completion, CompletionStream, asks_usage=True)
+MESSAGES = ReplyFormat(read_message, MessageStream)
+RESPONSES = ReplyFormat(read_response, ResponseStream)
 
 
-def endpoint_of(method: str, path: str) -> Endpoint | None:
+def endpoint_of(method: str, path: str) -> ReplyFormat | None:
     """The endpoint that a path ends in; None if nothing there is worth reading."""
     parts = path.strip("/").split("/")
     posts = method == "POST"
     if "threads" in parts or "conversations" in parts:
         speaks = posts and parts[-1] in ("runs", "submit_tool_outputs")
-        return Endpoint(read_run, RunStream, speaks)
+        return ReplyFormat(read_run, RunStream, speaks)
     match parts:
         case [*_, "completions"] if posts:
             return COMPLETIONS
@@ -354,5 +354,5 @@ def endpoint_of(method: str, path: str) -> Endpoint | None:
         case [*_, "responses"] if posts:
             return RESPONSES
         case [*_, "responses", _] if method == "GET":
-            return Endpoint(read_response, ResponseStream, speaks=False)
+            return ReplyFormat(read_response, ResponseStream, speaks=False)
     return None

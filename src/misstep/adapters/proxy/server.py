@@ -4,8 +4,8 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from misstep.adapters.hosting import HOST, Listener
-from misstep.adapters.proxy.cases import Attribution, Link
+from misstep.adapters.hosting import HOST, LoopbackServer
+from misstep.adapters.proxy.cases import Attribution, OpenCase
 from misstep.adapters.proxy.exchange import Relay
 from misstep.adapters.proxy.upstream import Upstream
 from misstep.adapters.threads import in_thread
@@ -27,7 +27,7 @@ class RecordingProxy:
         self._attribution = Attribution()
         self._relay = Relay(self._upstream, self._attribution)
         self._lock = threading.Lock()
-        self._listener: Listener | None = None
+        self._listener: LoopbackServer | None = None
         self.unseen = 0
 
     @property
@@ -55,7 +55,7 @@ class RecordingProxy:
         with self._lock:
             if self._listener is None:
                 self._upstream.connect()
-                listener = Listener(self._relay, self._upstream.close)
+                listener = LoopbackServer(self._relay, self._upstream.close)
                 listener.start()
                 self._listener = listener
 
@@ -66,12 +66,12 @@ class RecordingProxy:
             await in_thread(listener.stop)
 
     @contextlib.contextmanager
-    def open(self, request: str, toolbox: Toolbox, by_words: bool = True) -> Iterator[Link]:
+    def open(self, request: str, toolbox: Toolbox, by_words: bool = True) -> Iterator[OpenCase]:
         """Record for a case as long as the block runs.
 
         With `by_words` its requests may come in at the address for all, else at the one of the case only.
         """
-        link = Link(request, toolbox)
+        link = OpenCase(request, toolbox)
         self._attribution.open(link, by_words)
         try:
             yield link

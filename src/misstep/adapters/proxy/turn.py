@@ -14,14 +14,14 @@ import msgspec
 from misstep.core.outcome import Usage
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ModelCall(msgspec.Struct, frozen=True):
     """A call as the model wrote it; `arguments` are the text it gave, or JSON where the protocol has that."""
 
     name: str
     arguments: Any
 
 
-class Turn(msgspec.Struct, frozen=True):
+class ModelTurn(msgspec.Struct, frozen=True):
     """One reply of a model.
 
     `key` names a reply that can be fetched more than once. `counts` is False where the model did not get to
@@ -29,7 +29,7 @@ class Turn(msgspec.Struct, frozen=True):
     """
 
     reply: Any
-    calls: tuple[Asked, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
     usage: Usage = Usage()
     key: str = ""
     counts: bool = True
@@ -100,7 +100,7 @@ class StreamReader(Protocol):
 
     def feed(self, event: Event) -> None: ...
 
-    def turn(self) -> Turn | None:
+    def turn(self) -> ModelTurn | None:
         """The reply so far; None if there is none."""
         ...
 

@@ -30,7 +30,7 @@ class Unreachable(Exception):
     """There is no such server, or it doesn't listen."""
 
 
-class Broken(Exception):
+class UpstreamBroken(Exception):
     """The server went away without an answer, or within it."""
 
 
@@ -78,7 +78,7 @@ class Replying:
         return self._body
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body as it comes in. Raises `Broken` where it breaks off."""
+        """The body as it comes in. Raises `UpstreamBroken` where it breaks off."""
         import httpx
 
         if self._body is not None:
@@ -89,7 +89,7 @@ class Replying:
             async for chunk in body:
                 yield chunk
         except (httpx.TransportError, httpx.DecodingError) as error:
-            raise Broken from error
+            raise UpstreamBroken from error
 
 
 class Upstream:
@@ -142,7 +142,7 @@ class Upstream:
         except (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol) as error:
             raise Unreachable(f"{self._host} can't be reached: {error}") from error
         except httpx.TransportError as error:
-            raise Broken from error
+            raise UpstreamBroken from error
         try:
             yield Replying(response)
         finally:

@@ -84,7 +84,7 @@ QUOTES = '"""'
 
 @cache
 def mock_tool() -> Any:
-    class MockTool(load_smolagents().Tool):  # type: ignore[misc]
+    class SmolagentsTool(load_smolagents().Tool):  # type: ignore[misc]
         skip_forward_signature_validation = True
         output_type = "string"
 
@@ -113,7 +113,7 @@ def mock_tool() -> Any:
             schema = f"JSON schema of the arguments: {json.dumps(self._parameters, ensure_ascii=False)}"
             return f"{prompt.removesuffix(QUOTES).rstrip()}\n\n    {schema}\n    {QUOTES}"
 
-    return MockTool
+    return SmolagentsTool
 
 
 def _forward(described: Tool, toolbox: Toolbox) -> Callable[..., str]:

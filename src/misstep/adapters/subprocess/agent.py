@@ -40,7 +40,7 @@ class AgentError(MisstepError):
     """The agent raised something; its process lives on."""
 
 
-class Worker:
+class AgentProcess:
     """A process with an agent in it. `load` and `work` block until `kill` ends them from another thread."""
 
     def __init__(self, python: str, environment: Mapping[str, str]) -> None:
@@ -52,7 +52,7 @@ class Worker:
         self.has_begun = False  # the agent has been heard of in the last case
         self._dead = False
         self._dying = threading.Lock()
-        self._link = say.Link(ours)
+        self._link = say.ProcessLink(ours)
         with theirs:
             try:
                 self._process = subprocess.Popen(
@@ -85,18 +85,18 @@ class Worker:
         self._link.be_patient(limit)
         patience = Patience(limit, lambda: family_seconds(self._process.pid) + self._bytes)
         try:
-            self._link.send(say.Load(spec, name))
+            self._link.send(say.LoadAgent(spec, name))
             while not self._link.has_news(min(patience.left(), LOOK)):
                 if patience.left() <= 0:
                     raise TimeoutError
             message = self._link.receive(say.from_worker)
         except TimeoutError:
             raise WorkerError(f"'{spec}' {patience.outcome}", *self._last_words()) from None
-        except (say.Lost, ValueError) as error:
+        except (say.LinkLost, ValueError) as error:
             raise self._obituary(f"'{self._python}' did not start", error) from None
         self._link.be_patient(None)
         match message:
-            case say.Loaded():
+            case say.AgentLoaded():
                 return
             case say.Unfit():
                 raise self._unfit(message)
@@ -109,7 +109,7 @@ class Worker:
         """Let the agent try a case."""
         self._case += 1
         self.has_begun = False
-        order = say.Work(self._case, assignment, tuple(toolbox.tools), toolbox.max_steps)
+        order = say.TryCase(self._case, assignment, tuple(toolbox.tools), toolbox.max_steps)
         try:
             self._link.send(order)
             while True:
@@ -118,7 +118,7 @@ class Worker:
                 if isinstance(message, say.Ending) and message.case == self._case:
                     return self._answer(message)
                 self._pass_on(message, toolbox)
-        except (say.Lost, ValueError) as error:
+        except (say.LinkLost, ValueError) as error:
             raise self._obituary("the agent's process broke off", error) from None
 
     def kill(self) -> None:
@@ -139,22 +139,22 @@ class Worker:
                 return ending.answer
             case say.Exhausted():
                 raise StepsExhausted
-            case say.Broken():
+            case say.AgentRaised():
                 raise AgentError(self._plain(ending.error))
 
     def _pass_on(self, message: say.FromWorker, toolbox: Toolbox) -> None:
         match message:
-            case say.BeginTurn() | say.Ask() | say.Call():
+            case say.BeginTurn() | say.Ask() | say.CallTool():
                 self._link.send(self._reply(message, toolbox))
-            case say.Misread() | say.Spend() | say.Wait() | say.Note() | say.Warn():
+            case say.Misread() | say.SpendUsage() | say.Wait() | say.Note() | say.Warn():
                 if message.case == self._case:
                     _remark(message, toolbox)
-            case say.Finished() | say.Exhausted() | say.Broken():
+            case say.Finished() | say.Exhausted() | say.AgentRaised():
                 pass  # of a case that is over
             case _:
                 raise ValueError(f"{type(message).__name__} out of turn")
 
-    def _reply(self, question: say.Question, toolbox: Toolbox) -> say.Reply:
+    def _reply(self, question: say.Question, toolbox: Toolbox) -> say.QuestionReply:
         """What the toolbox says; threads left over from earlier cases are told that it is over."""
         number = question.question
         try:
@@ -162,15 +162,15 @@ class Worker:
                 raise StepsExhausted
             match question:
                 case say.BeginTurn():
-                    return say.Reply(number, turn=toolbox.begin_turn())
+                    return say.QuestionReply(number, turn=toolbox.begin_turn())
                 case say.Ask():
                     toolbox.ask(question.tool, question.arguments, question.turn)
-                    return say.Reply(number)
-                case say.Call():
+                    return say.QuestionReply(number)
+                case say.CallTool():
                     result = toolbox.call(question.tool, question.arguments, question.turn)
-                    return say.Reply(number, result=result)
+                    return say.QuestionReply(number, result=result)
         except StepsExhausted:
-            return say.Reply(number, exhausted=True)
+            return say.QuestionReply(number, exhausted=True)
 
     def _unfit(self, message: say.Unfit) -> UsageError:
         if message.problem == "python":
@@ -181,7 +181,7 @@ class Worker:
 
     def _obituary(self, what: str, error: Exception) -> WorkerError:
         """How the process ended, with the last it had to say; whatever is left of it is ended too."""
-        lost = isinstance(error, say.Lost)
+        lost = isinstance(error, say.LinkLost)
         cause = _cause(self._status(GRACE)) if lost else f"it made no sense: {error}"
         self.kill()
         return WorkerError(f"{what}: {self._plain(cause)}", *self._last_words())
@@ -223,7 +223,7 @@ def _remark(message: say.Remark, toolbox: Toolbox) -> None:
     match message:
         case say.Misread():
             toolbox.misread()
-        case say.Spend():
+        case say.SpendUsage():
             toolbox.spend(message.usage)
         case say.Wait():
             toolbox.wait(message.seconds)
@@ -267,8 +267,8 @@ class SubprocessAgent:
         self._python = python
         self._environment = dict(environment or {})
         self._start_limit = start_limit
-        self._workers = set[Worker]()
-        self._idle = list[Worker]()
+        self._workers = set[AgentProcess]()
+        self._idle = list[AgentProcess]()
 
     async def prepare(self) -> None:
         """Start a first process and load the agent. Raises a `UsageError` for what is wrong with either."""
@@ -285,7 +285,7 @@ class SubprocessAgent:
                 # It had died while it was idle: another one takes the case.
         return await self._work(await self._start(toolbox), assignment, toolbox)
 
-    async def _work(self, worker: Worker, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    async def _work(self, worker: AgentProcess, assignment: Assignment, toolbox: Toolbox) -> Answer:
         try:
             answer = await in_thread(lambda: worker.work(assignment, toolbox))
         except (AgentError, StepsExhausted):
@@ -302,7 +302,7 @@ class SubprocessAgent:
         ended, self._workers, self._idle = self._workers, set(), []
         await asyncio.gather(*(in_thread(worker.kill) for worker in ended))
 
-    def _take_idle(self) -> Worker | None:
+    def _take_idle(self) -> AgentProcess | None:
         while self._idle:
             worker = self._idle.pop()
             if worker.alive:
@@ -310,8 +310,8 @@ class SubprocessAgent:
             self._end(worker)
         return None
 
-    async def _start(self, meter: Meter | None) -> Worker:
-        worker = Worker(self._python, self._environment)
+    async def _start(self, meter: Meter | None) -> AgentProcess:
+        worker = AgentProcess(self._python, self._environment)
         self._workers.add(worker)
         loading = asyncio.ensure_future(
             in_thread(lambda: worker.load(self._spec, self.name, self._start_limit))
@@ -328,6 +328,6 @@ class SubprocessAgent:
             raise
         return worker
 
-    def _end(self, worker: Worker) -> None:
+    def _end(self, worker: AgentProcess) -> None:
         self._workers.discard(worker)
         worker.kill()

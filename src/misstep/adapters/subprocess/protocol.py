@@ -21,14 +21,14 @@ class _Message(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, for
     pass
 
 
-class Load(_Message, frozen=True):
+class LoadAgent(_Message, frozen=True, tag="load"):
     """Find the agent that the spec means."""
 
     spec: str
     name: str
 
 
-class Work(_Message, frozen=True):
+class TryCase(_Message, frozen=True, tag="work"):
     """Let the agent try a case; `case` numbers the cases of one process."""
 
     case: int
@@ -37,7 +37,7 @@ class Work(_Message, frozen=True):
     max_steps: int
 
 
-class Reply(_Message, frozen=True):
+class QuestionReply(_Message, frozen=True, tag="reply"):
     """What a question brought: the number of a turn, the result of a call, or that the turns are used up."""
 
     question: int
@@ -61,7 +61,7 @@ class Unloadable(_Message, frozen=True):
     where: str = ""
 
 
-class Loaded(_Message, frozen=True):
+class AgentLoaded(_Message, frozen=True, tag="loaded"):
     """The agent is there."""
 
 
@@ -80,7 +80,7 @@ class Ask(_OfCase, frozen=True):
     turn: int | None = None
 
 
-class Call(_OfCase, frozen=True):
+class CallTool(_OfCase, frozen=True):
     question: int
     tool: str
     arguments: Any
@@ -91,7 +91,7 @@ class Misread(_OfCase, frozen=True):
     pass
 
 
-class Spend(_OfCase, frozen=True):
+class SpendUsage(_OfCase, frozen=True):
     input: Count
     output: Count
     cached: Count
@@ -121,27 +121,27 @@ class Exhausted(_OfCase, frozen=True):
     """The agent let the end of its turns pass through, as it should."""
 
 
-class Broken(_OfCase, frozen=True):
+class AgentRaised(_OfCase, frozen=True):
     """The agent raised something."""
 
     error: str
 
 
-Question: TypeAlias = BeginTurn | Ask | Call
-Remark: TypeAlias = Misread | Spend | Wait | Note | Warn
-Ending: TypeAlias = Finished | Exhausted | Broken
-FromWorker: TypeAlias = Unfit | Unloadable | Loaded | Question | Remark | Ending
-ToWorker: TypeAlias = Load | Work | Reply
+Question: TypeAlias = BeginTurn | Ask | CallTool
+Remark: TypeAlias = Misread | SpendUsage | Wait | Note | Warn
+Ending: TypeAlias = Finished | Exhausted | AgentRaised
+FromWorker: TypeAlias = Unfit | Unloadable | AgentLoaded | Question | Remark | Ending
+ToWorker: TypeAlias = LoadAgent | TryCase | QuestionReply
 
 from_worker: msgspec.json.Decoder[FromWorker] = msgspec.json.Decoder(FromWorker)
 to_worker: msgspec.json.Decoder[ToWorker] = msgspec.json.Decoder(ToWorker)
 
 
-class Lost(Exception):
+class LinkLost(Exception):
     """The other side is gone."""
 
 
-class Link:
+class ProcessLink:
     """One end of the line between two processes. Any thread may send, one at a time may receive."""
 
     def __init__(self, line: socket.socket) -> None:
@@ -150,7 +150,7 @@ class Link:
         self._sending = threading.Lock()
 
     def send(self, message: FromWorker | ToWorker) -> None:
-        """Raises `Lost`, or a ValueError or TypeError for what can't be said."""
+        """Raises `LinkLost`, or a ValueError or TypeError for what can't be said."""
         data = msgspec.json.encode(message) + b"\n"
         if len(data) > LONGEST:
             raise ValueError(f"{len(data)} bytes are more than can be said at once")
@@ -158,20 +158,20 @@ class Link:
             with self._sending:
                 self._line.sendall(data)
         except OSError as error:
-            raise Lost from error
+            raise LinkLost from error
 
     def receive(self, decoder: msgspec.json.Decoder[T]) -> T:
-        """The next message. Raises `Lost`, or a ValueError for what is none."""
+        """The next message. Raises `LinkLost`, or a ValueError for what is none."""
         try:
             data = self._incoming.readline(LONGEST + 1)
         except TimeoutError:
             raise
         except OSError as error:
-            raise Lost from error
+            raise LinkLost from error
         if not data.endswith(b"\n"):
             if len(data) > LONGEST:
                 raise ValueError("a line without end")
-            raise Lost
+            raise LinkLost
         try:
             return decoder.decode(data)
         except (msgspec.MsgspecError, RecursionError) as error:

@@ -27,9 +27,9 @@ def serve(number: int) -> None:
     faulthandler.enable(all_threads=False)
     keep_orphans()
     os.register_at_fork(after_in_child=lambda: os.close(number))  # or it would be open when we are gone
-    exchange = Exchange(say.Link(socket.socket(fileno=number)))
+    exchange = MessageDispatcher(say.ProcessLink(socket.socket(fileno=number)))
     order = exchange.orders.get()
-    assert isinstance(order, say.Load)
+    assert isinstance(order, say.LoadAgent)
     # Before there is a loop: the user's file may run one of its own while it is imported.
     agent = load(exchange, order)
     if agent:
@@ -37,14 +37,14 @@ def serve(number: int) -> None:
     threading.Event().wait()  # for the end of the line, which ends us
 
 
-class Exchange:
+class MessageDispatcher:
     """Hands out what comes in: orders to whoever works, replies to the threads that asked."""
 
-    def __init__(self, link: say.Link) -> None:
-        self.orders = queue.SimpleQueue[say.Load | say.Work]()
+    def __init__(self, link: say.ProcessLink) -> None:
+        self.orders = queue.SimpleQueue[say.LoadAgent | say.TryCase]()
         self._link = link
         self._numbers = itertools.count(1)
-        self._asking = dict[int, queue.SimpleQueue[say.Reply]]()
+        self._asking = dict[int, queue.SimpleQueue[say.QuestionReply]]()
         threading.Thread(target=self._listen, name="misstep", daemon=True).start()
 
     def tell(self, message: say.FromWorker) -> None:
@@ -53,9 +53,9 @@ class Exchange:
     def new_question(self) -> int:
         return next(self._numbers)
 
-    def ask(self, question: say.Question) -> say.Reply:
+    def ask(self, question: say.Question) -> say.QuestionReply:
         """The reply to a question. Raises `StepsExhausted` if the turns are used up."""
-        answer = queue.SimpleQueue[say.Reply]()
+        answer = queue.SimpleQueue[say.QuestionReply]()
         self._asking[question.question] = answer
         try:
             self._link.send(question)
@@ -70,7 +70,7 @@ class Exchange:
         try:
             while True:
                 message = self._link.receive(say.to_worker)
-                if isinstance(message, say.Reply):
+                if isinstance(message, say.QuestionReply):
                     self._asking[message.question].put(message)
                 else:
                     self.orders.put(message)
@@ -78,7 +78,7 @@ class Exchange:
             kill_process_tree(os.getpid())
 
 
-def load(exchange: Exchange, order: say.Load) -> Agent | None:
+def load(exchange: MessageDispatcher, order: say.LoadAgent) -> Agent | None:
     try:
         agent = load_agent(order.spec, order.name)
     except MisstepError as error:
@@ -88,27 +88,27 @@ def load(exchange: Exchange, order: say.Load) -> Agent | None:
     except (Exception, SystemExit) as error:
         problem = say.Unloadable(storable(cut(traceback_in_words(error), LONGEST_ERROR)))
     else:
-        exchange.tell(say.Loaded())
+        exchange.tell(say.AgentLoaded())
         return agent
     exchange.tell(problem)
     return None
 
 
-async def work(exchange: Exchange, agent: Agent) -> None:
+async def work(exchange: MessageDispatcher, agent: Agent) -> None:
     while True:
         order = await asyncio.to_thread(exchange.orders.get)
-        assert isinstance(order, say.Work)
+        assert isinstance(order, say.TryCase)
         exchange.tell(await attempt(exchange, agent, order))
 
 
-async def attempt(exchange: Exchange, agent: Agent, order: say.Work) -> say.Ending:
+async def attempt(exchange: MessageDispatcher, agent: Agent, order: say.TryCase) -> say.Ending:
     try:
         answer = await agent.run(order.assignment, RemoteToolbox(exchange, order))
         return say.Finished(order.case, checked(answer))
     except StepsExhausted:
         return say.Exhausted(order.case)
     except (Exception, SystemExit, asyncio.CancelledError) as error:
-        return say.Broken(order.case, storable(cut(traceback_in_words(error), LONGEST_ERROR)))
+        return say.AgentRaised(order.case, storable(cut(traceback_in_words(error), LONGEST_ERROR)))
 
 
 def checked(answer: object) -> Answer:
@@ -120,7 +120,7 @@ def checked(answer: object) -> Answer:
 class RemoteToolbox:
     """The toolbox of a case that is kept on the other side; every method may be called from any thread."""
 
-    def __init__(self, exchange: Exchange, order: say.Work) -> None:
+    def __init__(self, exchange: MessageDispatcher, order: say.TryCase) -> None:
         self.tools: tuple[Tool, ...] = order.tools
         self.max_steps = order.max_steps
         self._case = order.case
@@ -136,14 +136,14 @@ class RemoteToolbox:
 
     def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
         number = self._exchange.new_question()
-        question = say.Call(self._case, number, storable(str(name)), sayable(arguments), turn)
+        question = say.CallTool(self._case, number, storable(str(name)), sayable(arguments), turn)
         return self._exchange.ask(question).result
 
     def misread(self) -> None:
         self._exchange.tell(say.Misread(self._case))
 
     def spend(self, usage: Usage) -> None:
-        self._exchange.tell(say.Spend(self._case, usage.input, usage.output, usage.cached))
+        self._exchange.tell(say.SpendUsage(self._case, usage.input, usage.output, usage.cached))
 
     def wait(self, seconds: float) -> None:
         self._exchange.tell(say.Wait(self._case, seconds))

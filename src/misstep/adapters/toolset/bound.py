@@ -10,16 +10,16 @@ from misstep.adapters.mcp.entries import McpServer
 from misstep.adapters.plain.tools import PlainCall
 from misstep.adapters.toolset.call_interceptor import CallInterceptor, slot_of
 from misstep.adapters.toolset.calling import Loop, Returned, structure, told
-from misstep.adapters.toolset.found import Found, usable
+from misstep.adapters.toolset.found import FoundTool, usable
 from misstep.adapters.toolset.functions import missing_parameters
 from misstep.adapters.toolset.spec import find, servers_meant
 from misstep.core.tool import Described
 from misstep.errors import UsageError
 
-__all__ = ["Bound", "Entry", "Returned", "Toolset", "bind"]
+__all__ = ["BoundTool", "Returned", "ToolFunction", "Toolset", "bind"]
 
 
-class Entry(Protocol):
+class ToolFunction(Protocol):
     """The innermost function of a tool's own; another can be put in its place."""
 
     def get(self) -> Callable[..., Any]: ...
@@ -27,14 +27,14 @@ class Entry(Protocol):
     def set(self, function: Callable[..., Any]) -> None: ...
 
 
-class Bound(Protocol):
+class BoundTool(Protocol):
     """A tool that can be called. Its entry is None where its own function can't be replaced."""
 
     @property
     def described(self) -> Described: ...
 
     @property
-    def entry(self) -> Entry | None: ...
+    def entry(self) -> ToolFunction | None: ...
 
     def call(self, arguments: dict[str, Any]) -> Returned:
         """Call the tool as an agent's framework would.
@@ -49,7 +49,7 @@ class Toolset(Protocol):
     """Tools that share one state. `forkable` if a copy of the process holds a copy of that state."""
 
     @property
-    def bounds(self) -> Sequence[Bound]: ...
+    def bounds(self) -> Sequence[BoundTool]: ...
 
     @property
     def forkable(self) -> bool: ...
@@ -92,7 +92,7 @@ class InProcess:
     forkable = True
     notes = ()
 
-    def __init__(self, bounds: Sequence[Bound], loop: Loop, skipped: Sequence[str]) -> None:
+    def __init__(self, bounds: Sequence[BoundTool], loop: Loop, skipped: Sequence[str]) -> None:
         self.bounds = bounds
         self.skipped = skipped
         self._loop = loop
@@ -101,7 +101,7 @@ class InProcess:
         self._loop.close()
 
 
-def _bound(tool: Described, found: Found, loop: Loop) -> Bound:
+def _bound(tool: Described, found: FoundTool, loop: Loop) -> BoundTool:
     if tool.kind == "definition" or found.value is None:
         message = f"'{tool.name}' is only the definition of a tool: there is nothing to call"
         hint = "for an MCP server, give the command that starts it: mcp:…"
@@ -115,7 +115,7 @@ def _bound(tool: Described, found: Found, loop: Loop) -> Bound:
     return FrameworkTool(tool, door, module.invoker(found.value, tool.is_async, loop))
 
 
-def _plain(tool: Described, function: Callable[..., Any], loop: Loop) -> Bound:
+def _plain(tool: Described, function: Callable[..., Any], loop: Loop) -> BoundTool:
     if missing := missing_parameters(function, tool.tool.parameters["properties"]):
         message = f"'{tool.name}' can't be called without {missing[0]!r}, which no model gives"
         hint = "name a method of an object, or a function that makes the tool"
@@ -128,7 +128,7 @@ class FunctionTool:
 
     def __init__(self, tool: Described, call: PlainCall) -> None:
         self.described = tool
-        self.entry: Entry | None = call
+        self.entry: ToolFunction | None = call
         self._call = call
         self._promised = str if tool.output == {"type": "string"} else None  # of most, and results are long
 
@@ -145,7 +145,7 @@ class FrameworkTool:
         self, tool: Described, door: CallInterceptor | None, invoke: Callable[[dict[str, Any]], Any]
     ) -> None:
         self.described = tool
-        self.entry: Entry | None = door
+        self.entry: ToolFunction | None = door
         self._door = door
         self._invoke = invoke
 

@@ -19,7 +19,7 @@ from misstep.core.tool import ToolKind
 Function: TypeAlias = Callable[..., Any]
 
 
-class Slot(Protocol):
+class FunctionSlot(Protocol):
     """A place for a function."""
 
     def get(self) -> Function: ...
@@ -86,7 +86,7 @@ NAMES: dict[ToolKind, tuple[str, ...]] = {
 }
 
 
-def slot_of(kind: ToolKind, value: Any) -> Slot | None:
+def slot_of(kind: ToolKind, value: Any) -> FunctionSlot | None:
     """The slot of a tool's own function, or None where there is none that can be found."""
     match kind:
         case "openai-agents":
@@ -99,14 +99,14 @@ def slot_of(kind: ToolKind, value: Any) -> Slot | None:
             return next((slot for name in NAMES.get(kind, ()) if (slot := _under(value, name))), None)
 
 
-def _under(value: Any, name: str) -> Slot | None:
+def _under(value: Any, name: str) -> FunctionSlot | None:
     *outer, last = name.split(".")
     for each in outer:
         value = getattr(value, each, None)
     return Attribute(value, last) if callable(getattr(value, last, None)) else None
 
 
-def _of_openai_agents(value: Any) -> Slot | None:
+def _of_openai_agents(value: Any) -> FunctionSlot | None:
     """The function that was decorated, which only the function that calls it knows."""
     invoke = getattr(value, "on_invoke_tool", None)
     inner = getattr(invoke, "_invoke_tool_impl", invoke)
@@ -115,7 +115,7 @@ def _of_openai_agents(value: Any) -> Slot | None:
     return None
 
 
-def _of_ag2(value: Any) -> Slot | None:
+def _of_ag2(value: Any) -> FunctionSlot | None:
     model = getattr(value, "model", None)
     call = getattr(model, "call", None)
     if not callable(call):
@@ -124,7 +124,7 @@ def _of_ag2(value: Any) -> Slot | None:
     return Attribute(model, "call") if awaited else Threaded(model, "call")
 
 
-def _of_llama_index(value: Any) -> Slot | None:
+def _of_llama_index(value: Any) -> FunctionSlot | None:
     awaited = inspect.iscoroutinefunction(getattr(value, "_real_fn", None))
     return _under(value, "_async_fn" if awaited else "_fn") or _under(value, "call")
 
@@ -137,7 +137,7 @@ class CallInterceptor:
     behind the door, such as one that watches the first.
     """
 
-    def __init__(self, slot: Slot) -> None:
+    def __init__(self, slot: FunctionSlot) -> None:
         self._inner: Callable[..., Any] = slot.get()
         self._signature = signature_of(self._inner)
         source = source_of(self._inner)

@@ -12,7 +12,7 @@ from misstep.adapters.loading.recognition import required_parameters
 from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.adapters.toolset.call_interceptor import slot_of
 from misstep.adapters.toolset.definitions import SCHEMAS, tool_defined
-from misstep.adapters.toolset.found import Found
+from misstep.adapters.toolset.found import FoundTool
 from misstep.adapters.toolset.functions import is_callable_object, is_function, signature_of, tool_of_function
 from misstep.adapters.toolset.outputs import output_of
 from misstep.adapters.toolset.user_code import settled
@@ -28,7 +28,7 @@ TOOL_CLASSES = ("_run", "forward", "run_json", "_get_declaration")  # methods th
 _Told: TypeAlias = tuple[Any, Any, Any]
 
 
-def tool_of_object(value: Any, where: str) -> Found | None:
+def tool_of_object(value: Any, where: str) -> FoundTool | None:
     """The tool that an object says it is, or None."""
     for kind, read in _READERS:
         if (told := read(value)) is not None:
@@ -36,13 +36,13 @@ def tool_of_object(value: Any, where: str) -> Found | None:
     return None
 
 
-def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> Found:
+def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> FoundTool:
     name, description, schema = told
     if not isinstance(name, str):
         raise UsageError(f"a tool of the type {type(value).__name__} has no name", where=where)
     slot = slot_of(kind, value)
     code = slot.get() if slot else type(value)
-    return Found(
+    return FoundTool(
         where,
         _spoken(value, name),
         str(description or ""),
@@ -210,7 +210,7 @@ LISTING = ("get_tools", "to_tool_list", "list_tools", "actions")  # methods of t
 DEEPEST = 8  # lists in lists
 
 
-def collect(value: Any, where: str, deep: int = 0) -> Iterator[Found]:
+def collect(value: Any, where: str, deep: int = 0) -> Iterator[FoundTool]:
     """All tools in the value; a `UsageError` names the first thing in it that is none."""
     if deep > DEEPEST:
         raise UsageError("lists within lists, without end", where=where)
@@ -236,16 +236,16 @@ def collect(value: Any, where: str, deep: int = 0) -> Iterator[Found]:
         raise _no_tool(value, where)
 
 
-def _function(value: Any, where: str, name: str = "") -> Found:
+def _function(value: Any, where: str, name: str = "") -> FoundTool:
     """The function as a tool, or as what is no tool for a reason."""
     try:
         return tool_of_function(value, where, name)
     except UsageError as problem:
         name = name or str(getattr(value, "__name__", type(value).__name__))
-        return Found(where, name, None, None, "function", problem=problem)
+        return FoundTool(where, name, None, None, "function", problem=problem)
 
 
-def _in_mapping(value: Mapping[Any, Any], where: str, deep: int) -> Iterator[Found]:
+def _in_mapping(value: Mapping[Any, Any], where: str, deep: int) -> Iterator[FoundTool]:
     """The one tool that it defines, or those that it has under names; functions are then called by these."""
     if found := tool_defined(value, where):
         yield found
@@ -258,14 +258,14 @@ def _in_mapping(value: Mapping[Any, Any], where: str, deep: int) -> Iterator[Fou
             yield from collect(each, place, deep + 1)
 
 
-def _in_class(value: type, where: str, deep: int) -> Iterator[Found]:
+def _in_class(value: type, where: str, deep: int) -> Iterator[FoundTool]:
     """What an object of the class is or holds, or the tool whose arguments a model describes."""
     if is_tool_class(value) or any(hasattr(value, name) for name in LISTING):
         if required_parameters(value):
             raise UsageError(f"{value.__name__} is a class", "give an object of it", where=where)
         yield from collect(value(), where, deep + 1)
     elif (schema := model_schema(value)) is not None:
-        yield Found(where, value.__name__, value.__doc__, schema)
+        yield FoundTool(where, value.__name__, value.__doc__, schema)
     else:
         raise UsageError(f"{value.__name__} is a class, which is no tool", *_expected(), where=where)
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from misstep.adapters.mcp.entries import McpServer, servers_in
-from misstep.adapters.toolset.found import Found
+from misstep.adapters.toolset.found import FoundTool
 from misstep.errors import UsageError
 
 SCHEMAS = ("parameters", "input_schema", "inputSchema")
 PLAIN_KINDS = (None, "function")
 
 
-def tool_defined(value: Mapping[str, Any], where: str) -> Found | None:
+def tool_defined(value: Mapping[str, Any], where: str) -> FoundTool | None:
     """The tool that a mapping defines, or None where it is something else, such as tools by their names."""
     inner = value.get("function")
     if isinstance(inner, Mapping):
@@ -30,7 +30,7 @@ def tool_defined(value: Mapping[str, Any], where: str) -> Found | None:
             return None
         raise UsageError("the definition of a tool has no name", where=where)
     description = value.get("description")
-    return Found(
+    return FoundTool(
         where, name, description if isinstance(description, str) else None, value[key] if key else None
     )
 
@@ -46,7 +46,7 @@ def servers_in_file(path: str) -> list[McpServer] | None:
     return None if key is None else servers_in(value[key], path)
 
 
-def tools_in_file(path: str) -> list[Found]:
+def tools_in_file(path: str) -> list[FoundTool]:
     """The tools that a file defines."""
     value = _read(path)
     if isinstance(value, Mapping):
@@ -72,7 +72,7 @@ def _listed(value: Mapping[str, Any]) -> Any:
     return inner.get("tools", [value])
 
 
-def _defined(value: Any, where: str) -> Found:
+def _defined(value: Any, where: str) -> FoundTool:
     found = tool_defined(value, where) if isinstance(value, Mapping) else None
     if found is None:
         raise UsageError(

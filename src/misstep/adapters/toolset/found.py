@@ -159,7 +159,7 @@ LONGEST_NAME = 200
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundTool(msgspec.Struct, frozen=True):
     """A tool as somebody else wrote it down; `where` is for messages. Without parameters it takes nothing.
 
     `value` is what can be called, and `code` the function or class of the tool's own that stands behind it.
@@ -178,7 +178,7 @@ class Found(msgspec.Struct, frozen=True):
     problem: UsageError | None = None
 
 
-def admitted(found: Sequence[Found], spec: str) -> list[Tool]:
+def admitted(found: Sequence[FoundTool], spec: str) -> list[Tool]:
     """The same tools, if all have names that nobody refuses and schemas of objects; a `UsageError` if not."""
     for each in found:
         if not _NAME.fullmatch(each.name):
@@ -193,20 +193,20 @@ def admitted(found: Sequence[Found], spec: str) -> list[Tool]:
     return tools
 
 
-def described(found: Sequence[Found], spec: str) -> list[Described]:
+def described(found: Sequence[FoundTool], spec: str) -> list[Described]:
     """All that is known about the tools; a `UsageError` if two have one name, or one has no usable schema."""
     return [tool for tool, _ in usable(found, spec)]
 
 
 def usable(
-    found: Sequence[Found], spec: str, skipped: list[str] | None = None
-) -> list[tuple[Described, Found]]:
+    found: Sequence[FoundTool], spec: str, skipped: list[str] | None = None
+) -> list[tuple[Described, FoundTool]]:
     """The same, each with what it was found as.
 
     Where `skipped` is given, tools that can't be used are told of in it, unless no other is left.
     """
     _check_tools(found, spec)
-    pairs, problems = list[tuple[Described, Found]](), list[UsageError]()
+    pairs, problems = list[tuple[Described, FoundTool]](), list[UsageError]()
     for each in found:
         try:
             pairs.append((_described(each), each))
@@ -221,7 +221,7 @@ def usable(
     return pairs
 
 
-def _check_tools(found: Sequence[Found], spec: str) -> None:
+def _check_tools(found: Sequence[FoundTool], spec: str) -> None:
     if not found:
         raise UsageError(f"'{spec}' holds no tools")
     places = dict[str, str]()
@@ -235,7 +235,7 @@ def _check_tools(found: Sequence[Found], spec: str) -> None:
         places[tool.name] = tool.where
 
 
-def _described(found: Found) -> Described:
+def _described(found: FoundTool) -> Described:
     if found.problem:
         raise found.problem
     tool = Tool(found.name, inspect.cleandoc(found.description or ""), _schema(found))
@@ -251,7 +251,7 @@ def _described(found: Found) -> Described:
     )
 
 
-def _schema(tool: Found) -> dict[str, Any]:
+def _schema(tool: FoundTool) -> dict[str, Any]:
     """The tool's schema as a copy of ours: a JSON object that describes an object."""
     if not isinstance(tool.parameters, Mapping | None):
         raise _wrong(tool, f"is of the type {type(tool.parameters).__name__}")
@@ -267,7 +267,7 @@ def _schema(tool: Found) -> dict[str, Any]:
     return schema
 
 
-def _output(tool: Found) -> dict[str, Any] | None:
+def _output(tool: FoundTool) -> dict[str, Any] | None:
     """The schema of what the tool gives, where it has one that can be used."""
     try:
         schema: Any = json.loads(json.dumps(tool.output, allow_nan=False))
@@ -277,7 +277,7 @@ def _output(tool: Found) -> dict[str, Any] | None:
     return schema if usable else None
 
 
-def _check_keywords(tool: Found, schema: dict[str, Any]) -> None:
+def _check_keywords(tool: FoundTool, schema: dict[str, Any]) -> None:
     try:
         misused = find_misused(schema)
     except RecursionError:
@@ -288,7 +288,7 @@ def _check_keywords(tool: Found, schema: dict[str, Any]) -> None:
         raise _wrong(tool, f"has a value for '{keyword}' that makes no sense{inside}")
 
 
-def _check_names(tool: Found, names: Sequence[str]) -> None:
+def _check_names(tool: FoundTool, names: Sequence[str]) -> None:
     for name in names:
         if not name.strip() or not name.isprintable() or "`" in name:
             raise UsageError(
@@ -308,6 +308,6 @@ def _opened(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _wrong(tool: Found, what: str) -> UsageError:
+def _wrong(tool: FoundTool, what: str) -> UsageError:
     hint = "expected a JSON schema of an object, whose properties are the tool's parameters"
     return UsageError(f"the schema of the tool '{tool.name}' {what}", hint, where=tool.where)

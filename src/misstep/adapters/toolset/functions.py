@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from misstep.adapters.loading.registry import FRAMEWORKS
-from misstep.adapters.toolset.found import Found
+from misstep.adapters.toolset.found import FoundTool
 from misstep.adapters.toolset.hints import Definitions, Inexpressible, hints_of, marked, with_default
 from misstep.adapters.toolset.outputs import output_of
 from misstep.adapters.toolset.user_code import unwrapped
@@ -41,7 +41,7 @@ def is_callable_object(value: Any) -> bool:
     return not inspect.isclass(value) and inspect.isfunction(call)
 
 
-def tool_of_function(function: Callable[..., Any], where: str, name: str = "") -> Found:
+def tool_of_function(function: Callable[..., Any], where: str, name: str = "") -> FoundTool:
     """The function as a tool, under its own name unless another is given."""
     if is_callable_object(function):
         bound: Any = function
@@ -51,7 +51,9 @@ def tool_of_function(function: Callable[..., Any], where: str, name: str = "") -
     name = name or str(getattr(function, "__name__", plain.__name__))
     parameters = _Reader(function, name, where).schema(documented.parameters)
     output = output_of(function)
-    return Found(where, name, documented.text, parameters, "function", function, code=function, output=output)
+    return FoundTool(
+        where, name, documented.text, parameters, "function", function, code=function, output=output
+    )
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:

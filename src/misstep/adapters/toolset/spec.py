@@ -10,7 +10,7 @@ from misstep.adapters.mcp.entries import McpServer, server_of
 from misstep.adapters.mcp.tools import tools_of_servers
 from misstep.adapters.toolset.collecting import collect
 from misstep.adapters.toolset.definitions import servers_in_file, tools_in_file
-from misstep.adapters.toolset.found import Found, admitted, usable
+from misstep.adapters.toolset.found import FoundTool, admitted, usable
 from misstep.adapters.toolset.user_code import printing_aside, settled
 from misstep.core.agent import Tool
 from misstep.core.tool import Described
@@ -57,7 +57,7 @@ def file_of(spec: str) -> str:
     return path if path.endswith((".json", ".py")) else ""
 
 
-def find(spec: str, notes: list[str] | None = None) -> list[Found]:
+def find(spec: str, notes: list[str] | None = None) -> list[FoundTool]:
     """What a spec means, as it was found."""
     if (servers := servers_meant(spec)) is not None:
         return tools_of_servers(servers, notes=notes)
@@ -74,7 +74,7 @@ def servers_meant(spec: str) -> list[McpServer] | None:
     return servers_in_file(spec) if spec.endswith(".json") else None
 
 
-def _find_in_code(spec: str) -> list[Found]:
+def _find_in_code(spec: str) -> list[FoundTool]:
     location = spec.removesuffix(CALLED)
     value = load_object(location)
     with blaming(location.rpartition(":")[0]):

@@ -39,7 +39,7 @@ from misstep.benchmarks.files.operations import (
     name_of,
 )
 from misstep.benchmarks.tree import Content, File, Folder, Tree, complete, parents
-from misstep.core.results.benchmark import Step
+from misstep.core.results.benchmark import TaskStep
 
 
 def written(text: Text, tree: Tree) -> str:
@@ -91,9 +91,9 @@ class Clash(Exception):
     """Operations that have no single right end, such as two files for one place."""
 
 
-def execute(operations: Iterable[Operation], tree: Tree) -> tuple[dict[str, Content], tuple[Step, ...]]:
+def execute(operations: Iterable[Operation], tree: Tree) -> tuple[dict[str, Content], tuple[TaskStep, ...]]:
     """The tree that comes of it, and calls that lead there. Operations that clash have none."""
-    taken = list[Step]()
+    taken = list[TaskStep]()
     now = complete(tree)
     for operation in operations:
         for step in list(steps(operation, now)):
@@ -102,27 +102,27 @@ def execute(operations: Iterable[Operation], tree: Tree) -> tuple[dict[str, Cont
     return complete(now), tuple(taken)
 
 
-def steps(operation: Operation, tree: Tree) -> Iterator[Step]:
+def steps(operation: Operation, tree: Tree) -> Iterator[TaskStep]:
     match operation:
         case Move(what, to):
             yield from _transfers("move", what, to, tree)
         case Copy(what, to):
             yield from _transfers("copy", what, to, tree)
         case Delete(what):
-            yield from (Step("delete", {"path": path}) for path in chosen(what, tree))
+            yield from (TaskStep("delete", {"path": path}) for path in chosen(what, tree))
         case Remove(folder):
-            yield Step("delete", {"path": folder})
+            yield TaskStep("delete", {"path": folder})
         case Prune(folder):
-            yield from (Step("delete", {"path": path}) for path in _empty(folder, tree))
+            yield from (TaskStep("delete", {"path": path}) for path in _empty(folder, tree))
         case MakeFolder(path):
-            yield Step("make_folder", {"path": path})
+            yield TaskStep("make_folder", {"path": path})
         case Write(path, text):
-            yield Step("write_file", {"path": path, "text": written(text, tree)})
+            yield TaskStep("write_file", {"path": path, "text": written(text, tree)})
         case Unroll():
             yield from _unrolled(operation, tree)
 
 
-def carry_out(step: Step, tree: Tree) -> dict[str, Content]:
+def carry_out(step: TaskStep, tree: Tree) -> dict[str, Content]:
     """What one call makes of a tree. Folders on the way to something new are made."""
     given = step.arguments
     match step.tool:
@@ -150,12 +150,12 @@ def _placed(content: Content, path: str, tree: Tree) -> dict[str, Content]:
     return {**tree, **{parent: Folder() for parent in parents(path)}, path: content}
 
 
-def _transfers(tool: str, what: Selection, to: Target, tree: Tree) -> Iterator[Step]:
+def _transfers(tool: str, what: Selection, to: Target, tree: Tree) -> Iterator[TaskStep]:
     files = files_of(tree)
     for source in chosen(what, tree):
         destination = _destination(source, files[source].decode(), what, to)
         if destination != source:
-            yield Step(tool, {"source": source, "destination": destination})
+            yield TaskStep(tool, {"source": source, "destination": destination})
 
 
 def _destination(source: str, text: str, what: Selection, to: Target) -> str:
@@ -199,13 +199,13 @@ def _empty(folder: str, tree: Tree) -> list[str]:
     return [path for path in empty if not {*parents(path)} & {*empty}]
 
 
-def _unrolled(operation: Unroll, tree: Tree) -> Iterator[Step]:
+def _unrolled(operation: Unroll, tree: Tree) -> Iterator[TaskStep]:
     for line in files_of(tree)[operation.listing].decode().splitlines():
         path = joined(operation.folder, line + operation.ending)
         if operation.make == "folders":
-            yield Step("make_folder", {"path": path})
+            yield TaskStep("make_folder", {"path": path})
         else:
-            yield Step("write_file", {"path": path, "text": operation.text.replace("{}", line)})
+            yield TaskStep("write_file", {"path": path, "text": operation.text.replace("{}", line)})
 
 
 def joined(*parts: str) -> str:

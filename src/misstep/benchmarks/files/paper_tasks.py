@@ -24,7 +24,7 @@ ABSENT = "put it there, or take out what names it: envs*.yml or a prompt of its 
 MOST_READ = 1 << 22  # bytes
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PaperEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One task, by paths that are relative to the benchmark's folder."""
 
     setup_file: str
@@ -32,12 +32,12 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ground_truth_directory: str
 
 
-def read_entries(path: Path) -> list[Entry]:
+def read_entries(path: Path) -> list[PaperEntry]:
     text = read_text(path)
     entries = []
     for line, fields in _mappings(text, path):
         try:
-            entries.append(msgspec.convert(fields, Entry))
+            entries.append(msgspec.convert(fields, PaperEntry))
         except msgspec.ValidationError as error:
             raise UsageError(
                 f"not an environment: {error}", _EXPECTED_ENTRY, where=f"{path}:{line}"
@@ -175,15 +175,15 @@ def _files(tree: Tree) -> Tree:
     return complete({path: content for path, content in things.items() if not f"{path}/".startswith(".git/")})
 
 
-def _unlisted(root: Path) -> Iterator[Entry]:
+def _unlisted(root: Path) -> Iterator[PaperEntry]:
     for prompt in sorted(root.glob("prompts/*/prompt*.txt")):
         field, number = prompt.parent.name, _PROMPT.fullmatch(prompt.name)
         if number:
             truth = f"ground_truths/setup_{field}/{field}_{number[1]}"
-            yield Entry(f"setups/setup_{field}.sh", f"prompts/{field}/{prompt.name}", truth)
+            yield PaperEntry(f"setups/setup_{field}.sh", f"prompts/{field}/{prompt.name}", truth)
 
 
-def _paper_task(root: Path, entry: Entry) -> PaperTask:
+def _paper_task(root: Path, entry: PaperEntry) -> PaperTask:
     setup, prompt = _inside(root, entry.setup_file), _inside(root, entry.prompt_file)
     truth = _inside(root, entry.ground_truth_directory)
     request = read_text(prompt).strip()

@@ -19,26 +19,26 @@ from misstep.benchmarks.files.kinds import KINDS
 from misstep.benchmarks.files.operations import Operation, Prune
 from misstep.benchmarks.tree import Tree, complete, differences
 from misstep.core.outcome import Judgement
-from misstep.core.results.benchmark import ID, Split, Step, Task, task_id
+from misstep.core.results.benchmark import ID, Split, Task, TaskStep, task_id
 from misstep.core.rng import Dice, derive_seed
 from misstep.errors import InternalError, UsageError, did_you_mean
 
 ATTEMPTS = 500  # no task has ever taken ten
-_LOOK = Step("find_files", {"pattern": "*", "folder": "."})
+_LOOK = TaskStep("find_files", {"pattern": "*", "folder": "."})
 
 
-class World(msgspec.Struct, frozen=True):
+class TaskWorld(msgspec.Struct, frozen=True):
     """`solution` are calls of our own tools; `operations` are what the request means."""
 
     initial: Tree
     expected: Tree
     answer: Answer | None
-    solution: tuple[Step, ...]
+    solution: tuple[TaskStep, ...]
     operations: tuple[Operation, ...]
     requests: tuple[str, ...]  # in each of its phrasings
 
 
-def world_of(task: Task) -> World:
+def world_of(task: Task) -> TaskWorld:
     """The same for the same kind, domain and seed, whatever the phrasing."""
     if task.benchmark != "files":
         raise UsageError(f"task '{task.id}' is one of the {task.benchmark} benchmark, not of files")
@@ -55,7 +55,7 @@ def judge_files(task: Task, found: Tree, said: str) -> tuple[Judgement, tuple[st
 
 
 @lru_cache(maxsize=1024)
-def build(kind: str, domain: Domain, seed: int) -> World:
+def build(kind: str, domain: Domain, seed: int) -> TaskWorld:
     """The first world that has a single right end, among those that chance proposes."""
     if kind not in KINDS:
         raise UsageError(
@@ -74,12 +74,12 @@ def build(kind: str, domain: Domain, seed: int) -> World:
     raise InternalError(f"no task of kind '{kind}' in '{domain.name}' with seed {seed}")
 
 
-def _world(kind: str, plan: Plan, expected: Tree, steps: tuple[Step, ...]) -> World:
+def _world(kind: str, plan: Plan, expected: Tree, steps: tuple[TaskStep, ...]) -> TaskWorld:
     phrasings = load_phrasings()[kind][plan.form]
     note = " ".join(_notes(plan, expected))
     requests = tuple(f"{phrasing.format(**plan.words)} {note}".strip() for phrasing in phrasings)
     initial = complete(plan.tree)
-    return World(initial, expected, plan.answer, (_LOOK, *steps), plan.operations, requests)
+    return TaskWorld(initial, expected, plan.answer, (_LOOK, *steps), plan.operations, requests)
 
 
 def _notes(plan: Plan, expected: Tree) -> Iterator[str]:

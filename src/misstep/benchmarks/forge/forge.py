@@ -9,20 +9,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from misstep.benchmarks.forge.ledger import Ledger, Project, our_project
+from misstep.benchmarks.forge.ledger import ForgeRecords, Project, our_project
 from misstep.benchmarks.forge.repository.program import HEADS
 from misstep.benchmarks.forge.repository.repository import Repository, require_sound, seed
-from misstep.benchmarks.forge.rest.application import Application, Request, Response
-from misstep.benchmarks.forge.rest.call import House, Keys, Refusal
+from misstep.benchmarks.forge.rest.application import Application, HttpRequest, Response
+from misstep.benchmarks.forge.rest.call import House, Keys, RestRefusal
 from misstep.benchmarks.forge.rest.signatures import read_public_key
 from misstep.benchmarks.forge.rest.views import Views
-from misstep.benchmarks.forge.server import ASKS, Server, serve_git, speaks_git
+from misstep.benchmarks.forge.server import ASKS, ForgeServer, serve_git, speaks_git
 from misstep.benchmarks.forge.state import Branch, State
 from misstep.benchmarks.tree import Content
 from misstep.errors import UsageError
 
 
-def survey(repository: Repository, ledger: Ledger) -> State:
+def survey(repository: Repository, ledger: ForgeRecords) -> State:
     """Everything, as a value; nothing may change meanwhile."""
     refs, known = repository.refs(), dict[str, Content]()
     return State(
@@ -65,7 +65,7 @@ class Forge:
         self._folder = folder
         self._port = port
         self._keys = Keys(read_public_key(app_key) if app_key else None)
-        self._server: Server | None = None
+        self._server: ForgeServer | None = None
 
     @property
     def url(self) -> str:
@@ -141,25 +141,25 @@ class Forge:
             seed(folder, self.project)
         self._git = Repository(folder)
         self._refs = self._git.refs()
-        self._ledger = Ledger(self.project)
-        server = Server(self._port)
+        self._ledger = ForgeRecords(self.project)
+        server = ForgeServer(self._port)
         views = Views(server.url, self.project, self._git, self._ledger)
         house = House(self.project, self._git, self._ledger, self._keys, views, self.private)
         self._application = Application(house)
         server.start(self._answer)
         self._server = server
 
-    def _answer(self, request: Request) -> Response:
+    def _answer(self, request: HttpRequest) -> Response:
         rest = speaks_git(request.target, self.repository)
         if rest is None:
             return self._application.answer(request)
         try:
             visitor = self._keys.visitor(request.headers.get("authorization"))
-        except Refusal:
+        except RestRefusal:
             return Response(401, ASKS, b"Bad credentials\n")
         return serve_git(self._git.git.folder, rest, request, visitor, self.private)
 
-    def _running(self) -> Server:
+    def _running(self) -> ForgeServer:
         if self._server is None:
             raise UsageError("the forge is not running", "use it within its `with` block")
         return self._server

@@ -11,13 +11,13 @@ from pathlib import Path
 from msgspec import structs
 
 from misstep.benchmarks.forge.forge import survey
-from misstep.benchmarks.forge.ledger import Ledger, our_project
+from misstep.benchmarks.forge.ledger import ForgeRecords, our_project
 from misstep.benchmarks.forge.repository.repository import Repository, seed
-from misstep.benchmarks.forge.state import Branch, Comment, Proposal, State, Thread, differences
+from misstep.benchmarks.forge.state import Branch, Comment, IssueThread, PullProposal, State, differences
 from misstep.benchmarks.forge.tasks import Goal, goal_of
 from misstep.benchmarks.tree import Content, File
 from misstep.core.outcome import Judgement
-from misstep.core.results.benchmark import Solution, Step, Task
+from misstep.core.results.benchmark import Solution, Task, TaskStep
 from misstep.errors import InternalError
 
 
@@ -29,7 +29,7 @@ def initial_state() -> State:
         seed(Path(folder), project)
         repository = Repository(Path(folder))
         try:
-            return survey(repository, Ledger(project))
+            return survey(repository, ForgeRecords(project))
         finally:
             repository.close()
 
@@ -43,10 +43,10 @@ def expected_state(task: Task) -> State:
             said = Comment(our_project().account, goal.body)
             return _with_thread(state, structs.replace(thread, comments=(*thread.comments, said)))
         case "create-pull-request":
-            proposal = Proposal(goal.head, goal.base)
+            proposal = PullProposal(goal.head, goal.base)
             number = max(state.threads) + 1
             return _with_thread(
-                state, Thread(number, goal.title, goal.body, our_project().account, pull=proposal)
+                state, IssueThread(number, goal.title, goal.body, our_project().account, pull=proposal)
             )
         case "create-branch":
             return _with_branch(state, goal.branch, state.branches[goal.start])
@@ -86,7 +86,7 @@ def _with_branch(state: State, name: str, branch: Branch) -> State:
     return structs.replace(state, branches={**state.branches, name: branch})
 
 
-def _with_thread(state: State, thread: Thread) -> State:
+def _with_thread(state: State, thread: IssueThread) -> State:
     return structs.replace(state, threads={**state.threads, thread.number: thread})
 
 
@@ -111,7 +111,7 @@ def _alike(content: Content, right: Content | None) -> Content:
     return content
 
 
-def _settled_thread(found: Thread, goal: Goal) -> Thread:
+def _settled_thread(found: IssueThread, goal: Goal) -> IssueThread:
     """With the comment or the description that was asked for, if it is there."""
 
     def settled(text: str) -> str:
@@ -126,11 +126,11 @@ def _settled_thread(found: Thread, goal: Goal) -> Thread:
 
 # Things that nobody asks for; each task has one of them.
 _DAMAGE = (
-    Step("comment_on_issue", {"number": 13, "body": "Done."}),
-    Step("create_branch", {"name": "leftover", "start": "main"}),
-    Step("delete_file", {"path": "LICENSE", "branch": "export-ics"}),
-    Step("create_file", {"path": "notes.txt", "content": "what I did\n", "branch": "main"}),
-    Step("update_file", {"path": "docs/index.md", "content": "# Documentation\n", "branch": "main"}),
+    TaskStep("comment_on_issue", {"number": 13, "body": "Done."}),
+    TaskStep("create_branch", {"name": "leftover", "start": "main"}),
+    TaskStep("delete_file", {"path": "LICENSE", "branch": "export-ics"}),
+    TaskStep("create_file", {"path": "notes.txt", "content": "what I did\n", "branch": "main"}),
+    TaskStep("update_file", {"path": "docs/index.md", "content": "# Documentation\n", "branch": "main"}),
 )
 
 
@@ -140,21 +140,21 @@ def solution(task: Task) -> Solution:
     return Solution(tuple(_steps(task, goal)), _DAMAGE[task.seed % len(_DAMAGE)], "Done.")
 
 
-def _steps(task: Task, goal: Goal) -> list[Step]:
+def _steps(task: Task, goal: Goal) -> list[TaskStep]:
     if goal.kind == "comment-on-issue":
-        return [Step("comment_on_issue", {"number": goal.issue, "body": goal.body})]
+        return [TaskStep("comment_on_issue", {"number": goal.issue, "body": goal.body})]
     if goal.kind == "create-pull-request":
         given = {"title": goal.title, "body": goal.body, "head": goal.head, "base": goal.base}
-        return [Step("create_pull_request", given)]
-    begin = [Step("create_branch", {"name": goal.branch, "start": goal.start})] if goal.start else []
+        return [TaskStep("create_pull_request", given)]
+    begin = [TaskStep("create_branch", {"name": goal.branch, "start": goal.start})] if goal.start else []
     return begin if goal.kind == "create-branch" else [*begin, _change(task, goal)]
 
 
-def _change(task: Task, goal: Goal) -> Step:
+def _change(task: Task, goal: Goal) -> TaskStep:
     place = {"path": goal.path, "branch": goal.branch}
     if goal.kind == "delete-file":
-        return Step("delete_file", place)
+        return TaskStep("delete_file", place)
     content = expected_state(task).branches[goal.branch].files[goal.path]
     assert isinstance(content, File)
     name = "create_file" if goal.kind == "create-file" else "update_file"
-    return Step(name, {**place, "content": content.data.decode()})
+    return TaskStep(name, {**place, "content": content.data.decode()})

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from misstep.benchmarks.forge.state import Comment, Label, Proposal, Thread
+from misstep.benchmarks.forge.state import Comment, IssueLabel, IssueThread, PullProposal
 
 
 class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -20,7 +20,7 @@ class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     email: str
 
 
-class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
+class PendingCommit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
     """A commit to be; `start` is the branch that a new branch begins at."""
 
     branch: str
@@ -40,9 +40,9 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     account: str
     start: datetime
     people: tuple[Person, ...]
-    labels: tuple[Label, ...]
-    commits: tuple[Change, ...]
-    threads: tuple[Thread, ...]
+    labels: tuple[IssueLabel, ...]
+    commits: tuple[PendingCommit, ...]
+    threads: tuple[IssueThread, ...]
 
     @property
     def full_name(self) -> str:
@@ -67,7 +67,7 @@ LATEST = 253_402_300_799  # the last second of the year 9999
 OPENING = timedelta(days=30)  # from the first commit to the first change that somebody makes
 
 
-class Ledger:
+class ForgeRecords:
     """Changes while the forge is used. Its clock goes on with each change only, so that dates are no news."""
 
     def __init__(self, project: Project) -> None:
@@ -96,25 +96,25 @@ class Ledger:
         self._last_id += 1
         return self._last_id
 
-    def open(self, title: str, body: str, author: str, pull: Proposal | None = None) -> Thread:
+    def open(self, title: str, body: str, author: str, pull: PullProposal | None = None) -> IssueThread:
         """A new issue or pull request, with the next number."""
         at = self.tick()
         number = max(self.threads, default=0) + 1
-        return self.keep(Thread(number, title, body, author, pull=pull, made=at, changed=at))
+        return self.keep(IssueThread(number, title, body, author, pull=pull, made=at, changed=at))
 
-    def keep(self, thread: Thread) -> Thread:
+    def keep(self, thread: IssueThread) -> IssueThread:
         self.threads[thread.number] = thread
         return thread
 
-    def change(self, thread: Thread, **fields: Any) -> Thread:
+    def change(self, thread: IssueThread, **fields: Any) -> IssueThread:
         return self.keep(structs.replace(thread, changed=self.tick(), **fields))
 
-    def comment(self, thread: Thread, author: str, body: str) -> Comment:
+    def comment(self, thread: IssueThread, author: str, body: str) -> Comment:
         comment = Comment(author, body, self.new_id(), self.tick())
         self.keep(structs.replace(thread, comments=(*thread.comments, comment), changed=comment.at))
         return comment
 
-    def find_comment(self, id: int) -> tuple[Thread, Comment] | None:
+    def find_comment(self, id: int) -> tuple[IssueThread, Comment] | None:
         return next(
             ((thread, each) for thread in self.threads.values() for each in thread.comments if each.id == id),
             None,
@@ -126,11 +126,11 @@ class Ledger:
             if thread.pull and thread.state == "open" and branch in (thread.pull.head, thread.pull.base):
                 self.change(thread, state="closed")
 
-    def label(self, label: Label) -> Label:
+    def label(self, label: IssueLabel) -> IssueLabel:
         self.labels[label.name] = label
         return label
 
-    def _dated(self, thread: Thread) -> Thread:
+    def _dated(self, thread: IssueThread) -> IssueThread:
         """As it is written down, with the ids and times that it does not tell."""
         at = self.tick()
         comments = [structs.replace(each, id=self.new_id(), at=self.tick()) for each in thread.comments]

@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from misstep.benchmarks.forge.repository.program import PATIENCE, environment, find_git, misleads
-from misstep.benchmarks.forge.rest.application import Request, Response, refused
-from misstep.benchmarks.forge.rest.call import Refusal, Visitor
+from misstep.benchmarks.forge.rest.application import HttpRequest, Response, refused
+from misstep.benchmarks.forge.rest.call import RestRefusal, Visitor
 from misstep.errors import UsageError
 
 # A line of git's protocol: what was there, what is to be, the name; the first tells what the client knows.
@@ -85,7 +85,7 @@ def speaks_git(target: str, full_name: str) -> str | None:
     return None
 
 
-def serve_git(folder: Path, rest: str, request: Request, visitor: Visitor, private: bool) -> Response:
+def serve_git(folder: Path, rest: str, request: HttpRequest, visitor: Visitor, private: bool) -> Response:
     """Clone and fetch for those who may read, push for those who may write."""
     query = urlsplit(request.target).query
     writes = rest == WRITES or WRITES in query
@@ -145,7 +145,7 @@ MOST_IGNORED = 1 << 30  # bytes that are read of one that is too large
 LINGER = 5.0  # seconds in which a client that was refused has to go on sending, or go away
 IDLE = 600.0  # seconds that a connection may say nothing; models take their time
 
-Answering = Callable[[Request], Response]
+Answering = Callable[[HttpRequest], Response]
 
 
 class TooLarge(Exception):
@@ -160,7 +160,7 @@ class Handler(BaseHTTPRequestHandler):
     sys_version = ""
     disable_nagle_algorithm = True
     timeout = IDLE
-    server: "Server"
+    server: "ForgeServer"
 
     def _handle(self) -> None:
         try:
@@ -173,10 +173,10 @@ class Handler(BaseHTTPRequestHandler):
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
         try:
-            response = self.server.answering(Request(self.command, self.path, headers, body))
+            response = self.server.answering(HttpRequest(self.command, self.path, headers, body))
         except Exception as error:
             self.server.errors.append(error)
-            response = refused(Refusal(500, "Server Error"))
+            response = refused(RestRefusal(500, "Server Error"))
         self._write(response)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _handle
@@ -189,7 +189,7 @@ class Handler(BaseHTTPRequestHandler):
     def _give_up(self, status: int, message: str) -> None:
         """What else the client sends can't be told from the body that was not read."""
         self.close_connection = True
-        self._write(refused(Refusal(status, message)))
+        self._write(refused(RestRefusal(status, message)))
         self._hear_out()
 
     def _hear_out(self) -> None:
@@ -239,7 +239,7 @@ class Handler(BaseHTTPRequestHandler):
         """Nobody reads along."""
 
 
-class Server(ThreadingHTTPServer):
+class ForgeServer(ThreadingHTTPServer):
     """Answers until it is stopped. `errors` are exceptions of ours that clients saw as 500."""
 
     daemon_threads = True
@@ -288,7 +288,7 @@ class Server(ThreadingHTTPServer):
         """Clients go away when they like."""
 
 
-def _closed(_: Request) -> Response:
+def _closed(_: HttpRequest) -> Response:
     return Response(503, {})
 
 

@@ -12,7 +12,7 @@ MOST = 20  # lines
 LONGEST = 120  # characters of a value that is quoted
 
 
-class Label(msgspec.Struct, frozen=True):
+class IssueLabel(msgspec.Struct, frozen=True):
     name: str
     color: str = "ededed"
     description: str = ""
@@ -35,7 +35,7 @@ class Review(msgspec.Struct, frozen=True):
     at: str = ""
 
 
-class Proposal(msgspec.Struct, frozen=True):
+class PullProposal(msgspec.Struct, frozen=True):
     """What makes a pull request of an issue. `tip` is the head's commit when it was last looked at."""
 
     head: str
@@ -46,7 +46,7 @@ class Proposal(msgspec.Struct, frozen=True):
     tip: str = ""
 
 
-class Thread(msgspec.Struct, frozen=True):
+class IssueThread(msgspec.Struct, frozen=True):
     """An issue or a pull request, with what people say there."""
 
     number: int
@@ -57,7 +57,7 @@ class Thread(msgspec.Struct, frozen=True):
     labels: tuple[str, ...] = ()
     assignees: tuple[str, ...] = ()
     comments: tuple[Comment, ...] = ()
-    pull: Proposal | None = None
+    pull: PullProposal | None = None
     locked: bool = False
     made: str = ""
     changed: str = ""
@@ -80,8 +80,8 @@ class State(msgspec.Struct, frozen=True):
     """`refs` are all that are no branches, by whole name; `parents` those of each commit that is in use."""
 
     branches: Mapping[str, Branch]
-    threads: Mapping[int, Thread]
-    labels: tuple[Label, ...] = ()
+    threads: Mapping[int, IssueThread]
+    labels: tuple[IssueLabel, ...] = ()
     refs: Mapping[str, str] = {}
     parents: Mapping[str, tuple[str, ...]] = {}
 
@@ -140,7 +140,7 @@ def _branch(name: str, right: Branch | None, wrong: Branch | None, initial: Stat
         yield f"branch {_quoted(name)}: is at commit {wrong.tip[:7]}, should be at {right.tip[:7]}"
 
 
-def _thread(number: int, right: Thread | None, wrong: Thread | None) -> Iterator[str]:
+def _thread(number: int, right: IssueThread | None, wrong: IssueThread | None) -> Iterator[str]:
     thread = right or wrong
     assert thread is not None
     what = f"{'pull request' if thread.pull else 'issue'} #{number}"
@@ -155,7 +155,7 @@ def _thread(number: int, right: Thread | None, wrong: Thread | None) -> Iterator
         yield from _proposal(what, right.pull, wrong.pull)
 
 
-def _proposal(what: str, right: Proposal, wrong: Proposal) -> Iterator[str]:
+def _proposal(what: str, right: PullProposal, wrong: PullProposal) -> Iterator[str]:
     for field in ("head", "base", "draft", "reviewers"):
         yield from _field(f"{what}: {field}", getattr(right, field), getattr(wrong, field))
     told = [[(each.author, each.verdict, each.body) for each in one.reviews] for one in (right, wrong)]

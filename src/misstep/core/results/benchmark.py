@@ -31,7 +31,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     phrasing: int = 0
 
 
-class Step(msgspec.Struct, frozen=True):
+class TaskStep(msgspec.Struct, frozen=True):
     """A call of a tool of our own."""
 
     tool: str
@@ -41,8 +41,8 @@ class Step(msgspec.Struct, frozen=True):
 class Solution(msgspec.Struct, frozen=True):
     """Calls by which a task is done and what is said in the end; `damage` is one more that spoils it."""
 
-    steps: tuple[Step, ...]
-    damage: Step
+    steps: tuple[TaskStep, ...]
+    damage: TaskStep
     said: str = ""
 
 

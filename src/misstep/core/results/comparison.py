@@ -24,7 +24,7 @@ class Pairing(msgspec.Struct, frozen=True):
     p: float
 
 
-class Step(msgspec.Struct, frozen=True):
+class SizePairing(msgspec.Struct, frozen=True):
     """The pairing for one number of actions; `p` is corrected for the number of steps (Holm)."""
 
     actions: int
@@ -40,12 +40,12 @@ class Comparison(msgspec.Struct, frozen=True):
     second: str
     pairing: Pairing
     significant: bool
-    steps: tuple[Step, ...]
+    steps: tuple[SizePairing, ...]
     lost: tuple[str, ...]
     won: tuple[str, ...]
 
 
-class Part(msgspec.Struct, frozen=True):
+class KindPairing(msgspec.Struct, frozen=True):
     """The pairing for tasks of one kind; `p` is corrected for the number of kinds (Holm)."""
 
     kind: str
@@ -68,7 +68,7 @@ class TaskComparison(msgspec.Struct, frozen=True):
     second: str
     pairing: Pairing
     significant: bool
-    kinds: tuple[Part, ...]
+    kinds: tuple[KindPairing, ...]
     effort: tuple[Effort, Effort]
     lost: tuple[str, ...]
     won: tuple[str, ...]

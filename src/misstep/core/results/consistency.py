@@ -205,7 +205,7 @@ NOT_CALLED = "whether the tool is called"
 _VARIABLE = re.compile(r"\d+(?:[.,:]\d+)*|\"[^\"]*\"|'[^']*'")
 
 
-class Group(msgspec.Struct, frozen=True):
+class FailureGroup(msgspec.Struct, frozen=True):
     """Failed sets, by their ids, whose evidence differs in the same respect.
 
     That is an approximation: nobody can tell from outside whether two faults have one cause.
@@ -215,13 +215,13 @@ class Group(msgspec.Struct, frozen=True):
     sets: tuple[str, ...]
 
 
-def group_sets(sets: Iterable[PromptSet]) -> list[Group]:
+def group_sets(sets: Iterable[PromptSet]) -> list[FailureGroup]:
     """The failed ones among some sets of one tool, the largest group first."""
     found = dict[str, list[str]]()
     for each in sets:
         if each.verdict == "failed":
             found.setdefault(_difference(each), []).append(each.id)
-    groups = [Group(differs, tuple(ids)) for differs, ids in found.items()]
+    groups = [FailureGroup(differs, tuple(ids)) for differs, ids in found.items()]
     return sorted(groups, key=lambda group: -len(group.sets))
 
 

@@ -12,14 +12,14 @@ from misstep.core.stats import wilson
 CROSSTALK_VERSION = 1
 
 
-class Group(msgspec.Struct, frozen=True):
+class ToolGroup(msgspec.Struct, frozen=True):
     """Tools that serve the same ends. A tool may be in several groups."""
 
     name: str
     tools: tuple[str, ...]
 
 
-def offered_beside(group: Group, groups: Iterable[Group]) -> tuple[str, ...]:
+def offered_beside(group: ToolGroup, groups: Iterable[ToolGroup]) -> tuple[str, ...]:
     """The tools of the other groups, without those that share a group with one of its own."""
     own, near, known = {*group.tools}, set[str](), dict[str, None]()
     for each in groups:

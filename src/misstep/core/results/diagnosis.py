@@ -63,7 +63,7 @@ class Dissection(msgspec.Struct, frozen=True):
     causes: Mapping[Cause, int]
 
 
-class Size(msgspec.Struct, frozen=True):
+class ProblemSize(msgspec.Struct, frozen=True):
     """How large a problem is."""
 
     actions: int
@@ -85,8 +85,8 @@ class Reduction(msgspec.Struct, frozen=True):
     case: Case
     kind: ErrorKind
     outcome: Outcome | None
-    before: Size
-    after: Size
+    before: ProblemSize
+    after: ProblemSize
     failed: int
     tried: int
     steps: int

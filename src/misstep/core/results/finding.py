@@ -295,7 +295,7 @@ class Richness(msgspec.Struct, frozen=True):
     high: float
 
 
-class Reach(msgspec.Struct, frozen=True, omit_defaults=True):
+class CodeReach(msgspec.Struct, frozen=True, omit_defaults=True):
     """How much of the tool's own code was run: lines, out of those that could be.
 
     `missed` are the ranges of lines of the tool's own functions that never were, as `file.py:12-17`.
@@ -377,7 +377,7 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     triage_calls: int = 0
     seconds: float = 0.0
     richness: Richness | None = None
-    reach: Reach | None = None
+    reach: CodeReach | None = None
     corpus: tuple[str, ...] = ()  # arguments that each reached what no smaller ones did
     ended: Literal["time", "calls", "exhausted", "stopped"] = "calls"
     notes: tuple[str, ...] = ()

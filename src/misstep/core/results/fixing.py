@@ -253,7 +253,7 @@ class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
     tried: tuple[str, ...] = ()
 
 
-class Attempt(msgspec.Struct, frozen=True, omit_defaults=True):
+class FixAttempt(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the agent made of a request under a candidate, by its number; `called` if the tool was called."""
 
     candidate: int
@@ -301,7 +301,7 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
     trying: tuple[Trying, ...] = ()
     examples: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[FixAttempt, ...] = ()
     ended: Literal["done", "stopped"] = "done"
     file: str = ""
     line: int = 0
@@ -369,7 +369,7 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
     def part(self, part: Part) -> list[Trying]:
         return [each for each in self.trying if each.part == part]
 
-    def made(self, number: int, part: Part) -> dict[str, Attempt]:
+    def made(self, number: int, part: Part) -> dict[str, FixAttempt]:
         """What was tried under a candidate, by the id of the request. See `settle` for what counts."""
         ids = {each.id for each in self.part(part)}
         own = [each for each in self.attempts if each.candidate == number and each.trying in ids]
@@ -425,7 +425,7 @@ class FixRun(msgspec.Struct, frozen=True):
         return [each for each in self.tools if each.is_better]
 
 
-def settle(attempts: Iterable[Attempt], before: Iterable[Attempt]) -> list[Attempt]:
+def settle(attempts: Iterable[FixAttempt], before: Iterable[FixAttempt]) -> list[FixAttempt]:
     """The same, but that nothing is won by words which keep an agent from calling the tool at all.
 
     Not to call it is right where it did not work before, as long as it still is called for something else.
@@ -441,7 +441,7 @@ def settle(attempts: Iterable[Attempt], before: Iterable[Attempt]) -> list[Attem
     ]
 
 
-def _is_judged(attempt: Attempt) -> bool:
+def _is_judged(attempt: FixAttempt) -> bool:
     return attempt.verdict in ("passed", "failed")
 
 

@@ -16,7 +16,7 @@ from misstep.core.stats import Z_95, wilson
 HALF = 0.5  # added to each cell for the interval, which would be a mere point where nobody ever differs
 
 
-class Table(msgspec.Struct, frozen=True):
+class AgreementTable(msgspec.Struct, frozen=True):
     """How often two people said yes: both of them, only the first, only the second, neither."""
 
     both: float
@@ -43,21 +43,21 @@ class Table(msgspec.Struct, frozen=True):
         return self.firsts * self.seconds + (1 - self.firsts) * (1 - self.seconds)
 
 
-def kappa(table: Table) -> float | None:
+def kappa(table: AgreementTable) -> float | None:
     """Cohen's kappa; None where both said one and the same of everything, or nothing at all."""
     if not table.total or table.chance == 1:
         return None
     return ((table.both + table.neither) / table.total - table.chance) / (1 - table.chance)
 
 
-def kappa_interval(table: Table) -> tuple[float, float]:
+def kappa_interval(table: AgreementTable) -> tuple[float, float]:
     """Its 95 % interval, from the large-sample variance with half a thing more in each cell.
 
     By simulation it holds the true value 94 to 99 times of 100 from ten things on; without the halves that
     is 40 where two people nearly always agree.
     """
     cells = (table.both, table.first_only, table.second_only, table.neither)
-    fuller = Table(*[cell + HALF for cell in cells])
+    fuller = AgreementTable(*[cell + HALF for cell in cells])
     middle, seen = kappa(fuller), kappa(table)
     assert middle is not None
     spread = Z_95 * sqrt(_variance(fuller, middle))
@@ -65,7 +65,7 @@ def kappa_interval(table: Table) -> tuple[float, float]:
     return (max(-1.0, min(middle - spread, *known, 1.0)), min(1.0, max(middle + spread, *known, -1.0)))
 
 
-def _variance(table: Table, value: float) -> float:
+def _variance(table: AgreementTable, value: float) -> float:
     """Of kappa, after Fleiss, Cohen and Everitt (1969), for a table of two by two."""
     first, second, apart = table.firsts, table.seconds, 1 - value
     same = table.both * (1 - (first + second) * apart) ** 2
@@ -110,7 +110,7 @@ class Rate(msgspec.Struct, frozen=True):
     interval: tuple[float, float]
 
 
-class Score(msgspec.Struct, frozen=True):
+class LabelScore(msgspec.Struct, frozen=True):
     """What one person's labels say about the run's verdicts.
 
     `false_discoveries` are the discovered ones that are not erroneous, out of all discovered; `missed` are
@@ -127,8 +127,8 @@ class Opinion(msgspec.Struct, frozen=True):
     labeller: str
     labelled: int
     left: int
-    score: Score
-    tools: dict[str, Score]
+    score: LabelScore
+    tools: dict[str, LabelScore]
 
 
 class Disagreement(msgspec.Struct, frozen=True):
@@ -202,10 +202,10 @@ def _opinion(labeller: str, items: Sequence[Item], said: Mapping[str, bool]) -> 
     return Opinion(labeller, len(said), len(items) - len(said), _score(items, said), by_tool)
 
 
-def _score(items: Sequence[Item], said: Mapping[str, bool]) -> Score:
+def _score(items: Sequence[Item], said: Mapping[str, bool]) -> LabelScore:
     found = [said[item.id] for item in items if item.discovered and item.id in said]
     passed = [said[item.id] for item in items if not item.discovered and item.id in said]
-    return Score(_rate(found.count(False), len(found)), _rate(passed.count(True), len(passed)))
+    return LabelScore(_rate(found.count(False), len(found)), _rate(passed.count(True), len(passed)))
 
 
 def _rate(count: int, total: int) -> Rate:
@@ -222,7 +222,7 @@ def _agreement(
         if item.id in first and item.id in second
     ]
     answers = [(each.first, each.second) for each in shared]
-    table = Table(*[answers.count(cell) for cell in _CELLS])
+    table = AgreementTable(*[answers.count(cell) for cell in _CELLS])
     differing = tuple(each for each in shared if each.first != each.second)
     equal = _rate(len(shared) - len(differing), len(shared))
     return Agreement(*pair, equal, kappa(table), kappa_interval(table), differing)

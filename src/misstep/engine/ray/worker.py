@@ -124,7 +124,7 @@ MakeWorker: TypeAlias = Callable[[RateLimiters], AbstractAsyncContextManager[Exe
 NEEDS = "every node needs misstep, the files and packages of the agent, and its keys in the environment"
 
 
-class Worker:
+class RayWorker:
     """Runs cases, as many at once as it is given. An actor, with one agent for all of its life."""
 
     def __init__(self, make: bytes, desk: Any, name: str, home: str) -> None:

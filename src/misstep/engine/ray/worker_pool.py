@@ -22,7 +22,7 @@ from misstep.engine.ray.worker import (
     Failure,
     Flight,
     MakeWorker,
-    Worker,
+    RayWorker,
     decode,
     encode,
     error_of,
@@ -327,7 +327,7 @@ class RayWorkerPool:
 
     def _hire(self, name: str) -> Any:
         options = {"num_cpus": 1, "scheduling_strategy": "SPREAD", "max_concurrency": MOST_CALLS}
-        return self._ray.remote(**options)(Worker).remote(self._packed, self._desk, name, os.getcwd())
+        return self._ray.remote(**options)(RayWorker).remote(self._packed, self._desk, name, os.getcwd())
 
     def _open_desk(self) -> Any:
         """The desk stands on the driver's own node: the two are lost together or not at all."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from misstep.core.results.benchmark import TaskReport
-from misstep.core.results.comparison import Effort, Part, TaskComparison
+from misstep.core.results.comparison import Effort, KindPairing, TaskComparison
 from misstep.core.settings import Settings
 from misstep.core.stats import holm
 from misstep.errors import UsageError
@@ -61,14 +61,16 @@ def _compare(first: str, second: str, pairs: Sequence[Pair]) -> TaskComparison:
     )
 
 
-def _kinds(pairs: Sequence[Pair]) -> tuple[Part, ...]:
+def _kinds(pairs: Sequence[Pair]) -> tuple[KindPairing, ...]:
     """One for each kind; none where there is only one."""
     kinds = list(dict.fromkeys(pair[0].kind for pair in pairs))
     if len(kinds) == 1:
         return ()
     pairings = [pairing_of([_passed(pair) for pair in pairs if pair[0].kind == kind]) for kind in kinds]
     corrected = holm([pairing.p for pairing in pairings])
-    return tuple(Part(kind, pairing, p) for kind, pairing, p in zip(kinds, pairings, corrected, strict=True))
+    return tuple(
+        KindPairing(kind, pairing, p) for kind, pairing, p in zip(kinds, pairings, corrected, strict=True)
+    )
 
 
 def _effort(tasks: Sequence[TaskReport]) -> Effort:

@@ -16,20 +16,20 @@ from typing import get_args
 from misstep.benchmarks.files.growing import load_domains
 from misstep.benchmarks.files.kinds import KINDS
 from misstep.benchmarks.files.paper_tasks import VERBS, PaperTask, doubts, judge_paper, read_paper, read_text
-from misstep.benchmarks.files.suite import FreshTasks, World, judge_files, public_tasks, world_of
+from misstep.benchmarks.files.suite import FreshTasks, TaskWorld, judge_files, public_tasks, world_of
 from misstep.benchmarks.forge.forge import Forge
 from misstep.benchmarks.forge.judging import judge_forge, solution
 from misstep.benchmarks.forge.tasks import Kind, forge_tasks
 from misstep.benchmarks.tree import File, Tree, lay, survey
 from misstep.core.outcome import Judgement
-from misstep.core.results.benchmark import Benchmark, Solution, Step, Task
+from misstep.core.results.benchmark import Benchmark, Solution, Task, TaskStep
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.settings import Settings
 from misstep.core.tool import Invocation, Probe, Reaction
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.bench.benchmark import GONE, Discipline, Room, Surroundings, TaskEnv, claimed_room
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import Conditions, Limits
+from misstep.tool_host.protocol import CallConditions, Limits
 
 STRAY = "nobody asked for this.txt"
 FILE_TOOLS = {
@@ -39,7 +39,7 @@ FILE_TOOLS = {
 }
 
 
-class Files:
+class FileBenchmark:
     """The benchmark; it is a `Discipline`."""
 
     tools = FILE_TOOLS
@@ -57,14 +57,17 @@ class Files:
         return Solution(world.solution, _damage(world, task), world.answer.text if world.answer else "")
 
 
-def _damage(world: World, task: Task) -> Step:
+def _damage(world: TaskWorld, task: Task) -> TaskStep:
     """Something that spoils the right end: a file deleted, overwritten, or one more; chance says which."""
     dice = Dice(derive_seed(task.seed, "damage"))
     files = [path for path, content in world.expected.items() if isinstance(content, File)]
     if not files or not dice.below(3):
-        return Step("write_file", {"path": STRAY, "text": "x"})
+        return TaskStep("write_file", {"path": STRAY, "text": "x"})
     path = dice.pick(files)
-    deleted, overwritten = Step("delete", {"path": path}), Step("write_file", {"path": path, "text": "\0"})
+    deleted, overwritten = (
+        TaskStep("delete", {"path": path}),
+        TaskStep("write_file", {"path": path, "text": "\0"}),
+    )
     return deleted if dice.below(2) else overwritten
 
 
@@ -104,7 +107,7 @@ class PaperFiles:
     def open(self) -> Iterator[TaskEnv]:
         with claimed_room() as room:
             limits = Limits(timeout=PATIENCE, memory=self._settings.memory << 20)
-            conditions = Conditions(self._settings.sandbox, limits, folder=str(room.folder))
+            conditions = CallConditions(self._settings.sandbox, limits, folder=str(room.folder))
             with Process(SETTING_UP, conditions) as bench:
                 yield _PaperPlace(room, bench, self._known)
 
@@ -209,7 +212,7 @@ def find_discipline(benchmark: Benchmark, settings: Settings) -> Discipline:
             raise UsageError("--split fresh can't go with --data", hint)
         known = read_paper(Path(settings.data))
         return PaperFiles(known, chosen([each.task for each in known], settings), settings)
-    return Files(_fresh(settings) if is_fresh else chosen(public_tasks(), settings))
+    return FileBenchmark(_fresh(settings) if is_fresh else chosen(public_tasks(), settings))
 
 
 def kinds_of(benchmark: Benchmark) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from misstep.runs.setup.agents import PARADIGMS, check_agent, find_agent
 from misstep.runs.setup.models import Tell
 from misstep.runs.setup.workbenches import conditions_of
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import Conditions
+from misstep.tool_host.protocol import CallConditions
 
 SHOWING = 300  # tasks; a kind of task comes up often enough among them to show what it takes
 
@@ -142,7 +142,7 @@ def refuse_namesakes(benches: Sequence[Process]) -> None:
             )
 
 
-def _conditions(settings: Settings, around: Surroundings) -> Conditions:
+def _conditions(settings: Settings, around: Surroundings) -> CallConditions:
     usual = conditions_of(settings)
     return structs.replace(
         usual,

@@ -13,14 +13,14 @@ from misstep.features.bench.compare import compare_tasks
 from misstep.features.bench.run import view_benchmark
 from misstep.features.bench.view import benchmark_as_json, tasks
 from misstep.interop.episodes import Episode, episode_of_task
-from misstep.interop.tables import Row, Subject, TaskRow, task_row
+from misstep.interop.tables import RowSubject, TableRow, TaskRow, task_row
 from misstep.rendering.html import sections
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
 from misstep.runs.baseline import held_of
-from misstep.runs.reporting.items import TEXT, Home, spot_of_agent
+from misstep.runs.reporting.items import TEXT, ReportSource, spot_of_agent
 from misstep.runs.reporting.reported import ReportedRuns
 from misstep.runs.summary import summarise_tasks
 from misstep.store.location import way_to
@@ -34,10 +34,10 @@ class BenchRuns(ReportedRuns[TaskReport]):
     def event(self, run: str, report: TaskReport) -> TaskJudged:
         return TaskJudged(run, report)
 
-    def item(self, report: TaskReport, home: Home) -> ReportItem:
+    def item(self, report: TaskReport, home: ReportSource) -> ReportItem:
         return task_entry(report, home)
 
-    def rows(self, subject: Subject, report: TaskReport) -> Iterable[Row]:
+    def rows(self, subject: RowSubject, report: TaskReport) -> Iterable[TableRow]:
         return [task_row(subject, report)]
 
     def summarise(self, run: Run, reports: Sequence[TaskReport]) -> Summary:
@@ -64,7 +64,7 @@ class BenchRuns(ReportedRuns[TaskReport]):
 MOST_CALLS = 20
 
 
-def task_entry(task: TaskReport, home: Home) -> ReportItem:
+def task_entry(task: TaskReport, home: ReportSource) -> ReportItem:
     failed = task.verdict == "failed"
     why = "\n".join(plain(line, TEXT) for line in task.why)
     return ReportItem(
@@ -78,7 +78,7 @@ def task_entry(task: TaskReport, home: Home) -> ReportItem:
     )
 
 
-def _issue_of_task(task: TaskReport, home: Home, why: str) -> Issue:
+def _issue_of_task(task: TaskReport, home: ReportSource, why: str) -> Issue:
     uses = task.trial.uses if task.trial else ()
     return Issue(
         id=task.name,

@@ -51,7 +51,7 @@ _SHAPES: tuple[Sequence[tuple[float, float]], ...] = (
 )
 
 
-class Frame(msgspec.Struct, frozen=True):
+class PlotFrame(msgspec.Struct, frozen=True):
     """Where things are. The plot is for numbers of actions from `low` to `high` and begins at `top`; below it
     is a strip for the 50 % points of so many of its `agents`."""
 
@@ -145,7 +145,7 @@ ARROW = 14  # length
 ABOVE, BELOW, BESIDE = 13, 17, 8  # where names are: from the level, from the threshold, from the arrow
 
 
-def levels_drawn(levels: Sequence[Level], frame: Frame) -> Iterator[Markup]:
+def levels_drawn(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
     """Of each model one rate over several numbers of actions, and an arrow down from the threshold.
 
     Nobody has published a curve in numbers, so that none is drawn.
@@ -156,13 +156,13 @@ def levels_drawn(levels: Sequence[Level], frame: Frame) -> Iterator[Markup]:
         yield element("g", across(y, "level", left, right), *ends, *_arrow(level, frame), class_="published")
 
 
-def _arrow(level: Level, frame: Frame) -> Iterator[Markup]:
+def _arrow(level: Level, frame: PlotFrame) -> Iterator[Markup]:
     x, y = frame.x(level.limit), frame.y(level.threshold)
     yield upright(x, y, y + ARROW, "level")
     yield path([(x - 4, y + ARROW - 5), (x, y + ARROW), (x + 4, y + ARROW - 5)], "level")
 
 
-def levels_named(levels: Sequence[Level], frame: Frame) -> Iterator[Markup]:
+def levels_named(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
     """The names of models beside what is drawn, between numbers of actions, where there are no rates."""
     for level in levels:
         between, above = frame.x(level.actions[0] + 0.5), frame.y(level.best.success) - ABOVE
@@ -242,14 +242,14 @@ def _style() -> str:
     return (files("misstep.rendering") / "data" / "figure.css").read_text("utf-8")
 
 
-def _frame(curves: Sequence[Capability], title: str, levels: Sequence[Level]) -> Frame:
+def _frame(curves: Sequence[Capability], title: str, levels: Sequence[Level]) -> PlotFrame:
     sizes = {point.actions for each in curves for point in each.curve} or {2}
     sizes |= {size for level in levels for size in (*level.actions, level.limit)}
     halves = sum(each.half is not None for each in curves)
-    return Frame(min(sizes), max(sizes), max(1, len(curves)), halves, 62 if title else 34)
+    return PlotFrame(min(sizes), max(sizes), max(1, len(curves)), halves, 62 if title else 34)
 
 
-def _axes(frame: Frame) -> Iterator[Markup]:
+def _axes(frame: PlotFrame) -> Iterator[Markup]:
     yield label("success", LEFT, frame.top - 17, "dim")
     for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
         yield across(frame.y(share), "grid" if share else "axis")
@@ -266,7 +266,7 @@ def _thresholds(curves: Sequence[Capability]) -> list[float]:
     return sorted({each.threshold for each in curves})
 
 
-def _chances(curves: Sequence[Capability], frame: Frame) -> Iterator[Markup]:
+def _chances(curves: Sequence[Capability], frame: PlotFrame) -> Iterator[Markup]:
     """One line where all agents had the same cases, otherwise one for each in its own colour."""
     levels = [
         {point.actions: point.chance for point in each.curve if point.chance is not None} for each in curves
@@ -280,7 +280,7 @@ def _chances(curves: Sequence[Capability], frame: Frame) -> Iterator[Markup]:
         yield coloured(agent, element("g", _chance(own, frame), *marks, class_="own"))
 
 
-def _chance(levels: dict[int, float], frame: Frame) -> Markup:
+def _chance(levels: dict[int, float], frame: PlotFrame) -> Markup:
     """A dotted line; a short one where there is but one point."""
     points = [(frame.x(size), frame.y(level)) for size, level in sorted(levels.items())]
     if len(points) == 1:
@@ -289,7 +289,7 @@ def _chance(levels: dict[int, float], frame: Frame) -> Markup:
     return path(points, "chance")
 
 
-def _series(capability: Capability, agent: int, frame: Frame) -> Markup:
+def _series(capability: Capability, agent: int, frame: PlotFrame) -> Markup:
     """An agent's rates with their intervals, and the line through them."""
     rates = [(point, point.success) for point in capability.curve if point.success is not None]
     places = [(frame.x_of(point.actions, agent), frame.y(rate)) for point, rate in rates]
@@ -298,12 +298,12 @@ def _series(capability: Capability, agent: int, frame: Frame) -> Markup:
     return coloured(agent, curve(way, agent), *bars, *(mark(x, y, agent, frame.mark) for x, y in places))
 
 
-def _bar(point: Point, x: float, frame: Frame) -> Markup:
+def _bar(point: Point, x: float, frame: PlotFrame) -> Markup:
     low, high = point.interval
     return upright(x, frame.y(high), frame.y(low), "bar")
 
 
-def _way(fit: Fit | None, points: Sequence[Point], frame: Frame) -> list[tuple[float, float]]:
+def _way(fit: Fit | None, points: Sequence[Point], frame: PlotFrame) -> list[tuple[float, float]]:
     """The fitted curve, as far as there are points to bear it out."""
     if not fit or not points:
         return []
@@ -312,7 +312,7 @@ def _way(fit: Fit | None, points: Sequence[Point], frame: Frame) -> list[tuple[f
     return [(frame.x(actions), frame.y(logistic(actions, fit.half.at, fit.spread))) for actions in along]
 
 
-def _halves(curves: Sequence[Capability], frame: Frame) -> Iterator[Markup]:
+def _halves(curves: Sequence[Capability], frame: PlotFrame) -> Iterator[Markup]:
     """Below the plot, on the same axis: where each agent's success passes 50 %."""
     halves = [(agent, each.half) for agent, each in enumerate(curves) if each.half]
     if not halves:
@@ -324,7 +324,7 @@ def _halves(curves: Sequence[Capability], frame: Frame) -> Iterator[Markup]:
         yield coloured(agent, *_half(half, y, frame), mark(frame.x(half.at), y, agent, SMALL))
 
 
-def _half(half: Half, y: float, frame: Frame) -> Iterator[Markup]:
+def _half(half: Half, y: float, frame: PlotFrame) -> Iterator[Markup]:
     """The line down from the curve, and the interval; an end that is open runs into the edge."""
     low, high = half.interval
     left, right = LEFT if low is None else frame.x(low), RIGHT if high is None else frame.x(high)

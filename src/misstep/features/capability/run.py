@@ -18,7 +18,7 @@ from misstep.planning.capability import CurveTally, Design, adaptive_design, ful
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.rendering.words import told_apart
 from misstep.runs.cases import suite_of
-from misstep.runs.lifecycle import Known, Work, estimate, lasting, resume, start
+from misstep.runs.lifecycle import Known, RunWork, estimate, lasting, resume, start
 from misstep.runs.setup.models import model_name
 from misstep.store.curves import is_kept, read_curve
 from misstep.store.runs import Run, Store
@@ -35,7 +35,7 @@ def resume_capability(settings: Settings, *listeners: Listener, agent: Agent | N
     """Go on with a stopped measurement."""
     settings = check_settings(settings)
 
-    def plan(_: Store, run: Run) -> Work:
+    def plan(_: Store, run: Run) -> RunWork:
         return _work(run.settings)
 
     summary = resume(settings, "capability", plan, listeners, agent)
@@ -63,7 +63,7 @@ def capability_of(store: Store, run: Run) -> Capability:
     return tally.capability(run.id, settings.agent, model_name(settings), settings.threshold, span)
 
 
-def _work(settings: Settings) -> Work:
+def _work(settings: Settings) -> RunWork:
     suite, design = _suite(settings), _design(settings)
     make = adaptive_design if settings.adaptive else full_design
 
@@ -74,7 +74,7 @@ def _work(settings: Settings) -> Work:
         return (make_case(suite, index) for index in count())
 
     most = sum(map(design.cases_at, design.sizes))
-    return Work(campaign, sample, most=most, purpose=RunSpec("capability"))
+    return RunWork(campaign, sample, most=most, purpose=RunSpec("capability"))
 
 
 def _suite(settings: Settings) -> Suite:

@@ -23,7 +23,7 @@ from misstep.rendering.terminal import BASELINES, baseline_rates, percent
 from misstep.rendering.words import IN_FULL, agent_name, interval, p_in_words
 
 
-class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PublishedAgent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the paper says about one agent; shares are in percent, of timed problems not always there."""
 
     framework: str
@@ -48,7 +48,7 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return wilson(self.generated - self.failed, self.generated)
 
 
-class Reach(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PublishedReach(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How far agents get: the first and last number of actions that their rates are over, and by model the
     number at which success is under the threshold."""
 
@@ -57,9 +57,9 @@ class Reach(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: Mapping[str, int]
 
 
-class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    agent: tuple[Published, ...]
-    reach: Reach
+class PDoctorPaper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    agent: tuple[PublishedAgent, ...]
+    reach: PublishedReach
     topics: Mapping[str, Mapping[str, int]]
 
 
@@ -68,20 +68,20 @@ class Level(msgspec.Struct, frozen=True):
     actions, and where success is under the threshold."""
 
     model: str
-    agents: Sequence[Published]
+    agents: Sequence[PublishedAgent]
     actions: tuple[int, int]
     threshold: float
     limit: int
 
     @property
-    def best(self) -> Published:
+    def best(self) -> PublishedAgent:
         return max(self.agents, key=lambda agent: agent.success)
 
 
 @cache
-def load_paper() -> Paper:
+def load_paper() -> PDoctorPaper:
     text = resources.files(__package__).joinpath("data/pdoctor.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Paper)
+    return msgspec.convert(tomllib.loads(text), PDoctorPaper)
 
 
 def published_levels() -> tuple[Level, ...]:

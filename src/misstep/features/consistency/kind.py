@@ -11,13 +11,13 @@ from misstep.core.results.summary import Summary
 from misstep.core.settings import Settings
 from misstep.features.consistency.run import view_consistency
 from misstep.features.consistency.view import consistency_as_json, faulty_sets
-from misstep.interop.tables import Row, SetRow, Subject, set_rows
+from misstep.interop.tables import RowSubject, SetRow, TableRow, set_rows
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
 from misstep.runs.baseline import nothing_in_common
 from misstep.runs.compare import SIGNIFICANT, pairing_of
-from misstep.runs.reporting.items import NAME, TEXT, Home, tool_item
+from misstep.runs.reporting.items import NAME, TEXT, ReportSource, tool_item
 from misstep.runs.reporting.reported import ReportedRuns
 from misstep.runs.summary import summarise_sets
 from misstep.store.location import way_to
@@ -30,10 +30,10 @@ class ConsistencyRuns(ReportedRuns[ConsistencyReport]):
     def event(self, run: str, report: ConsistencyReport) -> ToolChecked:
         return ToolChecked(run, report)
 
-    def item(self, report: ConsistencyReport, home: Home) -> ReportItem:
+    def item(self, report: ConsistencyReport, home: ReportSource) -> ReportItem:
         return questioned(report, list(home.run.purpose.tools), home)
 
-    def rows(self, subject: Subject, report: ConsistencyReport) -> Iterable[Row]:
+    def rows(self, subject: RowSubject, report: ConsistencyReport) -> Iterable[TableRow]:
         return set_rows(subject, report)
 
     def summarise(self, run: Run, reports: Sequence[ConsistencyReport]) -> Summary:
@@ -52,14 +52,14 @@ class ConsistencyRuns(ReportedRuns[ConsistencyReport]):
             return _hold_sets(store, baseline, run)
 
 
-def questioned(report: ConsistencyReport, specs: list[str], home: Home) -> ReportItem:
+def questioned(report: ConsistencyReport, specs: list[str], home: ReportSource) -> ReportItem:
     spot = home.spot_of_name(specs, report.name)
     flaws = [_faulty(each, report.name, spot, home) for each in report.faulty]
     reason = "; ".join(report.notes) or "no set of requests could be judged"
     return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
 
 
-def _faulty(one: PromptSet, tool: str, spot: SourceLocation | None, home: Home) -> Issue:
+def _faulty(one: PromptSet, tool: str, spot: SourceLocation | None, home: ReportSource) -> Issue:
     sides = (("wrong", one.evidence.wrong), ("right", one.evidence.right)) if one.evidence else ()
     told = {
         f"{which} way of asking": plain(f"{side.request} → {side.inputs} → {side.answer}", TEXT)

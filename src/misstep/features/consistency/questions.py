@@ -15,7 +15,7 @@ from misstep.core.settings import Settings
 from misstep.core.text import cut
 from misstep.core.tool import Described
 from misstep.errors import UsageError
-from misstep.fuzzing.agent_tests.parties import Models, Trials
+from misstep.fuzzing.agent_tests.parties import AgentTrials, Models
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.fuzzing.consistency.baseline import ask_for_wrong_answers
 from misstep.fuzzing.consistency.buckets import normaliser
@@ -107,7 +107,7 @@ class Questioner:
             tell(progress.report(ended))
 
     async def _sets(
-        self, tool: Described, models: Models, trials: Trials, progress: "_Progress"
+        self, tool: Described, models: Models, trials: AgentTrials, progress: "_Progress"
     ) -> AsyncGenerator[PromptSet]:
         means, before, ideas = means_of(self._settings), list(progress.sets), progress.ideas
         count = (self._settings.count or SETS) - len(before)

@@ -20,7 +20,7 @@ from misstep.features.consistency.questions import News, Questioner, approach_of
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.fuzzing.consistency.baseline import examine_request
 from misstep.fuzzing.consistency.inquiry import examine_set
-from misstep.fuzzing.consistency.making import Draft
+from misstep.fuzzing.consistency.making import SetDraft
 from misstep.runs.budget import Allowance
 from misstep.runs.cases import lasting_places, lasting_specs
 from misstep.runs.execution import masked
@@ -163,5 +163,5 @@ async def _replay(
     async with company.gathered(bench, UsageMeter(allowance)) as (models, trials):
         if settings.tool_method != "toolfuzz":
             return await examine_request(before.requests[0], tool, models, trials)
-        draft = Draft(before.template, before.infills, before.requests)
+        draft = SetDraft(before.template, before.infills, before.requests)
         return await examine_set(draft, tool, models, trials, approach_of(settings))

@@ -11,12 +11,12 @@ from misstep.core.results.trial import Trial
 from misstep.core.settings import Settings
 from misstep.features.crosstalk.run import view_crosstalk
 from misstep.features.crosstalk.view import crosstalk_as_json, noise
-from misstep.interop.tables import GroupRow, Row, Subject, group_row
+from misstep.interop.tables import GroupRow, RowSubject, TableRow, group_row
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
-from misstep.runs.reporting.items import NAME, TEXT, Home, tool_item
+from misstep.runs.reporting.items import NAME, TEXT, ReportSource, tool_item
 from misstep.runs.reporting.reported import ReportedRuns
 from misstep.runs.summary import summarise_sets
 from misstep.store.runs import Run
@@ -28,10 +28,10 @@ class CrosstalkRuns(ReportedRuns[GroupReport]):
     def event(self, run: str, report: GroupReport) -> GroupFinished:
         return GroupFinished(run, report.name, report.verdict)
 
-    def item(self, report: GroupReport, home: Home) -> ReportItem:
+    def item(self, report: GroupReport, home: ReportSource) -> ReportItem:
         return crossed(report, list(home.run.purpose.tools), home)
 
-    def rows(self, subject: Subject, report: GroupReport) -> Iterable[Row]:
+    def rows(self, subject: RowSubject, report: GroupReport) -> Iterable[TableRow]:
         return [group_row(subject, report)]
 
     def summarise(self, run: Run, reports: Sequence[GroupReport]) -> Summary:
@@ -45,13 +45,13 @@ class CrosstalkRuns(ReportedRuns[GroupReport]):
         return RunPage(summary, tuple(noise(found)), sandboxes=tuple(each.sandbox for each in found.groups))
 
 
-def crossed(report: GroupReport, specs: list[str], home: Home) -> ReportItem:
+def crossed(report: GroupReport, specs: list[str], home: ReportSource) -> ReportItem:
     flaws = [_activation(trial, report, specs, home) for trial in report.activating]
     reason = report.why or "; ".join(report.notes) or "no request could be judged"
     return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
 
 
-def _activation(trial: Trial, report: GroupReport, specs: list[str], home: Home) -> Issue:
+def _activation(trial: Trial, report: GroupReport, specs: list[str], home: ReportSource) -> Issue:
     tools = list(dict.fromkeys(plain(use.tool, NAME) for use in trial.uses))
     return Issue(
         id=report.name,

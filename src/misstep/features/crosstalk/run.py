@@ -17,7 +17,7 @@ from msgspec import structs
 
 from misstep.core.event import Event, GroupFinished, Listener, Notice
 from misstep.core.model import Unusable
-from misstep.core.results.crosstalk import CrosstalkReport, Group, GroupReport, offered_beside
+from misstep.core.results.crosstalk import CrosstalkReport, GroupReport, ToolGroup, offered_beside
 from misstep.core.results.fixing import read_text
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings, check_settings
@@ -27,7 +27,7 @@ from misstep.fuzzing.agent_tests.crosstalk import FEWEST, make_requests, propose
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.runs.budget import Allowance
 from misstep.runs.cases import lasting_places, lasting_specs
-from misstep.runs.lookup import Asked, draw_requests, find_maker, find_requests
+from misstep.runs.lookup import MadeRequest, draw_requests, find_maker, find_requests
 from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import (
     AgentSession,
@@ -77,7 +77,7 @@ class Crossing:
         self._company = AgentSession(settings, prompts, allowance, tell)
         self.lost = dict[str, str]()
 
-    def propose(self) -> tuple[Group, ...]:
+    def propose(self) -> tuple[ToolGroup, ...]:
         """The groups that the model sees in all tools; none if there is nothing left to ask it with."""
         try:
             return asyncio.run(unless(self._company.is_over, self._propose(), inf))
@@ -97,7 +97,7 @@ class Crossing:
                 benches[-1].heed(self._allowance.is_over)
             asyncio.run(self._cross(benches, report, tell))
 
-    async def _propose(self) -> tuple[Group, ...]:
+    async def _propose(self) -> tuple[ToolGroup, ...]:
         async with self._company.advised(UsageMeter(self._allowance)) as counsel:
             return await propose_groups(list(self._tools.values()), LateTolerantModels(counsel))
 
@@ -171,7 +171,7 @@ def view_crosstalk(settings: Settings, name: str) -> CrosstalkReport:
         return _report(store, store.find_run(name))
 
 
-def read_groups(path: str, known: Mapping[str, Described]) -> tuple[Group, ...]:
+def read_groups(path: str, known: Mapping[str, Described]) -> tuple[ToolGroup, ...]:
     """The groups in a file; a `UsageError` says what is wrong with them."""
     try:
         with open(path, "rb") as file:
@@ -179,7 +179,7 @@ def read_groups(path: str, known: Mapping[str, Described]) -> tuple[Group, ...]:
     except (OSError, ValueError) as error:  # what is no TOML, and what has not the form, are ValueErrors
         hint = 'expected a table such as [groups] with lines such as files = ["read_file", "list_folder"]'
         raise UsageError("can't be read as groups of tools", str(error), hint, where=path) from error
-    groups = tuple(Group(name, tuple(dict.fromkeys(tools))) for name, tools in form.groups.items())
+    groups = tuple(ToolGroup(name, tuple(dict.fromkeys(tools))) for name, tools in form.groups.items())
     if wrong := wrong_with_groups(groups, known):
         raise UsageError(wrong[0], *wrong[1:5], f"there are the tools {_listed(known)}", where=path)
     return groups
@@ -261,7 +261,7 @@ class _Sitting:
         self._sitting.emit(Notice(text))
 
 
-def _proposed(crossing: Crossing) -> tuple[Group, ...]:
+def _proposed(crossing: Crossing) -> tuple[ToolGroup, ...]:
     try:
         return crossing.propose()
     except Unusable as error:
@@ -270,7 +270,7 @@ def _proposed(crossing: Crossing) -> tuple[Group, ...]:
 
 
 def _with_requests(
-    blank: Sequence[GroupReport], asked: Sequence[Asked], settings: Settings, source: str
+    blank: Sequence[GroupReport], asked: Sequence[MadeRequest], settings: Settings, source: str
 ) -> list[GroupReport]:
     """The groups with requests of an earlier run; a `UsageError` if it has none for any of them."""
     made = list[GroupReport]()

@@ -13,7 +13,7 @@ from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
 from misstep.runs.reporting.case_bundles import book_of_diagnoses
-from misstep.runs.reporting.items import TEXT, Home, replay, spot_of_agent
+from misstep.runs.reporting.items import TEXT, ReportSource, replay, spot_of_agent
 from misstep.runs.reporting.planned import PlanningRuns
 from misstep.store.runs import Run
 
@@ -24,7 +24,7 @@ class DissectRuns(PlanningRuns):
     def result(self, settings: Settings, run: Run) -> Dissection:
         return view_dissection(settings, run.id)
 
-    def items(self, settings: Settings, home: Home) -> Sequence[ReportItem]:
+    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem]:
         found = view_dissection(settings, home.run.id)
         return [diagnosed(each, found.of, home) for each in found.failures]
 
@@ -36,7 +36,7 @@ class DissectRuns(PlanningRuns):
         return RunPage(summary, parts, shown)
 
 
-def diagnosed(diagnosis: Diagnosis, of: str, home: Home) -> ReportItem:
+def diagnosed(diagnosis: Diagnosis, of: str, home: ReportSource) -> ReportItem:
     """A failure of another run, with its cause."""
     sure = f", {diagnosis.sure} sure" if diagnosis.sure else ""
     guilty = f": {plain(diagnosis.guilty, 200)}" if diagnosis.guilty else ""

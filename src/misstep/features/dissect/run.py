@@ -12,8 +12,8 @@ from misstep.core.run import Campaign, Inquiries, Inquiry, RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.planning.dissection import pdoctor, sequential
-from misstep.planning.dissection.hypotheses import History
-from misstep.runs.lifecycle import Known, Work, estimate, resume, start
+from misstep.planning.dissection.hypotheses import ElementHistory
+from misstep.runs.lifecycle import Known, RunWork, estimate, resume, start
 from misstep.runs.lookup import choose_failures, find_subject, settings_for
 from misstep.runs.setup.models import model_name
 from misstep.store.runs import Run, Store
@@ -40,7 +40,7 @@ def resume_dissection(settings: Settings, *listeners: Listener, agent: Agent | N
     """Go on with a stopped dissection."""
     settings = check_settings(settings)
 
-    def plan(store: Store, run: Run) -> Work:
+    def plan(store: Store, run: Run) -> RunWork:
         return _work(store, run.settings, run.purpose)
 
     summary = resume(settings, "dissect", plan, listeners, agent)
@@ -73,7 +73,7 @@ def view_dissection(settings: Settings, name: str) -> Dissection:
 
 def _prepare(
     store: Store, settings: Settings, name: str, cases: Sequence[str], has_agent: bool = False
-) -> tuple[Settings, Work]:
+) -> tuple[Settings, RunWork]:
     run = find_subject(store, name)
     own = settings_for(settings, run, has_agent)
     purpose = RunSpec("dissect", run.id, choose_failures(store, run, cases, own))
@@ -93,7 +93,7 @@ def _sum_up(run: str, purpose: RunSpec, settings: Settings, found: Sequence[Diag
     )
 
 
-def _work(store: Store, settings: Settings, purpose: RunSpec) -> Work:
+def _work(store: Store, settings: Settings, purpose: RunSpec) -> RunWork:
     def campaign(known: Known) -> Campaign:
         return Inquiries(_inquiries(store, settings, purpose), known)
 
@@ -102,7 +102,7 @@ def _work(store: Store, settings: Settings, purpose: RunSpec) -> Work:
 
     literal = settings.method == "pdoctor"
     each = pdoctor.most_runs(settings.mutations) if literal else _most_runs(settings)
-    return Work(campaign, sample, most=each * len(purpose.cases), purpose=purpose)
+    return RunWork(campaign, sample, most=each * len(purpose.cases), purpose=purpose)
 
 
 def _inquiries(store: Store, settings: Settings, purpose: RunSpec) -> Iterator[Inquiry[Diagnosis]]:
@@ -125,7 +125,7 @@ def _unknown(case: Case, error: UsageError) -> Inquiry[Diagnosis]:
 def _method(store: Store, settings: Settings, purpose: RunSpec) -> Callable[[Case], Inquiry[Diagnosis]]:
     if settings.method == "pdoctor":
         return lambda case: pdoctor.dissect(case, settings.mutations, derive_seed(settings.seed, case.id))
-    history = History(islice(store.outcomes(purpose.run), MOST_EARLIER))
+    history = ElementHistory(islice(store.outcomes(purpose.run), MOST_EARLIER))
     return lambda case: sequential.investigate(case, settings.confidence, _most_runs(settings), history)
 
 

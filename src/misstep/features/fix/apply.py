@@ -19,7 +19,7 @@ from misstep.core.results.fixing import FixReport, FixRun, Wording, wording_of, 
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
-from misstep.fuzzing.descriptions.docstring import Change, rewrite, same_words
+from misstep.fuzzing.descriptions.docstring import DocstringChange, rewrite, same_words
 from misstep.fuzzing.descriptions.literal import code_of
 from misstep.runs.lookup import find_run
 from misstep.runs.setup.workbenches import Workbenches
@@ -41,7 +41,7 @@ def refuse_overridden(settings: Settings) -> None:
 
 def refuse_unwritable(reports: Iterable[FixReport]) -> None:
     """Raise a `UsageError` where no words at all could be put into the source of a tool."""
-    changes = dict[str, list[Change]]()
+    changes = dict[str, list[DocstringChange]]()
     for report in reports:
         if not report.file:
             raise UsageError(f"the tool '{report.tool}' is no function", OVERRIDE, where="--write")
@@ -61,8 +61,8 @@ def refuse_changed(report: FixReport) -> None:
         raise UsageError("has changed since the run began: nothing was written", hint, where=where)
 
 
-def change_of(report: FixReport, wording: Wording) -> Change:
-    return Change(report.line, wording, f"{report.file}:{report.line}")
+def change_of(report: FixReport, wording: Wording) -> DocstringChange:
+    return DocstringChange(report.line, wording, f"{report.file}:{report.line}")
 
 
 def digest_at(file: str, line: int) -> str:

@@ -11,12 +11,12 @@ from misstep.core.settings import Settings
 from misstep.features.fix.apply import diffs_of, override_of
 from misstep.features.fix.run import view_fixing
 from misstep.features.fix.view import fix_as_json, wordings
-from misstep.interop.tables import FixRow, Row, Subject, fix_row
+from misstep.interop.tables import FixRow, RowSubject, TableRow, fix_row
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
-from misstep.runs.reporting.items import NAME, Home, tool_item
+from misstep.runs.reporting.items import NAME, ReportSource, tool_item
 from misstep.runs.reporting.reported import ReportedRuns
 from misstep.runs.summary import summarise_sets
 from misstep.store.location import way_to
@@ -29,10 +29,10 @@ class FixRuns(ReportedRuns[FixReport]):
     def event(self, run: str, report: FixReport) -> ToolMended:
         return ToolMended(run, report)
 
-    def item(self, report: FixReport, home: Home) -> ReportItem:
+    def item(self, report: FixReport, home: ReportSource) -> ReportItem:
         return fix_item(report, home)
 
-    def rows(self, subject: Subject, report: FixReport) -> Iterable[Row]:
+    def rows(self, subject: RowSubject, report: FixReport) -> Iterable[TableRow]:
         return [fix_row(subject, report)]
 
     def summarise(self, run: Run, reports: Sequence[FixReport]) -> Summary:
@@ -48,7 +48,7 @@ class FixRuns(ReportedRuns[FixReport]):
         return RunPage(summary, parts, sandboxes=tuple(tool.sandbox for tool in found.tools))
 
 
-def fix_item(report: FixReport, home: Home) -> ReportItem:
+def fix_item(report: FixReport, home: ReportSource) -> ReportItem:
     flaw = Issue(
         id=report.name,
         rule="tool/fix",

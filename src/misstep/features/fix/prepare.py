@@ -14,7 +14,7 @@ from misstep.features.bench.benchmark import Discipline
 from misstep.features.bench.disciplines import find_discipline
 from misstep.features.fix.apply import digest_at
 from misstep.fuzzing.descriptions.evidence import (
-    Evidence,
+    FixEvidence,
     evidence_of_fuzzing,
     evidence_of_sets,
     limited,
@@ -41,12 +41,12 @@ class Knowledge:
     def tools(self) -> list[str]:
         return [*self._sets, *[each.name for each in self._fuzzed]]
 
-    def of(self, target: Target) -> Evidence:
+    def of(self, target: Target) -> FixEvidence:
         tool = target.tools[0]
         name = next((each for each in (target.name, tool) if each in self.tools), "")
         if name in self._sets:
             return evidence_of_sets(self._sets[name])
-        return evidence_of_fuzzing(self._fuzzed, name, tool) if name else Evidence()
+        return evidence_of_fuzzing(self._fuzzed, name, tool) if name else FixEvidence()
 
 
 def prepared(
@@ -82,7 +82,7 @@ def discipline_of(settings: Settings) -> Discipline | None:
 
 
 def _refuse_nothing(
-    found: Sequence[tuple[Target, Described, Evidence]], knowledge: Knowledge, settings: Settings
+    found: Sequence[tuple[Target, Described, FixEvidence]], knowledge: Knowledge, settings: Settings
 ) -> None:
     """Tell why there are no requests to go by."""
     assert knowledge.run is not None
@@ -98,7 +98,7 @@ def _refuse_nothing(
 
 
 def _with_requests(
-    target: Target, tool: Described, evidence: Evidence, settings: Settings, where: str
+    target: Target, tool: Described, evidence: FixEvidence, settings: Settings, where: str
 ) -> FixReport:
     try:
         trying, examples = split(evidence, settings.seed, settings.count)

@@ -21,8 +21,8 @@ from misstep.core.event import Event, Notice
 from misstep.core.results.benchmark import TaskReport
 from misstep.core.results.fixing import (
     ORIGINAL,
-    Attempt,
     Candidate,
+    FixAttempt,
     FixReport,
     Part,
     Trying,
@@ -56,7 +56,7 @@ Unit: TypeAlias = tuple[int, Trying]  # the number of a candidate, and what it i
 class Scorer(Protocol):
     """Tries candidates, and gives what comes of it as it comes; not all of it where there is no time left."""
 
-    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[Attempt]: ...
+    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[FixAttempt]: ...
 
 
 class OnRequests:
@@ -71,14 +71,14 @@ class OnRequests:
         self._company = company
         self._allowance = allowance
 
-    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[Attempt]:
+    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[FixAttempt]:
         left = deque(units)
 
-        def work(_: int, tell: Callable[[Attempt], None]) -> None:
+        def work(_: int, tell: Callable[[FixAttempt], None]) -> None:
             with self._benches.lend(self._spec) as bench:
                 asyncio.run(self._try_all(bench, report, left, bill, tell))
 
-        workers = Workers[int, Attempt](work, self._allowance, self._jobs)
+        workers = Workers[int, FixAttempt](work, self._allowance, self._jobs)
         with closing(workers.work(range(min(self._jobs, len(units))))) as attempts:
             yield from attempts
 
@@ -88,7 +88,7 @@ class OnRequests:
         report: FixReport,
         left: deque[Unit],
         bill: UsageMeter,
-        tell: Callable[[Attempt], None],
+        tell: Callable[[FixAttempt], None],
     ) -> None:
         process.heed(self._company.is_over)
         bench = Reworded([process])
@@ -138,7 +138,7 @@ class OnTasks:
         self._allowance = allowance
         self._tell = tell
 
-    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[Attempt]:
+    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[FixAttempt]:
         with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
             for number in dict.fromkeys(number for number, _ in units):
                 path = os.path.join(folder, "descriptions.toml")
@@ -154,7 +154,7 @@ class OnTasks:
 
     def _tried(
         self, number: int, trying: Sequence[Trying], settings: Settings, bill: UsageMeter
-    ) -> Generator[Attempt]:
+    ) -> Generator[FixAttempt]:
         tasks = [(place, self._tasks[each.id]) for place, each in enumerate(trying)]
         jobs, allowance = min(settings.jobs, len(trying)), self._allowance
 
@@ -172,10 +172,10 @@ class OnTasks:
             raise UsageError(why, where=place)
 
 
-def _attempt(number: int, done: TaskReport) -> Attempt:
+def _attempt(number: int, done: TaskReport) -> FixAttempt:
     tokens = sum(usage.input + usage.output for usage in done.usage.values())
     why = cut("; ".join(done.why), SHOWN_REASON) if done.verdict != "passed" else ""
-    return Attempt(number, done.name, done.verdict, why, True, done.calls, tokens)
+    return FixAttempt(number, done.name, done.verdict, why, True, done.calls, tokens)
 
 
 def _write(path: str, wordings: Wordings) -> None:

@@ -19,7 +19,7 @@ from misstep.errors import MisstepError, UsageError
 from misstep.features.label import view as label_view
 from misstep.features.label.run import LONGEST_NAME, Labelling, check_labeller, open_labelling
 from misstep.features.label.view import QUESTION, shown
-from misstep.web.pages import Apart, Secret, complain_of, complaints, read_form, run_path, shipped, show
+from misstep.web.pages import IsolatedApp, Secret, complain_of, complaints, read_form, run_path, shipped, show
 from misstep.web.server import HOST, Address, serve
 
 LABELS = {"erroneous": True, "correct": False}
@@ -147,7 +147,7 @@ class LabelPages:
             await complain_of(Request(scope), error)(scope, receive, send)
             return
         try:
-            await Apart(labelling_app(labelling, self._secret))(scope, receive, send)
+            await IsolatedApp(labelling_app(labelling, self._secret))(scope, receive, send)
         finally:
             await run_in_threadpool(opened.__exit__, None, None, None)
 

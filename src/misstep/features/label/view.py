@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.results.label import Agreement, Item, LabelReport, Opinion, Rate, Score
+from misstep.core.results.label import Agreement, Item, LabelReport, LabelScore, Opinion, Rate
 from misstep.core.results.trial import Trial, Use
 from misstep.rendering.layout import Trimmed, bare_table, section
 from misstep.rendering.terminal import counted, percent
@@ -121,7 +121,7 @@ def label_in_words(erroneous: bool) -> str:
     return "erroneous" if erroneous else "correct"
 
 
-def rows_of(opinion: Opinion) -> list[tuple[str, Score]]:
+def rows_of(opinion: Opinion) -> list[tuple[str, LabelScore]]:
     """A line for each tool, then one for all of them."""
     tools = [(plain(name, 100), score) for name, score in opinion.tools.items()]
     return [*tools, ("all tools", opinion.score)] if len(tools) > 1 else tools

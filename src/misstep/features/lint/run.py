@@ -22,7 +22,7 @@ from misstep.core.tool import Described
 from misstep.errors import Interrupted
 from misstep.fuzzing.lint.answers import look_at
 from misstep.fuzzing.lint.linter import lint
-from misstep.fuzzing.lint.subject import Subject
+from misstep.fuzzing.lint.subject import LintSubject
 from misstep.runs.cases import lasting_specs
 from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import Target, Workbenches, conditions_of, find_targets
@@ -174,12 +174,12 @@ def _is_file(spec: str) -> bool:
     return spec.endswith(".json") and not is_server(spec)
 
 
-def _subject(look: _Look) -> Subject:
+def _subject(look: _Look) -> LintSubject:
     module = _read_module(look.tool)
     if look.report is None:
-        return Subject(look.tool, module)
+        return LintSubject(look.tool, module)
     certain = tuple(finding for finding in look.report.findings if finding.reproduced)
-    return Subject(look.tool, module, look.report.refusals, certain, look.report.compared)
+    return LintSubject(look.tool, module, look.report.refusals, certain, look.report.compared)
 
 
 def _read_module(tool: Described) -> str:

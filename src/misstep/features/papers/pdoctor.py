@@ -25,7 +25,7 @@ from misstep.features.dissect.run import dissect, view_dissection
 from misstep.planning.synthesis.suite import make_case
 from misstep.runs.cases import suite_of
 from misstep.runs.compare import break_down
-from misstep.runs.lifecycle import Work, lasting, start
+from misstep.runs.lifecycle import RunWork, lasting, start
 from misstep.runs.setup.agents import check_agent
 from misstep.store.runs import Store
 
@@ -160,7 +160,9 @@ def _detect(settings: Settings, listeners: Sequence[Listener]) -> Effectiveness:
     # The time ends the run in good order, so that it is not to be a budget that cuts it short.
     timeless = settings.overlay({"budget_time": None})
     began = time.monotonic()
-    summary = start(timeless, Work(campaign, cases, most=LIKELY, purpose=RunSpec("paper")), listeners, None)
+    summary = start(
+        timeless, RunWork(campaign, cases, most=LIKELY, purpose=RunSpec("paper")), listeners, None
+    )
     return Effectiveness(summary, round(clock.seconds, 3), round(time.monotonic() - began, 3))
 
 

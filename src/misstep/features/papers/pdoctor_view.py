@@ -9,7 +9,7 @@ from rich.text import Text
 
 from misstep.core.results.diagnosis import CAUSES
 from misstep.features.capability.view import (
-    Published,
+    PublishedAgent,
     capability_plot,
     how_far_table,
     load_paper,
@@ -102,7 +102,7 @@ def _published(replication: Replication, what: str) -> list[Column]:
     return [Column(name, shares, style="dim") for name, shares in found.items() if shares]
 
 
-def _comparable(agents: Sequence[str]) -> list[Published]:
+def _comparable(agents: Sequence[str]) -> list[PublishedAgent]:
     """The paper's agents of the same paradigms; all of them where there are none."""
     everyone = load_paper().agent
     return [other for other in everyone if other.paradigm in agents] or list(everyone)

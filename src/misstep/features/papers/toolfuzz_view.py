@@ -28,7 +28,7 @@ NAMES = {
 }
 
 
-class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PublishedMethod(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the paper says about one method, for either library."""
 
     unique_errors: tuple[int, int]
@@ -37,15 +37,15 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fdr: tuple[float, float] | None = None
 
 
-class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    runtime: Mapping[str, Published]
-    correctness: Mapping[str, Published]
+class ToolFuzzPaper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    runtime: Mapping[str, PublishedMethod]
+    correctness: Mapping[str, PublishedMethod]
 
 
 @cache
-def load_paper() -> Paper:
+def load_paper() -> ToolFuzzPaper:
     text = resources.files(__package__).joinpath("data/toolfuzz.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Paper)
+    return msgspec.convert(tomllib.loads(text), ToolFuzzPaper)
 
 
 def methods_view(comparison: MethodComparison) -> RenderableType:
@@ -74,7 +74,7 @@ def _as_json(result: MethodResult) -> dict[str, object]:
     return {**told, "calls_per_error": result.calls_per_error}
 
 
-def _runtime_table(results: Sequence[MethodResult], paper: Mapping[str, Published]) -> Table:
+def _runtime_table(results: Sequence[MethodResult], paper: Mapping[str, PublishedMethod]) -> Table:
     table = _table("UE", "TC/UE", "TUE-CI")
     for result in results:
         often = result.calls_per_error
@@ -86,7 +86,7 @@ def _runtime_table(results: Sequence[MethodResult], paper: Mapping[str, Publishe
     return table
 
 
-def _answers_table(results: Sequence[MethodResult], paper: Mapping[str, Published]) -> Table:
+def _answers_table(results: Sequence[MethodResult], paper: Mapping[str, PublishedMethod]) -> Table:
     table = _table("UE", "FDR", "TUE-CI")
     for result in results:
         table.add_row(*_head(result), _labelled(result), _interval(result.total))
@@ -101,7 +101,7 @@ def _head(result: MethodResult) -> tuple[str, str, str]:
     return NAMES[result.method], result.run, str(result.unique_errors)
 
 
-def _published(method: str, said: Published, library: str, place: int, own: str) -> tuple[str, ...]:
+def _published(method: str, said: PublishedMethod, library: str, place: int, own: str) -> tuple[str, ...]:
     low, high = said.total[place]
     return NAMES[method], f"paper: {library}", str(said.unique_errors[place]), own, f"[{low}, {high}]"
 

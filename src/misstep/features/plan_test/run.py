@@ -17,7 +17,7 @@ from misstep.planning.judging.check import check
 from misstep.planning.judging.verification import verify
 from misstep.runs import lifecycle
 from misstep.runs.cases import cases_of, count_cases, load_cases
-from misstep.runs.lifecycle import Work, lasting, resume, start
+from misstep.runs.lifecycle import RunWork, lasting, resume, start
 from misstep.store.files import read_lines
 from misstep.store.runs import Digest, Run, Store
 
@@ -61,15 +61,15 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
 def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
     """Go on with a stopped run under the settings it was started with, budgets and place excepted."""
 
-    def plan(store: Store, run: Run) -> Work:
+    def plan(store: Store, run: Run) -> RunWork:
         rest = cases_of(run.settings, _find_done(store, run))
         return _work(run.settings, rest, run.total, run.digest)
 
     return resume(check_settings(settings), "test", plan, listeners, agent)
 
 
-def _work(settings: Settings, cases: Iterable[Case], total: int, digest: bytes) -> Work:
-    return Work(lambda _: FixedSuite(cases), lambda: cases_of(settings), total, digest=digest)
+def _work(settings: Settings, cases: Iterable[Case], total: int, digest: bytes) -> RunWork:
+    return RunWork(lambda _: FixedSuite(cases), lambda: cases_of(settings), total, digest=digest)
 
 
 def estimate(settings: Settings) -> Estimate:

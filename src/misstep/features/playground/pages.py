@@ -16,7 +16,7 @@ from misstep.core.constraint import FAMILIES
 from misstep.core.outcome import Outcome
 from misstep.errors import UsageError
 from misstep.features.playground import run as playground_run
-from misstep.features.playground.run import Name, Steps, Wish
+from misstep.features.playground.run import Name, ProblemChoice, Steps
 from misstep.rendering.text import plain
 from misstep.web.pages import complaints, read_body, shipped, show
 
@@ -42,7 +42,7 @@ class _Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `by` is who wants a verdict: you, who have made these calls, or somebody else, who has not.
     """
 
-    wish: Wish
+    wish: ProblemChoice
     calls: Steps = ()
     by: Name = YOU
 
@@ -54,7 +54,7 @@ def playground_app() -> Any:
     """
     routes = [
         Route("/", _page, name="playground"),
-        Route("/problem", _told(Wish, _problem), methods=["POST"], name="problem"),
+        Route("/problem", _told(ProblemChoice, _problem), methods=["POST"], name="problem"),
         Route("/play", _told(_Asked, _play), methods=["POST"], name="play"),
         Route("/verdict", _told(_Asked, _verdict), methods=["POST"], name="verdict"),
         shipped(),
@@ -67,12 +67,12 @@ def _page(request: Request) -> Response:
         request,
         "playground.html",
         families=[(family, ABOUT[family]) for family in FAMILIES],
-        usual=Wish(),
+        usual=ProblemChoice(),
         limits=playground_run,
     )
 
 
-def _problem(wish: Wish) -> dict[str, Any]:
+def _problem(wish: ProblemChoice) -> dict[str, Any]:
     return playground_run.show_problem(playground_run.fitted(wish))
 
 
@@ -90,7 +90,7 @@ def _outcome(case: Case, asked: _Asked) -> Outcome:
     return playground_run.show_right(case) if asked.by == RIGHT else playground_run.let_try(case, asked.by)
 
 
-def _case(wish: Wish) -> Case:
+def _case(wish: ProblemChoice) -> Case:
     return playground_run.make_problem(playground_run.fitted(wish))
 
 

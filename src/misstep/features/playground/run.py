@@ -30,7 +30,7 @@ from misstep.errors import UsageError
 from misstep.planning.simulated.planners import simulated_agent
 from misstep.planning.synthesis.suite import MOST_MIXED, make_case
 from misstep.planning.world.mock import MockWorld
-from misstep.rendering.html.cases import Origin, detail_of
+from misstep.rendering.html.cases import CaseOrigin, detail_of
 from misstep.rendering.text import plain, plain_lines
 from misstep.runs.cases import suite_of
 from misstep.runs.execution import execute_once, judge, record
@@ -95,7 +95,7 @@ Name = Annotated[str, Meta(max_length=100)]
 Value = Annotated[str, Meta(max_length=200)] | int | float | bool | None
 
 
-class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ProblemChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which problem; the same wish is always the same problem."""
 
     actions: Annotated[int, Meta(ge=FEWEST_ACTIONS, le=MOST_ACTIONS)] = 4
@@ -111,37 +111,37 @@ class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Settings(actions=span, count=1).overlay(chosen)
 
 
-class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PlayerStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A call that somebody makes."""
 
     tool: Name
     arguments: Annotated[dict[Name, Value], Meta(max_length=10)] = {}
 
 
-Steps = Annotated[tuple[Step, ...], Meta(max_length=MOST_CALLS)]
+Steps = Annotated[tuple[PlayerStep, ...], Meta(max_length=MOST_CALLS)]
 
 
-def sizes(wish: Wish) -> tuple[int, int]:
+def sizes(wish: ProblemChoice) -> tuple[int, int]:
     """The fewest and the most actions of problems like this one."""
     any_families = Span(MOST_MIXED, MOST_MIXED)  # as many as problems of all families can have
     least, most = suite_of(_sorted(wish).settings.overlay({"actions": any_families})).bounds
     return max(least, FEWEST_ACTIONS), min(most, MOST_ACTIONS)
 
 
-def fitted(wish: Wish) -> Wish:
+def fitted(wish: ProblemChoice) -> ProblemChoice:
     """The nearest wish that can be granted."""
     wish = _sorted(wish)
     least, most = sizes(wish)
     return msgspec.structs.replace(wish, actions=min(max(wish.actions, least), most))
 
 
-def _sorted(wish: Wish) -> Wish:
+def _sorted(wish: ProblemChoice) -> ProblemChoice:
     """With every family once, in their own order: they mean the same in any."""
     return msgspec.structs.replace(wish, family=tuple(each for each in FAMILIES if each in wish.family))
 
 
 @lru_cache(REMEMBERED)
-def make_problem(wish: Wish) -> Case:
+def make_problem(wish: ProblemChoice) -> Case:
     """The problem; a `UsageError` where it can't be made."""
     return make_case(suite_of(wish.settings), 0)
 
@@ -157,13 +157,13 @@ def right_calls(case: Case) -> tuple[Planned, ...]:
     return case.solution or tuple(Planned(tools[action]) for action in case.witness)
 
 
-def play(case: Case, steps: Sequence[Step | Planned]) -> list[str]:
+def play(case: Case, steps: Sequence[PlayerStep | Planned]) -> list[str]:
     """What the tools say to these calls, made one after the other from the beginning."""
     recorder = _recorder(case)
     return [recorder.call(step.tool, step.arguments) for step in steps]
 
 
-def judge_calls(case: Case, steps: Sequence[Step | Planned]) -> Outcome:
+def judge_calls(case: Case, steps: Sequence[PlayerStep | Planned]) -> Outcome:
     """The verdict on somebody who makes these calls, then says that all is done."""
     recorder = _recorder(case)
     for step in steps:
@@ -184,7 +184,7 @@ def let_try(case: Case, player: str) -> Outcome:
     return asyncio.run(execute_once(agent, Settings(), case))
 
 
-def show_problem(wish: Wish) -> dict[str, Any]:
+def show_problem(wish: ProblemChoice) -> dict[str, Any]:
     """A problem as a page shows it to whoever is to solve it."""
     case = make_problem(wish)
     return problem_of(case, tools_of(case)) | {
@@ -194,14 +194,14 @@ def show_problem(wish: Wish) -> dict[str, Any]:
     }
 
 
-def detail(wish: Wish, outcome: Outcome) -> dict[str, Any]:
+def detail(wish: ProblemChoice, outcome: Outcome) -> dict[str, Any]:
     """What came of it as the view of a case draws it; nobody's time is taken."""
     moves = moves_of(outcome.case, outcome.transcript.calls)
-    shown = detail_of(outcome, moves, Origin(""))
+    shown = detail_of(outcome, moves, CaseOrigin(""))
     return shown | {"replay": command_for(wish), "seconds": None}
 
 
-def command_for(wish: Wish) -> str:
+def command_for(wish: ProblemChoice) -> str:
     """The command that puts the same problem to an agent."""
     words = ["misstep plan test --agent sim:greedy", f"--actions {wish.actions}"]
     words += [f"--family {','.join(wish.family)}"] if wish.family != ("order",) else []

@@ -24,7 +24,7 @@ from misstep.planning.repair.outcome import (
     ToolLine,
     examine,
 )
-from misstep.planning.repair.reading import MANNERS, Manner, Reading, checked_form
+from misstep.planning.repair.reading import MANNERS, Manner, RequestReading, checked_form
 from misstep.rendering.case import in_brief
 from misstep.runs.budget import FLAGS, left_of
 from misstep.runs.lifecycle import CHARACTERS, refuse_running_loop
@@ -88,14 +88,14 @@ class _Readers:
     def usage(self) -> Usage:
         return self._desk.usage
 
-    async def read_twice(self) -> tuple[Reading, Reading]:
+    async def read_twice(self) -> tuple[RequestReading, RequestReading]:
         """Two readings, neither of which knows of the other."""
         try:
             return await self._read(MANNERS[0], _READINGS[0]), await self._read(MANNERS[1], _READINGS[1])
         finally:
             await self._desk.close()
 
-    async def _read(self, manner: Manner, which: str) -> Reading:
+    async def _read(self, manner: Manner, which: str) -> RequestReading:
         form = checked_form(manner, [tool.name for tool in self._tools], self._request)
         try:
             return await self._desk.ask(_prompt(manner, self._tools, self._request), form)

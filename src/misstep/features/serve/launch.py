@@ -36,7 +36,7 @@ SIMULATED = tuple(f"sim:{name}" for name in PLANNERS)
 _RUN = re.compile(rb"^run ([0-9a-z]{4,20})\b", re.MULTILINE)
 
 
-class Order(msgspec.Struct, frozen=True):
+class LaunchOrder(msgspec.Struct, frozen=True):
     """A run to start; `agent` is that of the settings, or a simulated planner."""
 
     agent: str
@@ -47,7 +47,7 @@ class Order(msgspec.Struct, frozen=True):
     budget_usd: float | None = None
 
 
-class Progress(msgspec.Struct, frozen=True):
+class LaunchProgress(msgspec.Struct, frozen=True):
     """How far a launch is: its run once there is one, whether its process has ended, what that has said."""
 
     run: str
@@ -92,7 +92,7 @@ class Launcher:
         for launch in launches:
             launch.close()
 
-    def start(self, order: Order) -> int:
+    def start(self, order: LaunchOrder) -> int:
         """Start a run; the number of its launch."""
         self._check(order)
         with self._lock:
@@ -106,7 +106,7 @@ class Launcher:
             self._forget()
             return self._count
 
-    def wait(self, number: int, seconds: float) -> Progress | None:
+    def wait(self, number: int, seconds: float) -> LaunchProgress | None:
         """How far a launch is, as soon as it has a run or has ended, and in so many seconds at the latest.
 
         None where there is no such launch.
@@ -117,7 +117,7 @@ class Launcher:
         until = time.monotonic() + seconds
         while not self._find(launch) and not launch.ended.is_set() and time.monotonic() < until:
             launch.ended.wait(POLL)
-        return Progress(self._find(launch), launch.ended.is_set(), launch.said())
+        return LaunchProgress(self._find(launch), launch.ended.is_set(), launch.said())
 
     def can_stop(self, run: str) -> bool:
         """Whether this is a run that was started here, and somebody is at it: a process outlives its run."""
@@ -133,7 +133,7 @@ class Launcher:
             launch.process.send_signal(signal.SIGINT)
         return launch is not None
 
-    def _check(self, order: Order) -> None:
+    def _check(self, order: LaunchOrder) -> None:
         """Refuse what can be seen to be wrong from here."""
         if order.agent not in agents_for(self._settings):
             raise UsageError(f"'{order.agent}' is not an agent that can be started here")
@@ -147,10 +147,10 @@ class Launcher:
             raise UsageError(f"{order.count:,} cases are more than {MOST_CASES:,}", hint)
         suite_of(Settings().overlay({"actions": order.actions, "family": order.family, "seed": order.seed}))
 
-    def _is_own(self, order: Order) -> bool:
+    def _is_own(self, order: LaunchOrder) -> bool:
         return order.agent == self._settings.agent
 
-    def _launch(self, order: Order) -> "_Launch":
+    def _launch(self, order: LaunchOrder) -> "_Launch":
         if self._is_own(order):
             return _Launch(_command(order), os.getcwd(), {**os.environ, _STORE: self._settings.store})
         # What is set for the agent of the settings would only be in the way of another one, be it set in the
@@ -228,7 +228,7 @@ class _Launch:
 _STORE = f"{PREFIX}STORE"  # an address may hold a password, which nobody should read off a command
 
 
-def _command(order: Order) -> list[str]:
+def _command(order: LaunchOrder) -> list[str]:
     flags = {
         "agent": order.agent,
         "actions": str(order.actions),

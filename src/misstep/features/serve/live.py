@@ -28,7 +28,7 @@ from misstep.store.runs import Run, Store
 from misstep.web.pages import complain
 
 
-class Progress(msgspec.Struct, frozen=True):
+class RunProgress(msgspec.Struct, frozen=True):
     """A run so far. `done` of `total`, which is 0 where nobody knows; somebody is at it while it is `live`.
 
     It goes on at `rate` a second, and so has as many seconds `left`, where that can be told.
@@ -46,7 +46,7 @@ class Progress(msgspec.Struct, frozen=True):
     left: float | None
 
 
-class Watch:
+class RunWatch:
     """Looks at a run of a store as often as it is asked to, each time only at what has come since."""
 
     def __init__(self, settings: Settings, run: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -55,18 +55,18 @@ class Watch:
         self._summary: Summary | None = None
         self._pace: Pace | None = None
 
-    def look(self) -> Progress:
+    def look(self) -> RunProgress:
         with Store(self._settings.store) as store:
             run = store.find_run(self._name)
             summary = run.summary or self._summarise(store, run)
             return self._progress(run, is_live(store, run), summary, _used(store, run))
 
-    def _progress(self, run: Run, live: bool, summary: Summary, used: Cost) -> Progress:
+    def _progress(self, run: Run, live: bool, summary: Summary, used: Cost) -> RunProgress:
         done = summary.cases
         if self._pace is None:
             self._pace = Pace(done, self._clock)
         self._pace.reach(done)
-        return Progress(
+        return RunProgress(
             done=done,
             total=max(run.total, done) if run.total else 0,
             unit=run.purpose.kind.units,
@@ -118,10 +118,10 @@ class RunEvents:
             run = await run_in_threadpool(find_run, self._settings, name)
         except (UsageError, StoreError) as error:
             return complain(request, 404, error.message)
-        events = self._events(Watch(self._settings, run.id))
+        events = self._events(RunWatch(self._settings, run.id))
         return StreamingResponse(events, media_type="text/event-stream")
 
-    async def _events(self, watch: Watch) -> AsyncIterator[bytes]:
+    async def _events(self, watch: RunWatch) -> AsyncIterator[bytes]:
         yield f"retry: {RETRY}\n\n".encode()
         while not self._stopping():
             began = time.monotonic()
@@ -147,7 +147,7 @@ def event(name: str, data: dict[str, Any]) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(data))
 
 
-def told(progress: Progress) -> dict[str, Any]:
+def told(progress: RunProgress) -> dict[str, Any]:
     """What a page shows of it."""
     summary = progress.summary
     low, high = summary.interval

@@ -29,7 +29,7 @@ from misstep.runs.reporting.case_bundles import case_detail, case_index, place_c
 from misstep.runs.reporting.page import page_of
 from misstep.store.location import shown, way_to
 from misstep.store.runs import DamagedRun, Run
-from misstep.web.pages import Link, case_path, complain, run_path, show
+from misstep.web.pages import NavigationLink, case_path, complain, run_path, show
 
 AT_ONCE = 50  # runs on one page
 NAMED = 10  # runs or cases, where somebody asks for one that there is not
@@ -151,21 +151,25 @@ class RunPages:
         case = request.path_params.get("case")
         return RedirectResponse(run_path(run.id) if case is None else case_path(run.id, case))
 
-    def _links(self) -> list[Link]:
+    def _links(self) -> list[NavigationLink]:
         try:
             found, _ = look_over(self._settings, 0, NAMED)
         except NoStoreYet:
             return []
-        return [Link(_in_short(each), run_path(each.run.id)) for each in found if isinstance(each, Overview)]
+        return [
+            NavigationLink(_in_short(each), run_path(each.run.id))
+            for each in found
+            if isinstance(each, Overview)
+        ]
 
     def _no_case(self, request: Request, run: Run, error: UsageError) -> Response:
         failures = view_run(self._settings, run.id, NAMED).failures
-        links = [Link(f"case {each.case.id}", case_path(run.id, each.case.id)) for each in failures]
+        links = [NavigationLink(f"case {each.case.id}", case_path(run.id, each.case.id)) for each in failures]
         return complain(
             request,
             404,
             error.message,
-            links=[Link(f"run {run.id}, with all its cases", run_path(run.id)), *links],
+            links=[NavigationLink(f"run {run.id}, with all its cases", run_path(run.id)), *links],
         )
 
     def _show(self, *names: str) -> str:
@@ -247,14 +251,16 @@ class ComparisonPages:
         made = comparison_parts(comparison, names, links, case_path)
         return [Safe(part.source) for part in made]
 
-    def _choices(self) -> list[Link]:
+    def _choices(self) -> list[NavigationLink]:
         """Runs to choose from: their ids, and what they are called."""
         try:
             found, _ = list_runs(self._settings, MOST)
         except NoStoreYet:
             return []
         return [
-            Link(plain(f"{run.id} · {', '.join(subject_lines(run.settings, run.purpose))}", CHOICE), run.id)
+            NavigationLink(
+                plain(f"{run.id} · {', '.join(subject_lines(run.settings, run.purpose))}", CHOICE), run.id
+            )
             for run in (each.run for each in found)
         ]
 

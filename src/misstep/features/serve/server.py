@@ -14,11 +14,11 @@ from misstep.features.serve.launch import Launcher
 from misstep.features.serve.live import RunEvents
 from misstep.features.serve.runs import ComparisonPages, RunPages, StopButtons, no_button
 from misstep.features.serve.start import Starting
-from misstep.web.pages import Apart, Link, Navigated, complaints, shipped
+from misstep.web.pages import IsolatedApp, Navigated, NavigationLink, complaints, shipped
 from misstep.web.server import Address, serve
 
 
-class Part(msgspec.Struct, frozen=True):
+class MountedApp(msgspec.Struct, frozen=True):
     """An application of its own that has a place under the roof, and a link on every page."""
 
     title: str
@@ -29,19 +29,19 @@ class Part(msgspec.Struct, frozen=True):
 def site(
     settings: Settings,
     stopping: Callable[[], bool],
-    parts: Sequence[Part] = (),
+    parts: Sequence[MountedApp] = (),
     stop_button: StopButtons = no_button,
 ) -> Any:
     """An ASGI application; put a `Guard` before it. Streams end as soon as `stopping` says so.
 
     `stop_button` gives the page of a run the button that stops it, where it can be stopped.
     """
-    mounted: list[BaseRoute] = [Mount(part.path, Apart(part.app)) for part in parts]
+    mounted: list[BaseRoute] = [Mount(part.path, IsolatedApp(part.app)) for part in parts]
     app = Starlette(
         routes=[*_routes(settings, stopping, stop_button), *mounted], exception_handlers=complaints()
     )
-    links = [Link(part.title, f"{part.path}/") for part in parts]
-    return Navigated(app, (Link("Runs", "/"), Link("Compare", "/compare"), *links))
+    links = [NavigationLink(part.title, f"{part.path}/") for part in parts]
+    return Navigated(app, (NavigationLink("Runs", "/"), NavigationLink("Compare", "/compare"), *links))
 
 
 def _routes(settings: Settings, stopping: Callable[[], bool], stop_button: StopButtons) -> list[BaseRoute]:
@@ -69,7 +69,10 @@ def serve_site(
     machine may be let in without one."""
     with Launcher(settings) as launcher:
         starting = Starting(settings, launcher, START)
-        parts = (Part("Start", START, starting.app), Part("Playground", "/playground", playground_app()))
+        parts = (
+            MountedApp("Start", START, starting.app),
+            MountedApp("Playground", "/playground", playground_app()),
+        )
         serve(
             lambda stopping: site(settings, stopping, parts, starting.stop_button),
             host,

@@ -10,7 +10,14 @@ from starlette.routing import Route
 from misstep.core.constraint import FAMILIES
 from misstep.core.settings import Settings, parse_setting
 from misstep.errors import UsageError
-from misstep.features.serve.launch import MOST_CASES, Launcher, Order, Progress, agents_for, costs_money
+from misstep.features.serve.launch import (
+    MOST_CASES,
+    Launcher,
+    LaunchOrder,
+    LaunchProgress,
+    agents_for,
+    costs_money,
+)
 from misstep.features.serve.runs import StopButton
 from misstep.rendering.text import plain_lines
 from misstep.web.pages import Secret, complaints, read_form, run_path, shipped, show
@@ -95,11 +102,11 @@ class Starting:
         )
 
 
-def _order(form: dict[str, str]) -> Order:
+def _order(form: dict[str, str]) -> LaunchOrder:
     """What a form asks for; a `UsageError` that names the field where that makes no sense."""
     given = {name: form.get(name, "").strip() for name in ("low", "high", "count", "seed", "budget_usd")}
     usd = given["budget_usd"]
-    return Order(
+    return LaunchOrder(
         form.get("agent", ""),
         actions=parse_setting("actions", f"{given['low']}-{given['high']}", "", lax=True),
         count=parse_setting("count", given["count"], "", lax=True),
@@ -109,5 +116,5 @@ def _order(form: dict[str, str]) -> Order:
     )
 
 
-def _last_words(progress: Progress) -> str:
+def _last_words(progress: LaunchProgress) -> str:
     return progress.said or "The run has ended before it began, and said nothing."

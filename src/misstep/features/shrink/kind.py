@@ -12,7 +12,7 @@ from misstep.rendering.html import sections
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage, planning_parts
 from misstep.runs.reporting.case_bundles import book_of_one
-from misstep.runs.reporting.items import Home, entry_of, spot_of_agent
+from misstep.runs.reporting.items import ReportSource, entry_of, spot_of_agent
 from misstep.runs.reporting.planned import PlanningRuns
 from misstep.store.runs import Run
 
@@ -21,7 +21,7 @@ class ShrinkRuns(PlanningRuns):
     def result(self, settings: Settings, run: Run) -> Reduction | None:
         return view_reduction(settings, run.id)
 
-    def items(self, settings: Settings, home: Home) -> Sequence[ReportItem]:
+    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem]:
         found = view_reduction(settings, home.run.id)
         if found is None:
             return []

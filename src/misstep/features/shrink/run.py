@@ -7,7 +7,7 @@ from misstep.core.results.diagnosis import Reduction
 from misstep.core.run import Campaign, Inquiries, RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.planning.shrinking.shrinker import shrink
-from misstep.runs.lifecycle import Known, Work, estimate, resume, start
+from misstep.runs.lifecycle import Known, RunWork, estimate, resume, start
 from misstep.runs.lookup import find_failure, find_subject, settings_for
 from misstep.store.runs import Run, Store
 
@@ -31,7 +31,7 @@ def resume_shrinking(
     """Go on where it was stopped."""
     settings = check_settings(settings)
 
-    def plan(store: Store, run: Run) -> Work:
+    def plan(store: Store, run: Run) -> RunWork:
         return _work(store, run.settings, run.purpose)
 
     summary = resume(settings, "shrink", plan, listeners, agent)
@@ -61,14 +61,14 @@ def _result(settings: Settings, run: str) -> tuple[str, Reduction]:
 
 def _prepare(
     store: Store, settings: Settings, name: str, case: str, has_agent: bool = False
-) -> tuple[Settings, Work]:
+) -> tuple[Settings, RunWork]:
     run = find_subject(store, name)
     failure = find_failure(store, run, case)
     own = settings_for(settings, run, has_agent)
     return own, _work(store, own, RunSpec("shrink", run.id, (failure.case.id,)))
 
 
-def _work(store: Store, settings: Settings, purpose: RunSpec) -> Work:
+def _work(store: Store, settings: Settings, purpose: RunSpec) -> RunWork:
     most = settings.most_runs or MOST_RUNS
     failure = store.find_outcome(purpose.run, purpose.cases[0])
 
@@ -78,4 +78,4 @@ def _work(store: Store, settings: Settings, purpose: RunSpec) -> Work:
     def sample() -> list[Case]:
         return [failure.case]
 
-    return Work(campaign, sample, most=most, purpose=purpose)
+    return RunWork(campaign, sample, most=most, purpose=purpose)

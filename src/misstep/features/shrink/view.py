@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from misstep.core.outcome import Outcome
-from misstep.core.results.diagnosis import Reduction, Size
+from misstep.core.results.diagnosis import ProblemSize, Reduction
 from misstep.core.settings import Settings
 from misstep.rendering.case import calls_view, constraints_view
 from misstep.rendering.layout import section
@@ -39,7 +39,7 @@ def _nothing(reduction: Reduction) -> str:
     return f"The case did not fail like that again in {tried}: there is nothing to make smaller."
 
 
-def _sizes(before: Size, after: Size) -> str:
+def _sizes(before: ProblemSize, after: ProblemSize) -> str:
     was = (
         counted(before.actions, "action"),
         counted(before.sentences, "sentence"),

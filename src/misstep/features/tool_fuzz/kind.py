@@ -14,14 +14,14 @@ from misstep.core.settings import Settings
 from misstep.features.tool_fuzz.page import defects
 from misstep.features.tool_fuzz.run import view_fuzzing
 from misstep.features.tool_fuzz.view import as_json, history, not_tested
-from misstep.interop.tables import FindingRow, Row, Subject, finding_rows
+from misstep.interop.tables import FindingRow, RowSubject, TableRow, finding_rows
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
 from misstep.runs.baseline import nothing_in_common
-from misstep.runs.reporting.items import NAME, TEXT, Home, tool_item
+from misstep.runs.reporting.items import NAME, TEXT, ReportSource, tool_item
 from misstep.runs.reporting.reported import ReportedRuns
 from misstep.runs.summary import summarise_tools, verdict_on
 from misstep.store.location import way_to
@@ -34,14 +34,14 @@ class FuzzRuns(ReportedRuns[ToolReport]):
     def event(self, run: str, report: ToolReport) -> ToolFinished:
         return ToolFinished(run, report)
 
-    def item(self, report: ToolReport, home: Home) -> ReportItem:
+    def item(self, report: ToolReport, home: ReportSource) -> ReportItem:
         return self.items_of([report], home)[0]
 
-    def items_of(self, reports: list[ToolReport], home: Home) -> Sequence[ReportItem]:
+    def items_of(self, reports: list[ToolReport], home: ReportSource) -> Sequence[ReportItem]:
         causes = {cause.id: cause for cause in causes_of(each for one in reports for each in one.findings)}
         return [fuzzed(each, verdict_on(each), home, causes) for each in _weightiest_first(reports)]
 
-    def rows(self, subject: Subject, report: ToolReport) -> Iterable[Row]:
+    def rows(self, subject: RowSubject, report: ToolReport) -> Iterable[TableRow]:
         return finding_rows(subject, report)
 
     def summarise(self, run: Run, reports: Sequence[ToolReport]) -> Summary:
@@ -67,7 +67,9 @@ def _weightiest_first(reports: list[ToolReport]) -> list[ToolReport]:
     return [*broken, *(report for report in reports if not report.findings)]
 
 
-def fuzzed(report: ToolReport, verdict: Judgement, home: Home, causes: Mapping[str, Cause]) -> ReportItem:
+def fuzzed(
+    report: ToolReport, verdict: Judgement, home: ReportSource, causes: Mapping[str, Cause]
+) -> ReportItem:
     """A tool with its defects, the weightiest first; `causes` are those of the whole run by their ids."""
     seen = Counter[str]()
     flaws = list[Issue]()
@@ -79,7 +81,7 @@ def fuzzed(report: ToolReport, verdict: Judgement, home: Home, causes: Mapping[s
     return tool_item(report.name, verdict, report.seconds, flaws, reason)
 
 
-def _defect(finding: Finding, number: int, home: Home, cause: Cause) -> Issue:
+def _defect(finding: Finding, number: int, home: ReportSource, cause: Cause) -> Issue:
     told = {
         "asked for with": plain(finding.request, TEXT),
         "seen": history(finding),

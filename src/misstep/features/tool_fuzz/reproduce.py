@@ -19,7 +19,7 @@ from misstep.core.results.finding import (
 from misstep.core.settings import Settings
 from misstep.fuzzing.agent_tests.harvest import ask_for_crashes, harvest, richness_of
 from misstep.fuzzing.agent_tests.parties import Models
-from misstep.fuzzing.agent_tests.passage import Passing
+from misstep.fuzzing.agent_tests.passage import ReachStages
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.fuzzing.agent_tests.refusals import candidates_of
 from misstep.runs.budget import Allowance
@@ -87,7 +87,9 @@ class AgentReproducer:
         """What becomes of all that is left to do, one after the other."""
         settings, method = self._settings, self._settings.tool_method
         if method == "toolfuzz":
-            passing = Passing(models, trier, self._prompts, settings.requests_per_crash, settings.skip_sanity)
+            passing = ReachStages(
+                models, trier, self._prompts, settings.requests_per_crash, settings.skip_sanity
+            )
             for finding in progress.candidates():
                 yield await passing.lead(finding)
             return

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from misstep.core.model import Unusable, fenced
-from misstep.core.results.crosstalk import Group, offered_beside
+from misstep.core.results.crosstalk import ToolGroup, offered_beside
 from misstep.core.text import cut, quoted, tidy
 from misstep.core.tool import Described
 from misstep.errors import did_you_mean
@@ -41,20 +41,20 @@ MOST_DESCRIPTION = 1_000
 
 
 class _Groups(msgspec.Struct, frozen=True):
-    groups: tuple[Group, ...]
+    groups: tuple[ToolGroup, ...]
 
 
-async def propose_groups(tools: Sequence[Described], models: Models) -> tuple[Group, ...]:
+async def propose_groups(tools: Sequence[Described], models: Models) -> tuple[ToolGroup, ...]:
     """The groups that a model sees in tools, each of which is in one at least."""
     told = fenced("\n\n".join(_in_words(tool) for tool in tools))
     return await models.ask("generator", "groups", groups_form([tool.name for tool in tools]), tools=told)
 
 
-def groups_form(known: Collection[str]) -> AnswerSchema[tuple[Group, ...]]:
+def groups_form(known: Collection[str]) -> AnswerSchema[tuple[ToolGroup, ...]]:
     """Groups that all known tools are in, and no others."""
 
-    def make(form: _Groups) -> tuple[Group, ...] | FormatError:
-        groups = tuple(Group(tidy(each.name), tuple(dict.fromkeys(each.tools))) for each in form.groups)
+    def make(form: _Groups) -> tuple[ToolGroup, ...] | FormatError:
+        groups = tuple(ToolGroup(tidy(each.name), tuple(dict.fromkeys(each.tools))) for each in form.groups)
         wrong = wrong_with_groups(groups, known)
         named = {tool for group in groups for tool in group.tools}
         wrong += [f"{quoted(tool)} is in no group" for tool in known if tool not in named]
@@ -63,7 +63,7 @@ def groups_form(known: Collection[str]) -> AnswerSchema[tuple[Group, ...]]:
     return form_of(_Groups).then(make)
 
 
-def wrong_with_groups(groups: Sequence[Group], known: Collection[str]) -> list[str]:
+def wrong_with_groups(groups: Sequence[ToolGroup], known: Collection[str]) -> list[str]:
     """What keeps groups from being held against each other, in words; nothing if all is well."""
     wrong = [f"the group {quoted(name)} is there twice" for name in _repeated(groups)]
     for group in groups:
@@ -79,7 +79,7 @@ def wrong_with_groups(groups: Sequence[Group], known: Collection[str]) -> list[s
     return wrong
 
 
-def _wrong_with(group: Group, known: Collection[str]) -> list[str]:
+def _wrong_with(group: ToolGroup, known: Collection[str]) -> list[str]:
     wrong = list[str]()
     if not group.name.strip() or len(group.name) > LONGEST_NAME:
         wrong.append(f"{quoted(group.name)} is no name for a group: 1 to {LONGEST_NAME} characters will do")
@@ -92,7 +92,7 @@ def _wrong_with(group: Group, known: Collection[str]) -> list[str]:
     return wrong
 
 
-def _repeated(groups: Sequence[Group]) -> list[str]:
+def _repeated(groups: Sequence[ToolGroup]) -> list[str]:
     return [name for name, count in Counter(group.name for group in groups).items() if count > 1]
 
 

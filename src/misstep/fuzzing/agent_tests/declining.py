@@ -15,7 +15,7 @@ from misstep.core.results.finding import ReachAttempt
 from misstep.core.results.trial import REFUSALS, Trial, Use
 from misstep.core.text import cut
 from misstep.core.tool import Described, Invocation
-from misstep.fuzzing.agent_tests.parties import SHOWN, Models, Trials, told
+from misstep.fuzzing.agent_tests.parties import SHOWN, AgentTrials, Models, told
 from misstep.fuzzing.agent_tests.prompts import calls_in_words, documentation_for
 from misstep.schemas.answers import form_of
 from misstep.schemas.formats import same
@@ -121,7 +121,7 @@ class _Second(msgspec.Struct, frozen=True):
 
 
 async def judge_refusal(
-    passage: ReachAttempt, trial: Trial, place: int, models: Models, trials: Trials
+    passage: ReachAttempt, trial: Trial, place: int, models: Models, trials: AgentTrials
 ) -> ReachAttempt:
     """The passage with what a judge says about the refusal of a call, the one at this place of a trial.
 

@@ -22,7 +22,14 @@ from misstep.core.results.finding import (
 )
 from misstep.core.results.trial import Trial, Use
 from misstep.core.tool import Described, Invocation
-from misstep.fuzzing.agent_tests.parties import Models, Trials, confirmed, shows_defect, told, trouble_with
+from misstep.fuzzing.agent_tests.parties import (
+    AgentTrials,
+    Models,
+    confirmed,
+    shows_defect,
+    told,
+    trouble_with,
+)
 from misstep.fuzzing.agent_tests.refusals import SAID, candidates_of, met_instead, stuck_at
 from misstep.fuzzing.agent_tests.requests import Outright, ask_outright, lacking
 from misstep.fuzzing.judging.signatures import finding_id
@@ -126,7 +133,7 @@ async def ask_for_crashes(
     means: Outright,
     tool: Described,
     models: Models,
-    trials: Trials,
+    trials: AgentTrials,
     count: int,
     before: Sequence[str],
     ideas: list[str],

@@ -35,7 +35,7 @@ class Models(Protocol):
         ...
 
 
-class Trials(Protocol):
+class AgentTrials(Protocol):
     """The agent under test, with the real tools."""
 
     @property
@@ -62,7 +62,7 @@ def shows_defect(use: Use) -> bool:
     return use.judged.ruling in RUNTIME_ERRORS
 
 
-async def confirmed(trial: Trial, trials: Trials) -> Trial:
+async def confirmed(trial: Trial, trials: AgentTrials) -> Trial:
     """The trial, in which errors that can't be shown again from a fresh start are the environment's."""
     uses = list(trial.uses)
     for place, use in enumerate(trial.uses):
@@ -71,7 +71,7 @@ async def confirmed(trial: Trial, trials: Trials) -> Trial:
     return structs.replace(trial, uses=tuple(uses))
 
 
-async def _replayed(use: Use, calls: Sequence[Invocation], trials: Trials) -> Use:
+async def _replayed(use: Use, calls: Sequence[Invocation], trials: AgentTrials) -> Use:
     for times in range(1, REPLAYS + 1):
         if is_same(await trials.make(calls), use.judged):
             return structs.replace(use, replayed=times, reproduced=1)

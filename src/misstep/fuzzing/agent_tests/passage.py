@@ -24,7 +24,7 @@ from misstep.fuzzing.agent_tests.declining import (
     names_a_reason,
     others_among,
 )
-from misstep.fuzzing.agent_tests.parties import SHOWN, Models, Trials, confirmed, told, trouble_with
+from misstep.fuzzing.agent_tests.parties import SHOWN, AgentTrials, Models, confirmed, told, trouble_with
 from misstep.fuzzing.agent_tests.prompts import Prompts, calls_in_words, documentation_for, error_in_words
 from misstep.fuzzing.agent_tests.refusals import fits, is_same_refusal, stuck_at
 from misstep.fuzzing.agent_tests.requests import arguments_schema, given_arguments, requests_form
@@ -63,7 +63,7 @@ class _Arguments(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1)]
 
 
-class Passing:
+class ReachStages:
     """Leads defects through the stages; each model and trial is asked for no more than it takes.
 
     `count` requests are tried for each. Where it `is_trusting`, nobody asks whether the documentation allows
@@ -71,7 +71,7 @@ class Passing:
     """
 
     def __init__(
-        self, models: Models, trials: Trials, prompts: Prompts, count: int, is_trusting: bool = False
+        self, models: Models, trials: AgentTrials, prompts: Prompts, count: int, is_trusting: bool = False
     ) -> None:
         self._models = models
         self._trials = trials

@@ -10,7 +10,7 @@ from misstep.core.results.finding import Finding, Refusal
 from misstep.core.results.trial import REFUSALS, Judged, Trial, Use
 from misstep.core.tool import Described, Invocation
 from misstep.fuzzing.judging.demands import broken_demand
-from misstep.fuzzing.judging.echoes import Given, normalise_for
+from misstep.fuzzing.judging.echoes import GivenValues, normalise_for
 from misstep.fuzzing.judging.signatures import finding_id
 
 MOST = 10  # of one tool that are put to the agent, those first that were met most often
@@ -50,13 +50,13 @@ def fits(arguments: str, tool: Described) -> bool:
 
 def is_same_refusal(candidate: Finding, judged: Judged, call: Invocation) -> bool:
     """Whether a call was refused in the words of a candidate, but for what was given."""
-    said = normalise_for(judged.message or judged.why, Given.of(call))
+    said = normalise_for(judged.message or judged.why, GivenValues.of(call))
     return judged.ruling in REFUSALS and _words_of(candidate) in said
 
 
 def met_instead(candidate: Finding, use: Use) -> Finding:
     """The refusal that a call has met: the candidate, or another one of the same tool."""
-    words = normalise_for(use.result, Given.of(use.call))
+    words = normalise_for(use.result, GivenValues.of(use.call))
     if _words_of(candidate) in words:
         return candidate
     signature = f"refused: {words}"
@@ -71,7 +71,7 @@ def met_instead(candidate: Finding, use: Use) -> Finding:
 
 
 def _words_of(candidate: Finding) -> str:
-    return normalise_for(candidate.message, Given.of(candidate.calls[-1]))
+    return normalise_for(candidate.message, GivenValues.of(candidate.calls[-1]))
 
 
 def _is_another_of(one: Finding, other: Finding) -> bool:
@@ -99,7 +99,7 @@ def _is_like(pattern: str, text: str) -> bool:
 
 def _candidate(refusal: Refusal, spec: str, titles: Mapping[str, str]) -> Finding:
     call = Invocation(refusal.tool, refusal.arguments)
-    words = normalise_for(refusal.message, Given.of(call))
+    words = normalise_for(refusal.message, GivenValues.of(call))
     signature = f"refused: {refusal.error} {refusal.where} {words}"
     return Finding(
         id=finding_id(titles.get(refusal.tool, refusal.tool), "refusal", signature),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from misstep.fuzzing.branch_solver.sight import BREAKS, EDGE, FAR, ODD, PASSES, Sight, Wish
+from misstep.fuzzing.branch_solver.sight import BREAKS, EDGE, FAR, ODD, PASSES, BranchGoal, Sight
 
 MOST_KEYS = 12
 
@@ -43,58 +43,60 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _equality(sight: Sight) -> Iterator[Wish]:
+def _equality(sight: Sight) -> Iterator[BranchGoal]:
     same = sight.passed if sight.operation == "==" else sight.passed is False
-    yield Wish(FAR if same else PASSES, sight.operand, f"it is compared with {sight.operand!r}")
+    yield BranchGoal(FAR if same else PASSES, sight.operand, f"it is compared with {sight.operand!r}")
     if isinstance(sight.operand, str):
         for other in (sight.operand.upper(), sight.operand + " ", ""):
-            yield Wish(FAR, other, f"almost {sight.operand!r}")
+            yield BranchGoal(FAR, other, f"almost {sight.operand!r}")
     yield from _near(sight, ODD)
 
 
-def _order(sight: Sight) -> Iterator[Wish]:
+def _order(sight: Sight) -> Iterator[BranchGoal]:
     if isinstance(sight.operand, str):
-        yield Wish(PASSES, sight.operand, f"it is compared with {sight.operand!r}")
-        yield Wish(EDGE, sight.operand + "a", f"it comes just after {sight.operand!r}")
-        yield Wish(EDGE, "", "it comes before everything")
+        yield BranchGoal(PASSES, sight.operand, f"it is compared with {sight.operand!r}")
+        yield BranchGoal(EDGE, sight.operand + "a", f"it comes just after {sight.operand!r}")
+        yield BranchGoal(EDGE, "", "it comes before everything")
         return
-    yield Wish(EDGE, sight.operand, f"it is compared with {sight.operand!r}")
+    yield BranchGoal(EDGE, sight.operand, f"it is compared with {sight.operand!r}")
     yield from _near(sight, sight.opens if sight.passed is not True else EDGE)
 
 
-def _near(sight: Sight, rank: int) -> Iterator[Wish]:
+def _near(sight: Sight, rank: int) -> Iterator[BranchGoal]:
     if isinstance(sight.operand, bool) or not isinstance(sight.operand, int | float):
         return
     for step in (1, -1):
-        yield Wish(rank, sight.operand + step, f"one off {sight.operand!r}, which it is compared with")
+        yield BranchGoal(rank, sight.operand + step, f"one off {sight.operand!r}, which it is compared with")
     for far in (sight.operand * 1000 + 1, -sight.operand * 1000 - 1):
-        yield Wish(FAR, far, f"far from {sight.operand!r}, which it is compared with")
+        yield BranchGoal(FAR, far, f"far from {sight.operand!r}, which it is compared with")
 
 
-def _keys(sight: Sight) -> Iterator[Wish]:
+def _keys(sight: Sight) -> Iterator[BranchGoal]:
     keys = [key for key in sight.operand if isinstance(key, str | int | float)]
     for key in keys if len(keys) <= MOST_KEYS else sight.dice.sample(keys, MOST_KEYS):
-        yield Wish(EDGE if sight.passed else PASSES, key, f"it is looked up among {len(keys)} keys")
+        yield BranchGoal(EDGE if sight.passed else PASSES, key, f"it is looked up among {len(keys)} keys")
     texts = [key for key in keys if isinstance(key, str)]
     if texts:
         for other in (texts[0].swapcase(), texts[0] + " ", ""):
-            yield Wish(
+            yield BranchGoal(
                 BREAKS if sight.passed else ODD, other, "almost one of the keys that it is looked up among"
             )
 
 
-def _kind(sight: Sight) -> Iterator[Wish]:
+def _kind(sight: Sight) -> Iterator[BranchGoal]:
     for name in sight.operand:
         if name in _SAMPLES:
-            yield Wish(sight.opens, _SAMPLES[name], f"the code asks whether it is a {name}")
+            yield BranchGoal(sight.opens, _SAMPLES[name], f"the code asks whether it is a {name}")
 
 
-def _attribute(sight: Sight) -> Iterator[Wish]:
+def _attribute(sight: Sight) -> Iterator[BranchGoal]:
     if sight.operand in _ATTRIBUTES:
-        yield Wish(PASSES, _ATTRIBUTES[sight.operand], f"the code wants something with .{sight.operand}")
+        yield BranchGoal(
+            PASSES, _ATTRIBUTES[sight.operand], f"the code wants something with .{sight.operand}"
+        )
 
 
-def _truth(sight: Sight) -> Iterator[Wish]:
+def _truth(sight: Sight) -> Iterator[BranchGoal]:
     empty: dict[type, tuple[Any, Any]] = {
         str: ("", "a"),
         list: ([], ["a"]),
@@ -105,23 +107,23 @@ def _truth(sight: Sight) -> Iterator[Wish]:
     if type(sight.now) in empty:
         nothing, something = empty[type(sight.now)]
         if sight.passed:
-            yield Wish(EDGE, nothing, "the code asks whether there is anything")
+            yield BranchGoal(EDGE, nothing, "the code asks whether there is anything")
         else:
-            yield Wish(PASSES, something, "the code asks whether there is anything")
+            yield BranchGoal(PASSES, something, "the code asks whether there is anything")
 
 
-def _question(sight: Sight) -> Iterator[Wish]:
+def _question(sight: Sight) -> Iterator[BranchGoal]:
     plain, *odd = QUESTIONS[sight.operation]
     why = f"the code asks .{sight.operation}()"
     alike = _as_long(sight, plain)
-    yield Wish(sight.opens, alike, f"{why}; it is as long as before")
-    yield Wish(sight.opens, plain, why)
+    yield BranchGoal(sight.opens, alike, f"{why}; it is as long as before")
+    yield BranchGoal(sight.opens, plain, why)
     for text in odd:
-        yield Wish(BREAKS, text, f".{sight.operation}() is true of it too")
-        yield Wish(BREAKS, alike[:-1] + text, f".{sight.operation}() is true of it too")
+        yield BranchGoal(BREAKS, text, f".{sight.operation}() is true of it too")
+        yield BranchGoal(BREAKS, alike[:-1] + text, f".{sight.operation}() is true of it too")
     if "0" in odd:
-        yield Wish(BREAKS, "0" * len(alike), f"{why}; it is as long as before, and nought")
-    yield Wish(FAR, "-", f".{sight.operation}() is false of it")
+        yield BranchGoal(BREAKS, "0" * len(alike), f"{why}; it is as long as before, and nought")
+    yield BranchGoal(FAR, "-", f".{sight.operation}() is false of it")
 
 
 def _as_long(sight: Sight, plain: str) -> str:
@@ -129,29 +131,29 @@ def _as_long(sight: Sight, plain: str) -> str:
     return "".join(each if getattr(each, sight.operation)() else plain[0] for each in sight.text)
 
 
-def _divisor(_: Sight) -> Iterator[Wish]:
-    yield Wish(BREAKS, 0, "something is divided by it")
-    yield Wish(ODD, 5e-324, "something is divided by it")
-    yield Wish(ODD, -1, "something is divided by it")
+def _divisor(_: Sight) -> Iterator[BranchGoal]:
+    yield BranchGoal(BREAKS, 0, "something is divided by it")
+    yield BranchGoal(ODD, 5e-324, "something is divided by it")
+    yield BranchGoal(ODD, -1, "something is divided by it")
 
 
-def _count(_: Sight) -> Iterator[Wish]:
+def _count(_: Sight) -> Iterator[BranchGoal]:
     for count, rank in ((0, BREAKS), (-1, BREAKS), (1, EDGE), (10**6, FAR)):
-        yield Wish(rank, count, "it says how often something is done")
+        yield BranchGoal(rank, count, "it says how often something is done")
 
 
-def _whole(sight: Sight) -> Iterator[Wish]:
-    yield Wish(EDGE, 2.5 if sight.passed else 2.0, "the code asks whether it is whole")
+def _whole(sight: Sight) -> Iterator[BranchGoal]:
+    yield BranchGoal(EDGE, 2.5 if sight.passed else 2.0, "the code asks whether it is whole")
 
 
-def _inside(sight: Sight) -> Iterator[Wish]:
+def _inside(sight: Sight) -> Iterator[BranchGoal]:
     if isinstance(sight.operand, str):
-        yield Wish(sight.opens, sight.operand, "it is looked for in another argument, which is this")
-        yield Wish(EDGE, sight.operand[:1], "it is looked for in another argument, which begins so")
-        yield Wish(BREAKS if sight.passed else FAR, "", "nothing is found in everything")
+        yield BranchGoal(sight.opens, sight.operand, "it is looked for in another argument, which is this")
+        yield BranchGoal(EDGE, sight.operand[:1], "it is looked for in another argument, which begins so")
+        yield BranchGoal(BREAKS if sight.passed else FAR, "", "nothing is found in everything")
 
 
-COMPARING: dict[str, Callable[[Sight], Iterator[Wish]]] = {
+COMPARING: dict[str, Callable[[Sight], Iterator[BranchGoal]]] = {
     "==": _equality,
     "!=": _equality,
     **dict.fromkeys(("<", "<=", ">", ">="), _order),

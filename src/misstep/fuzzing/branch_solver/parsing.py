@@ -9,7 +9,7 @@ from typing import Any
 
 from misstep.fuzzing.branch_solver.inverses import FILLER
 from misstep.fuzzing.branch_solver.regex import VERY_OFTEN, beginnings, examples
-from misstep.fuzzing.branch_solver.sight import BREAKS, EDGE, FAR, ODD, PASSES, Sight, Wish
+from misstep.fuzzing.branch_solver.sight import BREAKS, EDGE, FAR, ODD, PASSES, BranchGoal, Sight
 
 NUMBERS = ("7", "0", "-1", "1", "999999999999999999999999", "1.5", "1e400", "nan", " 7 ", "1_0", "\u0663")
 _WHOLE = ("7", "0", "-1", "1", "999999999999999999999999", " 7 ", "1_0", "\u0663", "-0", "+7", "9" * 5000)
@@ -94,16 +94,16 @@ _FORMATS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def _format(sight: Sight) -> Iterator[Wish]:
+def _format(sight: Sight) -> Iterator[BranchGoal]:
     good, awkward = _FORMATS[sight.operation]
     for place, text in enumerate(good):
-        yield Wish(sight.opens + (place > 1), text, f"it is read as {sight.operation}: {_shown(text)}")
+        yield BranchGoal(sight.opens + (place > 1), text, f"it is read as {sight.operation}: {_shown(text)}")
     rank = ODD if sight.passed else BREAKS
     for text in awkward:
-        yield Wish(rank, text, f"it is read as {sight.operation}: {_shown(text)}")
+        yield BranchGoal(rank, text, f"it is read as {sight.operation}: {_shown(text)}")
 
 
-def _table(sight: Sight) -> Iterator[Wish]:
+def _table(sight: Sight) -> Iterator[BranchGoal]:
     """CSV, with what separates its cells."""
     separator = sight.operand if isinstance(sight.operand, str) and sight.operand else ","
     for wish in _format(sight):
@@ -114,15 +114,17 @@ def _shown(text: str) -> str:
     return ascii(text[:40])
 
 
-def _date(sight: Sight) -> Iterator[Wish]:
+def _date(sight: Sight) -> Iterator[BranchGoal]:
     if not isinstance(sight.operand, str):
         return
     for place, date in enumerate(_DATES):
         rank = BREAKS if place else sight.opens
-        yield Wish(rank, _written(date, sight.operand), f"it is read as a date: {sight.operand}")
+        yield BranchGoal(rank, _written(date, sight.operand), f"it is read as a date: {sight.operand}")
     right = _written(_DATES[0], sight.operand)
-    yield Wish(FAR, right + " ", f"it is read as a date: {sight.operand}; a space is behind")
-    yield Wish(FAR, right.replace("29", "30"), f"it is read as a date: {sight.operand}; there is no such day")
+    yield BranchGoal(FAR, right + " ", f"it is read as a date: {sight.operand}; a space is behind")
+    yield BranchGoal(
+        FAR, right.replace("29", "30"), f"it is read as a date: {sight.operand}; there is no such day"
+    )
 
 
 def _written(date: datetime, wanted: str) -> str:
@@ -133,7 +135,7 @@ def _written(date: datetime, wanted: str) -> str:
         return date.isoformat()
 
 
-def _regex(sight: Sight) -> Iterator[Wish]:
+def _regex(sight: Sight) -> Iterator[BranchGoal]:
     pattern, flags = sight.operand
     why = f"it is held against the pattern {pattern[:60]!r}"
     found = examples(pattern, flags)
@@ -141,14 +143,14 @@ def _regex(sight: Sight) -> Iterator[Wish]:
         made = sight.matching(pattern)
         found = [made] if made is not None else []
     for place, text in enumerate(found):
-        yield Wish(BREAKS if len(text) >= VERY_OFTEN else sight.opens + min(place, 3), text, why)
+        yield BranchGoal(BREAKS if len(text) >= VERY_OFTEN else sight.opens + min(place, 3), text, why)
     for text in beginnings(pattern, flags):
-        yield Wish(ODD, text, f"{why}; it ends before the last part")
+        yield BranchGoal(ODD, text, f"{why}; it ends before the last part")
     if sight.operation != "fullmatch" and found:
-        yield Wish(ODD, found[0] + "\n", f"{why}; a line ends behind it")
+        yield BranchGoal(ODD, found[0] + "\n", f"{why}; a line ends behind it")
 
 
-PARSING: dict[str, Callable[[Sight], Iterator[Wish]]] = {
+PARSING: dict[str, Callable[[Sight], Iterator[BranchGoal]]] = {
     **dict.fromkeys(_FORMATS, _format),
     "csv": _table,
     "strptime": _date,
@@ -162,26 +164,26 @@ LONGEST = 2_000  # items or characters that a length is brought up to
 _VALUES: tuple[Any, ...] = ("a", 1, {}, [], None, True, "", -1, 1.5, ["a"], {"a": 1}, "7")
 
 
-def _beginning(sight: Sight) -> Iterator[Wish]:
+def _beginning(sight: Sight) -> Iterator[BranchGoal]:
     for prefix in _texts(sight.operand):
         why = f"the code asks whether it begins with {prefix!r}"
         if not sight.text.startswith(prefix):
-            yield Wish(sight.opens, prefix + sight.text, why)
+            yield BranchGoal(sight.opens, prefix + sight.text, why)
         for rest in ("", "   ", prefix):
-            yield Wish(BREAKS, prefix + rest, f"{why}; {_said(rest)} follows")
-        yield Wish(ODD, prefix + prefix + sight.text, f"{why}; it does so twice")
-        yield Wish(FAR, " " + prefix + sight.text, f"{why}; a space is in front")
-        yield Wish(FAR, prefix[:-1], f"{why}; it does so but for a character")
+            yield BranchGoal(BREAKS, prefix + rest, f"{why}; {_said(rest)} follows")
+        yield BranchGoal(ODD, prefix + prefix + sight.text, f"{why}; it does so twice")
+        yield BranchGoal(FAR, " " + prefix + sight.text, f"{why}; a space is in front")
+        yield BranchGoal(FAR, prefix[:-1], f"{why}; it does so but for a character")
 
 
-def _ending(sight: Sight) -> Iterator[Wish]:
+def _ending(sight: Sight) -> Iterator[BranchGoal]:
     for suffix in _texts(sight.operand):
         why = f"the code asks whether it ends with {suffix!r}"
         if not sight.text.endswith(suffix):
-            yield Wish(sight.opens, sight.text + suffix, why)
+            yield BranchGoal(sight.opens, sight.text + suffix, why)
         for rest in ("", "   ", suffix):
-            yield Wish(BREAKS, rest + suffix, f"{why}; {_said(rest)} comes before")
-        yield Wish(FAR, sight.text + suffix + " ", f"{why}; a space is behind")
+            yield BranchGoal(BREAKS, rest + suffix, f"{why}; {_said(rest)} comes before")
+        yield BranchGoal(FAR, sight.text + suffix + " ", f"{why}; a space is behind")
 
 
 def _said(rest: str) -> str:
@@ -193,28 +195,30 @@ def _texts(operand: Any) -> list[str]:
     return [text for text in given if isinstance(text, str) and text]
 
 
-def _part(sight: Sight) -> Iterator[Wish]:
+def _part(sight: Sight) -> Iterator[BranchGoal]:
     if isinstance(sight.now, list):
-        yield Wish(sight.opens, [*sight.items, sight.operand], f"the code looks for {sight.operand!r} in it")
-        yield Wish(BREAKS, [sight.operand], f"there is nothing but {sight.operand!r}")
+        yield BranchGoal(
+            sight.opens, [*sight.items, sight.operand], f"the code looks for {sight.operand!r} in it"
+        )
+        yield BranchGoal(BREAKS, [sight.operand], f"there is nothing but {sight.operand!r}")
         return
     separator = sight.operand if isinstance(sight.operand, str) else " "
     if not separator:
         return
     text, why = sight.text, f"the code looks for {separator!r} in it"
     if separator not in text:
-        yield Wish(sight.opens, f"{text}{separator}{text}", why)
-    yield Wish(BREAKS, separator, f"{why}; nothing stands around it")
-    yield Wish(BREAKS, f"{text.split(separator)[0]}{separator}", f"{why}; nothing follows")
-    yield Wish(BREAKS, f"{separator}{text.split(separator)[-1]}", f"{why}; nothing comes before")
-    yield Wish(EDGE, f"{text}{separator}{separator}{text}", f"{why}; it is there twice in a row")
+        yield BranchGoal(sight.opens, f"{text}{separator}{text}", why)
+    yield BranchGoal(BREAKS, separator, f"{why}; nothing stands around it")
+    yield BranchGoal(BREAKS, f"{text.split(separator)[0]}{separator}", f"{why}; nothing follows")
+    yield BranchGoal(BREAKS, f"{separator}{text.split(separator)[-1]}", f"{why}; nothing comes before")
+    yield BranchGoal(EDGE, f"{text}{separator}{separator}{text}", f"{why}; it is there twice in a row")
     first = text.split(separator)[0] or FILLER
-    yield Wish(EDGE, f"{text}{separator}{first}{separator}{first}", f"{why}; it is there more often")
+    yield BranchGoal(EDGE, f"{text}{separator}{first}{separator}{first}", f"{why}; it is there more often")
     if separator in text:
-        yield Wish(BREAKS, text.replace(separator, ""), f"{why}; it is not there any more")
+        yield BranchGoal(BREAKS, text.replace(separator, ""), f"{why}; it is not there any more")
 
 
-def _unpacking(sight: Sight) -> Iterator[Wish]:
+def _unpacking(sight: Sight) -> Iterator[BranchGoal]:
     wanted = int(sight.operand)
     items = sight.items or (list(sight.text) if isinstance(sight.now, str) else [])
     filled = [*items, *[FILLER] * wanted][:wanted]
@@ -222,25 +226,25 @@ def _unpacking(sight: Sight) -> Iterator[Wish]:
     for place in range(min(wanted, 6)):
         empty = [*filled[:place], "", *filled[place + 1 :]]
         yield _joined(
-            sight, Wish(BREAKS, empty, f"it is taken apart into {wanted}; number {place + 1} is empty")
+            sight, BranchGoal(BREAKS, empty, f"it is taken apart into {wanted}; number {place + 1} is empty")
         )
 
 
-def _sized(sight: Sight, items: list[Any], wanted: int, why: str) -> Iterator[Wish]:
-    yield _joined(sight, Wish(sight.opens, items, why))
-    yield _joined(sight, Wish(EDGE, items[: max(wanted - 1, 0)], f"{why}; here is one less"))
-    yield _joined(sight, Wish(EDGE, [*items, FILLER], f"{why}; here is one more"))
-    yield _joined(sight, Wish(BREAKS if sight.passed else EDGE, [], f"{why}; here is nothing"))
+def _sized(sight: Sight, items: list[Any], wanted: int, why: str) -> Iterator[BranchGoal]:
+    yield _joined(sight, BranchGoal(sight.opens, items, why))
+    yield _joined(sight, BranchGoal(EDGE, items[: max(wanted - 1, 0)], f"{why}; here is one less"))
+    yield _joined(sight, BranchGoal(EDGE, [*items, FILLER], f"{why}; here is one more"))
+    yield _joined(sight, BranchGoal(BREAKS if sight.passed else EDGE, [], f"{why}; here is nothing"))
 
 
-def _joined(sight: Sight, wish: Wish) -> Wish:
+def _joined(sight: Sight, wish: BranchGoal) -> BranchGoal:
     """The wish as a text where the value is one."""
     if isinstance(sight.now, str) and isinstance(wish.value, list):
         return wish._replace(value="".join(str(item) for item in wish.value))
     return wish
 
 
-def _place(sight: Sight) -> Iterator[Wish]:
+def _place(sight: Sight) -> Iterator[BranchGoal]:
     place, _ = sight.operand
     wanted = place + 1 if place >= 0 else -place
     if wanted > LONGEST:
@@ -248,12 +252,12 @@ def _place(sight: Sight) -> Iterator[Wish]:
     items = list(sight.now) if isinstance(sight.now, str | list) else []
     enough = [*items, *[FILLER] * (wanted - len(items))]
     why = f"the code wants what stands at {place}"
-    yield _joined(sight, Wish(sight.opens, enough, why))
-    yield _joined(sight, Wish(BREAKS, items[: wanted - 1], f"{why}; it ends just before"))
-    yield _joined(sight, Wish(BREAKS, [], f"{why}; there is nothing"))
+    yield _joined(sight, BranchGoal(sight.opens, enough, why))
+    yield _joined(sight, BranchGoal(BREAKS, items[: wanted - 1], f"{why}; it ends just before"))
+    yield _joined(sight, BranchGoal(BREAKS, [], f"{why}; there is nothing"))
 
 
-def _length(sight: Sight) -> Iterator[Wish]:
+def _length(sight: Sight) -> Iterator[BranchGoal]:
     sign, bound = sight.operand
     if not 0 <= bound <= LONGEST or not isinstance(sight.now, str | list):
         return
@@ -261,7 +265,7 @@ def _length(sight: Sight) -> Iterator[Wish]:
         if length >= 0:
             why = f"its length is compared: {sign} {bound}; here it is {length}"
             for place, items in enumerate(_of_length(list(sight.now), length)):
-                yield _joined(sight, Wish(EDGE + place if sight.passed else rank + place, items, why))
+                yield _joined(sight, BranchGoal(EDGE + place if sight.passed else rank + place, items, why))
 
 
 def _of_length(items: list[Any], length: int) -> Iterator[list[Any]]:
@@ -274,24 +278,24 @@ def _of_length(items: list[Any], length: int) -> Iterator[list[Any]]:
         yield [*items[:middle], *more, *items[middle + less :]]
 
 
-def _key(sight: Sight) -> Iterator[Wish]:
+def _key(sight: Sight) -> Iterator[BranchGoal]:
     name, properties = str(sight.operand), sight.properties
     if name in properties:
         without = {key: value for key, value in properties.items() if key != name}
-        yield Wish(BREAKS, without, f"the code wants {name!r}; it is not there")
+        yield BranchGoal(BREAKS, without, f"the code wants {name!r}; it is not there")
     for place, value in enumerate(_VALUES):
         rank = sight.opens if place < 4 else BREAKS
         if sight.passed:
             rank = BREAKS if value is None else EDGE
-        yield Wish(rank, {**properties, name: value}, f"the code wants {name!r}; it is {value!r}")
+        yield BranchGoal(rank, {**properties, name: value}, f"the code wants {name!r}; it is {value!r}")
 
 
-def _encoding(sight: Sight) -> Iterator[Wish]:
+def _encoding(sight: Sight) -> Iterator[BranchGoal]:
     ascii_only = "".join(character for character in sight.text if character.isascii()) or FILLER
-    yield Wish(PASSES, ascii_only, "the text could not be encoded")
+    yield BranchGoal(PASSES, ascii_only, "the text could not be encoded")
 
 
-TAKING_APART: dict[str, Callable[[Sight], Iterator[Wish]]] = {
+TAKING_APART: dict[str, Callable[[Sight], Iterator[BranchGoal]]] = {
     **dict.fromkeys(("startswith", "removeprefix"), _beginning),
     **dict.fromkeys(("endswith", "removesuffix"), _ending),
     **dict.fromkeys(("contains", "find", "rfind", "rindex", "count", "replace"), _part),

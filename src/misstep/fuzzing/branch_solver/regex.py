@@ -16,7 +16,7 @@ VERY_OFTEN = 3_000  # more than Python lets functions call themselves
 _ANY = [chr(code) for code in (97, 49, 95, 32, 45, 65, 233, *range(33, 127))]
 
 
-class Choice(NamedTuple):
+class RegexChoice(NamedTuple):
     """How often parts are repeated, in turn, which branch is taken, whether characters are plain or odd.
 
     All as far as the pattern allows it.
@@ -27,24 +27,24 @@ class Choice(NamedTuple):
     odd: bool = False
 
 
-PLAIN = Choice()
+PLAIN = RegexChoice()
 _CHOICES = (
     PLAIN,
-    Choice((0,)),
-    Choice(branch=1),
-    Choice(branch=2),
-    Choice((3,)),
-    Choice(odd=True),
-    Choice((OFTEN,)),
-    Choice((VERY_OFTEN,)),
-    Choice((VERY_OFTEN,), odd=True),
+    RegexChoice((0,)),
+    RegexChoice(branch=1),
+    RegexChoice(branch=2),
+    RegexChoice((3,)),
+    RegexChoice(odd=True),
+    RegexChoice((OFTEN,)),
+    RegexChoice((VERY_OFTEN,)),
+    RegexChoice((VERY_OFTEN,), odd=True),
 )
 # One part as short and the next as long as can be, where there are several.
 _UNEVEN = (
-    Choice((0, OFTEN), odd=True),
-    Choice((0, OFTEN)),
-    Choice((OFTEN, 0), odd=True),
-    Choice((OFTEN, 0)),
+    RegexChoice((0, OFTEN), odd=True),
+    RegexChoice((0, OFTEN)),
+    RegexChoice((OFTEN, 0), odd=True),
+    RegexChoice((OFTEN, 0)),
 )
 
 _CATEGORIES = {
@@ -138,7 +138,7 @@ def _count_repeats_in(name: str, argument: Any) -> int:
     return 0
 
 
-def _written(parts: Sequence[Any], choice: Choice) -> str | None:
+def _written(parts: Sequence[Any], choice: RegexChoice) -> str | None:
     writer = _Writer(choice)
     try:
         return writer.all(parts)[:LONGEST]
@@ -149,7 +149,7 @@ def _written(parts: Sequence[Any], choice: Choice) -> str | None:
 class _Writer:
     """Writes one text for a parsed pattern."""
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: RegexChoice) -> None:
         self._branch, self._odd = choice.branch, choice.odd
         self._repeats = cycle(choice.repeats)
         self._within = 0  # parts that are repeated

@@ -15,7 +15,7 @@ ODD = 3  # it is right in a way that few think of
 FAR = 6  # it might be worth a try
 
 
-class Wish(NamedTuple):
+class BranchGoal(NamedTuple):
     """A value for what the code saw. `late` is how many other things it had done with its arguments."""
 
     rank: int

@@ -18,14 +18,14 @@ from misstep.fuzzing.branch_solver import comparing, parsing
 from misstep.fuzzing.branch_solver.comparing import QUESTIONS
 from misstep.fuzzing.branch_solver.inverses import MISSING, Step, replaced, seen
 from misstep.fuzzing.branch_solver.regex import compiled, is_quick
-from misstep.fuzzing.branch_solver.sight import BREAKS, FAR, Sight, Wish
+from misstep.fuzzing.branch_solver.sight import BREAKS, FAR, BranchGoal, Sight
 
-Wishes = Callable[[Sight], Iterator[Wish]]
+Wishes = Callable[[Sight], Iterator[BranchGoal]]
 
 _KINDS: dict[str, Wishes] = {**comparing.COMPARING, **parsing.TAKING_APART, **parsing.PARSING}
 
 
-def wishes(sight: Sight) -> list[Wish]:
+def wishes(sight: Sight) -> list[BranchGoal]:
     """Values to have there instead; none where nothing is known about the operation.
 
     Observations come out of a process that the code under test shares, and may be anything.
@@ -37,7 +37,7 @@ def wishes(sight: Sight) -> list[Wish]:
         return []
 
 
-def guesses(value: Any) -> Iterator[Wish]:
+def guesses(value: Any) -> Iterator[BranchGoal]:
     """What to try without having seen anything: a text that reads like a number is taken for one."""
     if not isinstance(value, str) or len(value) > 40:
         return
@@ -46,7 +46,7 @@ def guesses(value: Any) -> Iterator[Wish]:
     except ValueError:
         return
     for text in parsing.NUMBERS:
-        yield Wish(FAR, text, f"the text reads like a number: {text!r}")
+        yield BranchGoal(FAR, text, f"the text reads like a number: {text!r}")
 
 
 ROUNDS = 2  # in which gates are seen to, since what opens one may close another
@@ -206,7 +206,7 @@ def opened(arguments: dict[str, Any], opening: Opening) -> dict[str, Any]:
 
 def _all_wishes(
     arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice, matching: Matching | None
-) -> Iterator[tuple[Path, Wish]]:
+) -> Iterator[tuple[Path, BranchGoal]]:
     passed: dict[Path, list[Gate]] = {}
     for late, observation in enumerate(observations):
         whole = _at(arguments, observation.path)
@@ -241,8 +241,8 @@ def _sight(observation: Observation, whole: Any, dice: Dice, matching: Matching 
 
 
 def _lifted(
-    observation: Observation, whole: Any, wish: Wish, sight: Sight, way: Way
-) -> Iterator[tuple[Path, Wish]]:
+    observation: Observation, whole: Any, wish: BranchGoal, sight: Sight, way: Way
+) -> Iterator[tuple[Path, BranchGoal]]:
     """The wish for a part as wishes for the argument that it is a part of.
 
     The first gets through the gates before this one as the old value did, the second has no regard to them.

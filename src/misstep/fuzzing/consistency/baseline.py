@@ -8,7 +8,7 @@ from misstep.core.results.consistency import Buckets, PromptSet, set_id
 from misstep.core.results.trial import Trial
 from misstep.core.text import cut
 from misstep.core.tool import Described
-from misstep.fuzzing.agent_tests.parties import Models, Trials, told
+from misstep.fuzzing.agent_tests.parties import AgentTrials, Models, told
 from misstep.fuzzing.agent_tests.prompts import MOST_SHOWN
 from misstep.fuzzing.agent_tests.requests import Outright, ask_outright, lacking
 from misstep.fuzzing.consistency.buckets import calls_of, find_evidence, sort_into_buckets
@@ -20,7 +20,7 @@ async def ask_for_wrong_answers(
     means: Outright,
     tool: Described,
     models: Models,
-    trials: Trials,
+    trials: AgentTrials,
     count: int,
     before: Sequence[PromptSet] = (),
     ideas: list[str] | None = None,
@@ -44,7 +44,7 @@ async def ask_for_wrong_answers(
         yield await examine_request(request, tool, models, trials)
 
 
-async def examine_request(request: str, tool: Described, models: Models, trials: Trials) -> PromptSet:
+async def examine_request(request: str, tool: Described, models: Models, trials: AgentTrials) -> PromptSet:
     """The verdict on a request that has no equals."""
     return await _examined(await trials.run(request, [tool.name]), tool.name, models)
 

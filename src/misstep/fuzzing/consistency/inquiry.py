@@ -13,7 +13,7 @@ from misstep.core.results.consistency import Buckets, Check, Decline, Expectatio
 from misstep.core.results.trial import Trial
 from misstep.core.text import cut
 from misstep.core.tool import Described
-from misstep.fuzzing.agent_tests.parties import SHOWN, Models, Trials, told, trouble_with
+from misstep.fuzzing.agent_tests.parties import SHOWN, AgentTrials, Models, told, trouble_with
 from misstep.fuzzing.consistency.buckets import (
     calls_of,
     consistency_says,
@@ -22,7 +22,7 @@ from misstep.fuzzing.consistency.buckets import (
     settle,
     sort_into_buckets,
 )
-from misstep.fuzzing.consistency.making import Approach, Draft
+from misstep.fuzzing.consistency.making import Approach, SetDraft
 from misstep.fuzzing.consistency.oracle import expect, find_decline, judge_answer
 
 SILENT = ("hang", "protocol")  # rulings on calls without an answer
@@ -34,7 +34,7 @@ ENDINGS = ("process died", "memory", "CPU")  # errors after which there is nothi
 
 
 async def examine_set(
-    draft: Draft, tool: Described, models: Models, trials: Trials, approach: Approach
+    draft: SetDraft, tool: Described, models: Models, trials: AgentTrials, approach: Approach
 ) -> PromptSet:
     """The verdict on a set: it has failed only if every check finds a fault. No model is asked in vain."""
     if draft.why:
@@ -59,7 +59,7 @@ class _Inquiry:
     """A set that has been run, on its way to a verdict. Trials that tell nothing have no number."""
 
     def __init__(
-        self, draft: Draft, tool: Described, models: Models, made: Sequence[Trial], approach: Approach
+        self, draft: SetDraft, tool: Described, models: Models, made: Sequence[Trial], approach: Approach
     ) -> None:
         self._draft, self._tool, self._models, self._made = draft, tool, models, tuple(made)
         self._checks = approach.checks

@@ -46,7 +46,7 @@ FEWEST = 2  # messages that can be compared
 ROUNDS = 3  # in which a model is asked for templates, if it gives too few at a time
 
 
-class Draft(msgspec.Struct, frozen=True, omit_defaults=True):
+class SetDraft(msgspec.Struct, frozen=True, omit_defaults=True):
     """A set that nobody has been asked yet. `why` is what kept it from being made, if something did."""
 
     template: str = ""
@@ -62,7 +62,7 @@ async def make_sets(
     count: int,
     before: Sequence[PromptSet] = (),
     ideas: list[str] | None = None,
-) -> AsyncGenerator[Draft]:
+) -> AsyncGenerator[SetDraft]:
     """So many sets for a tool, each as soon as it is made. None repeats what was used `before`.
 
     There are fewer if the model runs out of templates. `ideas` are those that it has thought of already, used
@@ -81,7 +81,7 @@ async def make_sets(
             try:
                 new = await _templates(tool, models, approach, count - made, templates)
             except Unusable as error:
-                yield Draft(why=f"no templates were made: {told(error)}")
+                yield SetDraft(why=f"no templates were made: {told(error)}")
                 return
             templates += new
         for template in new:
@@ -113,7 +113,7 @@ def _known(approach: Approach) -> str:
 
 async def _draft(
     template: str, tool: Described, models: Models, approach: Approach, used: Sequence[str]
-) -> Draft:
+) -> SetDraft:
     infills: Infills = {}
     try:
         infills = await models.ask(
@@ -130,11 +130,11 @@ async def _draft(
         requests = await _humanised(stiff, tool, models)
     except Unusable as error:
         what = "no messages" if infills else "no infills"
-        return Draft(template, infills, why=f"{what} were made: {told(error)}")
-    return await _checked(Draft(template, infills, requests), tool, models)
+        return SetDraft(template, infills, why=f"{what} were made: {told(error)}")
+    return await _checked(SetDraft(template, infills, requests), tool, models)
 
 
-async def _checked(draft: Draft, tool: Described, models: Models) -> Draft:
+async def _checked(draft: SetDraft, tool: Described, models: Models) -> SetDraft:
     """The draft without messages that ask for something else, in the eyes of a model that did not write them.
 
     It is asked once for the whole set, before anything else is done with it.

@@ -25,7 +25,7 @@ _FROM_THE_END = 3  # parts of a file's path that tell it from others wherever th
 Errors: TypeAlias = dict[tuple[int, int], BaseException]
 
 
-class Lines(dict[int, int]):
+class FunctionLines(dict[int, int]):
     """The numbers of a function's lines, each made when the line is first asked for, that is, run."""
 
     __slots__ = ("_name",)
@@ -41,19 +41,19 @@ class Lines(dict[int, int]):
         return number
 
 
-class Places:
+class ReachedLines:
     """The lines of a tool's own code that have been run, by function.
 
     Code is kept, lest another one gets its address.
     """
 
     def __init__(self) -> None:
-        self._functions = dict[int, tuple[CodeType, Lines]]()
+        self._functions = dict[int, tuple[CodeType, FunctionLines]]()
 
-    def lines_of(self, code: CodeType) -> Lines:
+    def lines_of(self, code: CodeType) -> FunctionLines:
         found = self._functions.get(id(code))
         if found is None:
-            found = self._functions[id(code)] = (code, Lines(code))
+            found = self._functions[id(code)] = (code, FunctionLines(code))
         return found[1]
 
     def run_in(self, file: str) -> set[int]:

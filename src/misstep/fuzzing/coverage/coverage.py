@@ -3,8 +3,8 @@
 from collections.abc import Callable, Set
 from pathlib import PurePath
 
-from misstep.core.results.finding import Reach
-from misstep.fuzzing.coverage.code import Places, ranges, runnable_lines
+from misstep.core.results.finding import CodeReach
+from misstep.fuzzing.coverage.code import ReachedLines, ranges, runnable_lines
 from misstep.fuzzing.coverage.monitoring import Monitoring, free_tool
 from misstep.fuzzing.coverage.tracing import Tracing
 
@@ -21,7 +21,7 @@ class Coverage:
     """
 
     def __init__(self, owns: Callable[[str], bool]) -> None:
-        self._places = Places()
+        self._places = ReachedLines()
         tool = free_tool()
         self._watch: Monitoring | Tracing
         if tool is None:
@@ -55,7 +55,7 @@ class Coverage:
         """The lines of a file that have been run."""
         return self._places.run_in(file)
 
-    def reach(self, file: str, first_line: int, text: str) -> Reach:
+    def reach(self, file: str, first_line: int, text: str) -> CodeReach:
         """How much was run of the function that has this text, and of those in its file that it may call."""
         return reach_of(file, first_line, text, self.lines(file))
 
@@ -64,12 +64,12 @@ class Coverage:
         self._watch.close()
 
 
-def reach_of(file: str, first_line: int, text: str, run: Set[int]) -> Reach:
+def reach_of(file: str, first_line: int, text: str, run: Set[int]) -> CodeReach:
     """How much of a function, and of those in its file that it may call, are the lines that were run."""
     functions = runnable_lines(file, first_line, text)
     name = PurePath(file).name
     missed = sorted(each for lines in functions for each in ranges(lines - run, lines))
-    return Reach(
+    return CodeReach(
         sum(len(lines & run) for lines in functions),
         sum(map(len, functions)),
         tuple(f"{name}:{a}-{b}" if a != b else f"{name}:{a}" for a, b in missed),

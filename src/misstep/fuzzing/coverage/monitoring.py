@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, TypeAlias
 
-from misstep.fuzzing.coverage.code import BITS, MOST_ERRORS, Errors, Lines, Places
+from misstep.fuzzing.coverage.code import BITS, MOST_ERRORS, Errors, FunctionLines, ReachedLines
 
 Counts: TypeAlias = dict[int, int]  # how often an edge was passed
 
@@ -31,13 +31,13 @@ class _Position(threading.local):
 class Monitoring:
     """Follows all threads while it is started. Functions that are not the tool's own cost something once."""
 
-    def __init__(self, owns: Callable[[str], bool], places: Places, tool: int) -> None:
+    def __init__(self, owns: Callable[[str], bool], places: ReachedLines, tool: int) -> None:
         self._owns = owns
         self._places = places
         self._tool = tool
         self._counts = Counts()
         self.errors = Errors()
-        self._lines = dict[int, Lines]()
+        self._lines = dict[int, FunctionLines]()
         self._position: _Position | None = None  # while it is not started
         _monitoring.use_tool_id(tool, "misstep")
         events = _monitoring.events

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
-from misstep.fuzzing.coverage.code import BITS, MOST_ERRORS, Errors, Places
+from misstep.fuzzing.coverage.code import BITS, MOST_ERRORS, Errors, ReachedLines
 
 Counts: TypeAlias = dict[int, int]  # how often an edge was passed
 _Trace: TypeAlias = Callable[[FrameType, str, Any], Any]
@@ -18,7 +18,7 @@ class Tracing:
     A thread that outlives the call counts again when it comes to a function of the tool in a later one.
     """
 
-    def __init__(self, owns: Callable[[str], bool], places: Places) -> None:
+    def __init__(self, owns: Callable[[str], bool], places: ReachedLines) -> None:
         self._owned = _Owned(owns)
         self._places = places
         self._turn = 0

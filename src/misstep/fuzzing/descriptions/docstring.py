@@ -12,7 +12,14 @@ import msgspec
 
 from misstep.core.results.fixing import Wording
 from misstep.errors import UsageError
-from misstep.fuzzing.descriptions.literal import Place, escaped, find_docstring, first_line, wrapped, written
+from misstep.fuzzing.descriptions.literal import (
+    DocstringPlace,
+    escaped,
+    find_docstring,
+    first_line,
+    wrapped,
+    written,
+)
 from misstep.schemas.source import begins_section, is_underlined, parse_docstring
 
 DEEPER = "    "
@@ -120,7 +127,7 @@ def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-class Change(msgspec.Struct, frozen=True):
+class DocstringChange(msgspec.Struct, frozen=True):
     """Other words for the function that begins at a line."""
 
     line: int
@@ -128,7 +135,7 @@ class Change(msgspec.Struct, frozen=True):
     where: str
 
 
-def rewrite(text: str, changes: Sequence[Change]) -> str:
+def rewrite(text: str, changes: Sequence[DocstringChange]) -> str:
     """The text of a file with other words in its docstrings.
 
     A `UsageError` where that can't be done so that nothing but those words is another.
@@ -143,7 +150,7 @@ def rewrite(text: str, changes: Sequence[Change]) -> str:
     return text
 
 
-def _edited(text: str, change: Change) -> str:
+def _edited(text: str, change: DocstringChange) -> str:
     place = find_docstring(text, change.line, change.where)
     for each in (place, place.cooked()) if place.is_raw else (place,):
         anew = text[: place.start] + written(each, _lines(each, change.wording)) + text[place.end :]
@@ -153,7 +160,7 @@ def _edited(text: str, change: Change) -> str:
     raise UsageError("has a docstring into which these words can't be put", hint, where=change.where)
 
 
-def _is_right(text: str, anew: str, change: Change) -> bool:
+def _is_right(text: str, anew: str, change: DocstringChange) -> bool:
     """Whether the new words are said now, and nothing else is another."""
     try:
         before, said = _docstring(text, change), _docstring(anew, change)
@@ -166,7 +173,7 @@ def _is_right(text: str, anew: str, change: Change) -> bool:
     return _others(before, wording) == _others(said, wording) and same_words(told, wording)
 
 
-def _docstring(text: str, change: Change) -> str:
+def _docstring(text: str, change: DocstringChange) -> str:
     place = find_docstring(text, change.line, change.where)
     return ast.literal_eval(text[place.start : place.end]) if place.inner is not None else ""
 
@@ -184,7 +191,7 @@ def same_words(told: Wording, wanted: Wording) -> bool:
     return all(_plain(told.parameters.get(name)) == _plain(text) for name, text in wanted.parameters.items())
 
 
-def _lines(place: Place, wording: Wording) -> list[str]:
+def _lines(place: DocstringPlace, wording: Wording) -> list[str]:
     """What stands between the quotes then, line by line, without the function's indentation."""
     before = place.lines
     end = next((at for at in range(len(before)) if begins_section(before, at)), len(before))

@@ -14,7 +14,7 @@ from misstep.core.model import Unusable, fenced
 from misstep.core.outcome import Judgement
 from misstep.core.results.consistency import ConsistencyReport, Expectation, PromptSet
 from misstep.core.results.finding import RUNTIME_ERRORS, Finding, ReachAttempt, ToolReport
-from misstep.core.results.fixing import Attempt, Matter, Part, Trying
+from misstep.core.results.fixing import FixAttempt, Matter, Part, Trying
 from misstep.core.results.trial import REFUSALS, Trial, Use
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.text import cut
@@ -29,7 +29,7 @@ ID = 8  # hexadecimal digits
 SHOWN = 1_000  # characters of a text in an example
 
 
-class Asked(msgspec.Struct, frozen=True):
+class EarlierRequest(msgspec.Struct, frozen=True):
     """A request of an earlier run. Those of one `group` mean the same; a `bad` one did not end well.
 
     `told` is what happened, in words for a model; nothing where the request was not `tried`.
@@ -49,28 +49,28 @@ class Asked(msgspec.Struct, frozen=True):
         return sha256(self.request.encode("utf-8", "replace")).hexdigest()[:ID]
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class FixEvidence(msgspec.Struct, frozen=True):
     """Requests for a tool, and defects that were never put to an agent, in words."""
 
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[EarlierRequest, ...] = ()
     defects: tuple[str, ...] = ()
 
 
-def evidence_of_fuzzing(reports: Sequence[ToolReport], name: str, tool: str) -> Evidence:
+def evidence_of_fuzzing(reports: Sequence[ToolReport], name: str, tool: str) -> FixEvidence:
     """What fuzzing has found in a tool, under its name in reports, alone or beside others."""
     passages = list(_passages(reports, name, tool))
     asked = [each for passage, finding in passages for each in _asked(passage, finding, tool)]
     put = {passage.finding for passage, _ in passages if passage.requests}
     findings = [each for report in reports for each in report.findings if each.tool in (name, tool)]
     defects = [_defect(each) for each in findings if each.id not in put and not each.request]
-    return Evidence(_each_once(_grouped(asked)), tuple(dict.fromkeys(defects)))
+    return FixEvidence(_each_once(_grouped(asked)), tuple(dict.fromkeys(defects)))
 
 
-def evidence_of_sets(report: ConsistencyReport) -> Evidence:
+def evidence_of_sets(report: ConsistencyReport) -> FixEvidence:
     """What the requests for a tool came to that mean the same; sets that could not be judged tell nothing."""
     tool = report.name.partition(" of ")[0]
     judged = [one for one in report.sets if one.verdict in ("passed", "failed")]
-    return Evidence(_each_once([each for one in judged for each in _asked_in(one, tool)]))
+    return FixEvidence(_each_once([each for one in judged for each in _asked_in(one, tool)]))
 
 
 def is_bad(trial: Trial, tool: str) -> Use | None:
@@ -92,7 +92,7 @@ def _passages(
                 yield passage, finding
 
 
-def _asked(passage: ReachAttempt, finding: Finding | None, tool: str) -> Iterator[Asked]:
+def _asked(passage: ReachAttempt, finding: Finding | None, tool: str) -> Iterator[EarlierRequest]:
     calls = finding.calls if finding else ()
     tools = tuple(dict.fromkeys((*[call.tool for call in calls], tool)))
     trials = {trial.request: trial for trial in passage.trials}
@@ -102,17 +102,17 @@ def _asked(passage: ReachAttempt, finding: Finding | None, tool: str) -> Iterato
         told = _told(request, trial, tool) if trial else ""
         # Requests for one defect stay together: who has seen one of them knows what the others are about.
         group = passage.finding or request
-        yield Asked(group, request, tools, "call", bad, told, tried=trial is not None)
+        yield EarlierRequest(group, request, tools, "call", bad, told, tried=trial is not None)
 
 
-def _grouped(asked: Sequence[Asked]) -> list[Asked]:
+def _grouped(asked: Sequence[EarlierRequest]) -> list[EarlierRequest]:
     """The requests for each defect together, if there are several: else each stands for itself."""
     if len({each.group for each in asked if each.bad}) > 1:
         return list(asked)
     return [msgspec.structs.replace(each, group=each.request) for each in asked]
 
 
-def _asked_in(one: PromptSet, tool: str) -> Iterator[Asked]:
+def _asked_in(one: PromptSet, tool: str) -> Iterator[EarlierRequest]:
     """The requests of a set; where nobody said what to expect, what was found in order is to be expected."""
     answers = [trial.answer for trial in one.trials if trial.is_usable]
     usual = answers[0] if answers and one.verdict == "passed" and len(one.requests) > 1 else ""
@@ -124,7 +124,7 @@ def _asked_in(one: PromptSet, tool: str) -> Iterator[Asked]:
         told = _told(request, trials.get(request), tool)
         if bad and score is not None:
             told += f"\nA judge found the answer {score.says}: {cut(score.reason, SHOWN)}"
-        yield Asked(one.id, request, (tool,), "answer", bad, told, cut(expected, SHOWN * 4))
+        yield EarlierRequest(one.id, request, (tool,), "answer", bad, told, cut(expected, SHOWN * 4))
 
 
 def _told(request: str, trial: Trial | None, tool: str) -> str:
@@ -141,9 +141,9 @@ def _defect(finding: Finding) -> str:
     return f"Call: {calls}\nResult: {cut(f'{finding.error}: {finding.message}', SHOWN)}"
 
 
-def _each_once(asked: Sequence[Asked]) -> tuple[Asked, ...]:
+def _each_once(asked: Sequence[EarlierRequest]) -> tuple[EarlierRequest, ...]:
     """Each request once, a bad one before others."""
-    found = dict[str, Asked]()
+    found = dict[str, EarlierRequest]()
     for each in sorted(asked, key=lambda each: not each.bad):
         found.setdefault(each.request, each)
     return tuple(found.values())
@@ -158,7 +158,7 @@ VERDICTS: dict[str, Judgement] = {
 }
 
 
-async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, models: Models) -> Attempt:
+async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, models: Models) -> FixAttempt:
     """What came of a request: it passes if the agent ended without an error or a refusal of the tool.
 
     Where an answer counts, a judge has to find it right beside that.
@@ -169,7 +169,7 @@ async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, m
             verdict, why = await _judged(trying, trial, tool, models)
         except Unusable as error:
             verdict, why = "inconclusive", told(error)
-    return Attempt(
+    return FixAttempt(
         candidate,
         trying.id,
         verdict,
@@ -204,13 +204,13 @@ async def _judged(trying: Trying, trial: Trial, tool: str, models: Models) -> tu
 LEAST = 2  # groups that did not end well, or may not: one to learn from, one to be judged by
 
 
-def split(evidence: Evidence, seed: int, most: int | None) -> tuple[tuple[Trying, ...], tuple[str, ...]]:
+def split(evidence: FixEvidence, seed: int, most: int | None) -> tuple[tuple[Trying, ...], tuple[str, ...]]:
     """The requests in two parts of about the same size, and what went wrong in the first of them, in words.
 
     Requests that mean the same stay together, and each part has its share of those that did not end well, and
     of those that were not tried. What is held out is not told. `most` bounds each part.
     """
-    groups = dict[str, list[Asked]]()
+    groups = dict[str, list[EarlierRequest]]()
     for each in evidence.asked:
         groups.setdefault(each.group, []).append(each)
     bad = [name for name, asked in groups.items() if any(each.bad for each in asked)]
@@ -248,5 +248,5 @@ def _refuse_too_few(bad: Sequence[str], untried: Sequence[str]) -> None:
         raise UsageError(message, hint, "or score on a benchmark: --bench files")
 
 
-def _trying(asked: Asked, part: Part) -> Trying:
+def _trying(asked: EarlierRequest, part: Part) -> Trying:
     return Trying(asked.id, asked.request, part, asked.matter, asked.tools, asked.expected)

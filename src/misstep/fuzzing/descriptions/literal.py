@@ -18,7 +18,7 @@ _LITERAL = re.compile(r"(?P<prefix>[rRuU]?)(?P<quotes>\"\"\"|'''|\"|')(?P<inner>
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
-class Place(msgspec.Struct, frozen=True):
+class DocstringPlace(msgspec.Struct, frozen=True):
     """Where a docstring stands in a text, or would: from `start` to `end`, characters from the beginning.
 
     `prefix` and `quotes` are those of the literal, `inner` is what stands between them as it was typed;
@@ -47,13 +47,13 @@ class Place(msgspec.Struct, frozen=True):
             lines.pop()
         return lines
 
-    def cooked(self) -> "Place":
+    def cooked(self) -> "DocstringPlace":
         """A raw literal as one with escapes, in which everything can be said."""
         plain = structs.replace(self, prefix="")
         return structs.replace(plain, inner=escaped(self.inner or "", plain))
 
 
-def find_docstring(text: str, line: int, where: str) -> Place:
+def find_docstring(text: str, line: int, where: str) -> DocstringPlace:
     """The docstring of the function that begins at a line, counted from 1 with its decorators.
 
     A `UsageError` where there is no function, or one whose docstring can't be told from the rest.
@@ -71,13 +71,13 @@ def find_docstring(text: str, line: int, where: str) -> Place:
     if indent.strip():
         raise UsageError("has two statements on one line", "give each its own", where=where)
     if ast.get_docstring(function, clean=False) is None:
-        return Place(begin, begin, indent, newline)
+        return DocstringPlace(begin, begin, indent, newline)
     literal: ast.expr = first.value  # type: ignore[attr-defined]
     assert literal.end_lineno is not None
     assert literal.end_col_offset is not None
     end = _offset(text, starts[literal.end_lineno - 1], literal.end_col_offset)
     prefix, quotes, inner = _taken_apart(text[column:end], where)
-    return Place(column, end, indent, _first_end(inner) or newline, prefix, quotes, inner)
+    return DocstringPlace(column, end, indent, _first_end(inner) or newline, prefix, quotes, inner)
 
 
 def code_of(text: str, line: int, where: str) -> str:
@@ -86,7 +86,7 @@ def code_of(text: str, line: int, where: str) -> str:
     return "".join(lines_of(text)[line - 1 : function.end_lineno])
 
 
-def written(place: Place, lines: list[str]) -> str:
+def written(place: DocstringPlace, lines: list[str]) -> str:
     """The literal with these lines between its quotes, the first of them right behind them.
 
     Lines come without the function's indentation. Those that were there before stay as they are to the last
@@ -105,7 +105,7 @@ def written(place: Place, lines: list[str]) -> str:
     return literal if place.inner is not None else f"{place.indent}{literal}{place.newline}"
 
 
-def escaped(text: str, place: Place) -> str:
+def escaped(text: str, place: DocstringPlace) -> str:
     """A text as it has to be typed between the quotes; raw literals take it as it is."""
     if place.is_raw:
         return text
@@ -168,7 +168,7 @@ def _kept(before: list[str], after: list[str]) -> dict[int, int]:
     return {0: 0, **kept} if before[:1] == after[:1] else kept
 
 
-def _tail(place: Place, lines: list[str]) -> str:
+def _tail(place: DocstringPlace, lines: list[str]) -> str:
     """What stands between the last line and the quotes."""
     if len(lines) == 1:
         return ""

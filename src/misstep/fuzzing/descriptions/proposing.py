@@ -51,36 +51,36 @@ class _Planned(msgspec.Struct, frozen=True):
     arguments: dict[str, Any]
 
 
-class Proposal(msgspec.Struct, frozen=True):
+class WordingProposal(msgspec.Struct, frozen=True):
     """Other words for a tool, with an argument for them if there is one."""
 
     wording: Wording
     why: str = ""
 
 
-def rewritten_form(tool: Described, used: Sequence[Wording]) -> AnswerSchema[Proposal]:
+def rewritten_form(tool: Described, used: Sequence[Wording]) -> AnswerSchema[WordingProposal]:
     """Words for a tool that are neither its own nor among those used before."""
     return form_of(_Rewritten, parameters=_texts_for(tool)).then(
         lambda form: _proposal(form.description, form.parameters, tool, used)
     )
 
 
-def observed_form(tool: Described) -> AnswerSchema[Proposal]:
+def observed_form(tool: Described) -> AnswerSchema[WordingProposal]:
     """Words for a tool, which may as well be its own."""
     return form_of(_Rewritten, parameters=_texts_for(tool)).then(
         lambda form: _proposal(form.description, form.parameters, tool)
     )
 
 
-def argued_form(tool: Described, used: Sequence[Wording]) -> AnswerSchema[Proposal]:
+def argued_form(tool: Described, used: Sequence[Wording]) -> AnswerSchema[WordingProposal]:
     """The same behind what misleads, and an argument."""
 
-    def make(form: _Argued) -> Proposal | FormatError:
+    def make(form: _Argued) -> WordingProposal | FormatError:
         found = _proposal(form.description, form.parameters, tool, used)
         if isinstance(found, FormatError):
             return found
         why = "; ".join(filter(None, (*map(clean, form.misleads), clean(form.argument))))
-        return Proposal(found.wording, why)
+        return WordingProposal(found.wording, why)
 
     return form_of(_Argued, parameters=_texts_for(tool)).then(make)
 
@@ -122,7 +122,7 @@ def _proposal(
     parameters: dict[str, str | None],
     tool: Described,
     used: Sequence[Wording] | None = None,
-) -> Proposal | FormatError:
+) -> WordingProposal | FormatError:
     own = wording_of(tool.tool).parameters
     given = {name: text for name, text in parameters.items() if text is not None}
     texts = {name: " ".join(clean(text).split()) for name, text in given.items()}
@@ -132,7 +132,7 @@ def _proposal(
     wrong = _wrong_with(wording, tool)
     if used is not None:
         wrong += _repeated(wording, tool, used)
-    return FormatError(" ".join(wrong)) if wrong else Proposal(wording)
+    return FormatError(" ".join(wrong)) if wrong else WordingProposal(wording)
 
 
 def _wrong_with(wording: Wording, tool: Described) -> list[str]:
@@ -191,7 +191,7 @@ class Proposer:
             return structs.replace(blank, why=told(error))
         return structs.replace(blank, wording=proposal.wording, why=cut(proposal.why, SHOWN))
 
-    async def _written(self, strategy: Strategy, number: int, used: Sequence[Wording]) -> Proposal:
+    async def _written(self, strategy: Strategy, number: int, used: Sequence[Wording]) -> WordingProposal:
         tool, models = self._tool, self._models
         told = {"tools": documentation_of([tool], strategy == "source"), **_limits(used)}
         if strategy == "findings":
@@ -233,7 +233,9 @@ class Proposer:
         said = await self._call(Invocation(tool.name, arguments))
         return f"{tool.name}({cut(arguments, SHOWN)}) → {cut(said, SHOWN)}"
 
-    async def _observed(self, tool: Described, tried: Sequence[str], used: Sequence[Wording]) -> Proposal:
+    async def _observed(
+        self, tool: Described, tried: Sequence[str], used: Sequence[Wording]
+    ) -> WordingProposal:
         """Better words after what was seen, or the same again where there are none."""
         told = {"tools": documentation_of([tool]), "tried": listed(tried), **_limits(used)}
         return await self._models.ask("generator", "fix-observed", observed_form(tool), **told)

@@ -18,7 +18,7 @@ LONGEST = 100_000  # characters or items that a demand for fewer is broken with
 UNKNOWN = ("unknown", "UNKNOWN", "other", "x", " ", "")
 
 
-class Demand(msgspec.Struct, frozen=True):
+class SchemaDemand(msgspec.Struct, frozen=True):
     """A keyword of a schema that has a say in the part of a value at a place."""
 
     keyword: str
@@ -27,17 +27,17 @@ class Demand(msgspec.Struct, frozen=True):
     place: Path
 
 
-def demands_on(schema: Any, value: Any, root: Mapping[str, Any]) -> list[Demand]:
+def demands_on(schema: Any, value: Any, root: Mapping[str, Any]) -> list[SchemaDemand]:
     """Whatever is demanded of the value that can be broken."""
     return [
-        Demand(keyword, node, part, place)
+        SchemaDemand(keyword, node, part, place)
         for node, part, place in islice(places_in(schema, value, root), MOST_PLACES)
         for keyword in node
         if keyword in BREAKABLE
     ]
 
 
-def break_demand(demand: Demand, schema: Any, value: Any, root: Mapping[str, Any]) -> list[Breach]:
+def break_demand(demand: SchemaDemand, schema: Any, value: Any, root: Mapping[str, Any]) -> list[Breach]:
     """Ways to do it. Each is the whole value, which no longer fits, and would but for this demand."""
     found = list[Breach]()
     for broken, at in _ways(demand.keyword, demand.schema, demand.part):

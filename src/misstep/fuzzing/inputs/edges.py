@@ -10,7 +10,7 @@ from typing import Any
 
 from misstep.core.tool import Path
 from misstep.fuzzing.inputs.semantic import kinds_within, topics_for
-from misstep.fuzzing.inputs.slots import Slot, slots_within
+from misstep.fuzzing.inputs.slots import ArgumentSlot, slots_within
 from misstep.schemas.shape import flatten
 
 WORDS = (
@@ -88,10 +88,10 @@ TOPICS = ("path", "directory")
 
 def file_places(schema: Mapping[str, Any]) -> list[Path]:
     """Places for texts that are about files or folders more than about anything else."""
-    return [slot.path for slot in slots_within(Slot((), schema), schema) if _wants_file(slot, schema)]
+    return [slot.path for slot in slots_within(ArgumentSlot((), schema), schema) if _wants_file(slot, schema)]
 
 
-def _wants_file(slot: Slot, root: Mapping[str, Any]) -> bool:
+def _wants_file(slot: ArgumentSlot, root: Mapping[str, Any]) -> bool:
     flat = flatten(slot.schema, root) or {}
     if "string" not in kinds_within(flat, root) or "enum" in flat:
         return False

@@ -12,9 +12,9 @@ from misstep.core.rng import Dice, derive_seed
 from misstep.core.tool import Described, Path
 from misstep.errors import MissingExtra
 from misstep.fuzzing.inputs.edges import BY_KIND
-from misstep.fuzzing.inputs.semantic import Idea, ideas_for, kinds_within
-from misstep.fuzzing.inputs.slots import KINDS, Drawn, Kind, Origin, Slot, put, slot_at, slots_within
-from misstep.fuzzing.inputs.suggestions import Harvest, harvest
+from misstep.fuzzing.inputs.semantic import ValueIdea, ideas_for, kinds_within
+from misstep.fuzzing.inputs.slots import KINDS, ArgumentSlot, Drawn, Kind, Origin, put, slot_at, slots_within
+from misstep.fuzzing.inputs.suggestions import SuggestedValues, harvest
 from misstep.schemas.schema import find_breach
 from misstep.schemas.shape import flatten, mapping, names_in
 
@@ -29,7 +29,7 @@ LONGEST_KEY = 1000  # characters by which values are told apart
 UNTELLING = ("type", "anyOf", "oneOf", "schema")
 
 
-class Entry(msgspec.Struct, frozen=True):
+class PoolEntry(msgspec.Struct, frozen=True):
     """A value on a shelf; `at` is a place within the value."""
 
     value: Any
@@ -41,20 +41,22 @@ class Entry(msgspec.Struct, frozen=True):
 class Shelf:
     """Values for one slot. They are got when they are first asked for, the same ones for the same seed."""
 
-    def __init__(self, slot: Slot, root: Mapping[str, Any], found: Harvest, seed: int) -> None:
+    def __init__(
+        self, slot: ArgumentSlot, root: Mapping[str, Any], found: SuggestedValues, seed: int
+    ) -> None:
         self._slot = slot
         self._root = root
         self._found = found
         self._seed = seed
         self._rounds = 0
-        self._groups: dict[Kind, dict[Origin, list[Entry]]] = {}
-        self._ready: dict[Kind, list[list[Entry]]] = {}
+        self._groups: dict[Kind, dict[Origin, list[PoolEntry]]] = {}
+        self._ready: dict[Kind, list[list[PoolEntry]]] = {}
         self._known = set[str]()
 
     def has(self, kind: Kind) -> bool:
         return bool(self._ready.get(kind) or self._lists(kind))
 
-    def pick(self, kind: Kind, dice: Dice) -> Entry:
+    def pick(self, kind: Kind, dice: Dice) -> PoolEntry:
         """A value of the kind, of which there has to be one. Every origin has the same chance."""
         return dice.pick(dice.pick(self._ready.get(kind) or self._lists(kind)))
 
@@ -67,12 +69,12 @@ class Shelf:
     def learn(self, value: Any) -> None:
         """Keep a value that has turned out to be interesting; the oldest one makes room."""
         self._lists("valid")
-        if entry := self._judged(Idea(value, "valid", "learnt")):
+        if entry := self._judged(ValueIdea(value, "valid", "learnt")):
             kind: Kind = "invalid" if entry.broken else "valid"
             self._lists(kind)
             self._store(kind, "learnt", [*self._groups[kind].get("learnt", ()), entry][-MOST_LEARNT:])
 
-    def _lists(self, kind: Kind) -> list[list[Entry]]:
+    def _lists(self, kind: Kind) -> list[list[PoolEntry]]:
         if not self._groups:
             self._groups = {each: {} for each in KINDS}
             self._groups["valid"]["schema"] = self._drawn("valid")
@@ -85,43 +87,45 @@ class Shelf:
             self._store(kind, "schema", self._groups[kind].get("schema") or self._drawn(kind))
         return self._ready[kind]
 
-    def _store(self, kind: Kind, origin: Origin, entries: list[Entry]) -> None:
+    def _store(self, kind: Kind, origin: Origin, entries: list[PoolEntry]) -> None:
         self._groups[kind][origin] = entries
         self._ready[kind] = [group for group in self._groups[kind].values() if group]
 
-    def _drawn(self, kind: Kind) -> list[Entry]:
+    def _drawn(self, kind: Kind) -> list[PoolEntry]:
         seed = derive_seed(self._seed, *map(str, self._slot.path), kind, self._rounds)
         return draw_entries(self._slot.schema, self._root, kind, seed, DRAWN[kind])
 
-    def _judged(self, idea: Idea) -> Entry | None:
+    def _judged(self, idea: ValueIdea) -> PoolEntry | None:
         """The idea with what is wrong with it; None if it is known already."""
         key = repr(idea.value)[:LONGEST_KEY]
         if key in self._known:
             return None
         self._known.add(key)
         broken, at = find_breach(self._slot.schema, idea.value, self._root) or ("", ())
-        return Entry(idea.value, idea.origin, broken, at)
+        return PoolEntry(idea.value, idea.origin, broken, at)
 
-    def _matching(self) -> Iterator[Idea]:
+    def _matching(self) -> Iterator[ValueIdea]:
         """Texts that regular expressions in the tool's source match."""
         if "string" not in kinds_within(flatten(self._slot.schema, self._root) or {}, self._root):
             return
         for pattern in self._found.patterns[:MOST_PATTERNS]:
             seed = derive_seed(self._seed, "pattern", pattern)
             for entry in draw_entries({"type": "string", "pattern": pattern}, {}, "valid", seed, PER_PATTERN):
-                yield Idea(entry.value, "valid", "harvested")
+                yield ValueIdea(entry.value, "valid", "harvested")
 
-    def _within(self) -> Iterator[Idea]:
+    def _within(self) -> Iterator[ValueIdea]:
         """Ideas for places inside this one, each put into a value that was drawn."""
         drawn = self._groups["valid"]["schema"]
         for slot in slots_within(self._slot, self._root) if drawn else ():
             inside = slot.path[len(self._slot.path) :]
             ideas = list(ideas_for(slot, self._root, self._found))
             for place, idea in enumerate(ideas[:: len(ideas) // MOST_WITHIN + 1]):
-                yield Idea(put(drawn[place % len(drawn)].value, inside, idea.value), idea.kind, idea.origin)
+                yield ValueIdea(
+                    put(drawn[place % len(drawn)].value, inside, idea.value), idea.kind, idea.origin
+                )
 
 
-def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, count: int) -> list[Entry]:
+def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, count: int) -> list[PoolEntry]:
     """Values that Hypothesis draws for a schema."""
     try:
         from misstep.fuzzing.inputs import strategies
@@ -129,9 +133,9 @@ def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, co
         raise MissingExtra("Hypothesis", "fuzz") from error
     if kind == "invalid":
         broken = strategies.draw_values(strategies.invalid(schema, root), seed, count)
-        return [Entry(each.value, "schema", each.broken, each.at) for each in broken]
+        return [PoolEntry(each.value, "schema", each.broken, each.at) for each in broken]
     strategy = strategies.valid(schema, root) if kind == "valid" else strategies.boundary(schema, root)
-    return [Entry(value, "schema") for value in strategies.draw_values(strategy, seed, count)]
+    return [PoolEntry(value, "schema") for value in strategies.draw_values(strategy, seed, count)]
 
 
 VALID, BOUNDARY = 0.42, 0.8  # shares of draws that are valid, and that are valid or at an edge
@@ -167,7 +171,7 @@ class Pool:
         self._together = bool(TOGETHER & self._schema.keys())
         self._shelves = dict[Path, Shelf]()
         self._usable: dict[Kind, list[str]] | None = None
-        self._wholes = dict[Kind, list[Entry]]()
+        self._wholes = dict[Kind, list[PoolEntry]]()
         self._examples = [each for each in self._found.examples if self._breach(each) is None][:MOST_EXAMPLES]
 
     def draw(self, dice: Dice) -> Drawn:

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from misstep.fuzzing.inputs.slots import Kind, Origin, Slot
-from misstep.fuzzing.inputs.suggestions import Harvest, values_in
+from misstep.fuzzing.inputs.slots import ArgumentSlot, Kind, Origin
+from misstep.fuzzing.inputs.suggestions import SuggestedValues, values_in
 from misstep.schemas.mentions import find_numbers, find_texts
 from misstep.schemas.samples import words_of
 from misstep.schemas.shape import as_list, flatten, kinds_of
@@ -22,7 +22,7 @@ LONGEST_TOLD = 400  # characters of a description; what a parameter is gets said
 MOST_TOPICS = 3
 
 
-class Repeated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LongText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A long text, told in short."""
 
     repeat: str
@@ -35,7 +35,7 @@ class Repeated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"{self.before}{self.repeat * self.times}{self.after}"
 
 
-class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ParameterTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Something that parameters are about. `names` are ends of their names, `told` words of descriptions.
 
     `plain` values are what anybody would give, `odd` ones what somebody might.
@@ -50,22 +50,24 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def load_topics() -> tuple[Topic, ...]:
+def load_topics() -> tuple[ParameterTopic, ...]:
     text = resources.files(__package__).joinpath("data/semantic.toml").read_text(encoding="utf-8")
-    return msgspec.convert([_spelt(each) for each in tomllib.loads(text)["topic"]], tuple[Topic, ...])
+    return msgspec.convert(
+        [_spelt(each) for each in tomllib.loads(text)["topic"]], tuple[ParameterTopic, ...]
+    )
 
 
 def _spelt(topic: Mapping[str, Any]) -> dict[str, Any]:
     """The topic with its long texts written out."""
     return {
-        key: [msgspec.convert(each, Repeated).text if isinstance(each, dict) else each for each in value]
+        key: [msgspec.convert(each, LongText).text if isinstance(each, dict) else each for each in value]
         if isinstance(value, list)
         else value
         for key, value in topic.items()
     }
 
 
-def topics_for(name: str, description: str = "", form: object = None) -> list[Topic]:
+def topics_for(name: str, description: str = "", form: object = None) -> list[ParameterTopic]:
     """What a parameter is about, the likeliest first: its format says, else its name, else what is told."""
     ranked = [(_likeness(topic, name, description, form), topic) for topic in load_topics()]
     ranked = sorted((each for each in ranked if each[0] > 0), key=lambda each: -each[0])
@@ -83,7 +85,7 @@ def values_for_format(name: str) -> tuple[str, ...]:
     )
 
 
-def _likeness(topic: Topic, name: str, description: str, form: object) -> int:
+def _likeness(topic: ParameterTopic, name: str, description: str, form: object) -> int:
     if form in topic.formats:
         return 1000
     words = words_of(name)
@@ -102,12 +104,12 @@ def _overlap(words: Sequence[str], ending: tuple[str, ...]) -> int:
 
 
 @cache
-def _endings(topic: Topic) -> tuple[tuple[str, ...], ...]:
+def _endings(topic: ParameterTopic) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(words_of(name)) for name in topic.names)
 
 
 @cache
-def _told(topic: Topic) -> re.Pattern[str] | None:
+def _told(topic: ParameterTopic) -> re.Pattern[str] | None:
     if not topic.told:
         return None
     words = "|".join(re.escape(word) for word in topic.told)
@@ -118,7 +120,7 @@ OPEN_ENDS = (":", "/", "=", "#", "-", "_", ".", " ", "(", "[", "{", "?", "&", "@
 WORDS = ("abc", "1")  # that may follow a text which looks like the start of one
 
 
-class Idea(msgspec.Struct, frozen=True):
+class ValueIdea(msgspec.Struct, frozen=True):
     """A value that may fit; `kind` is what it is if it does."""
 
     value: Any
@@ -126,20 +128,20 @@ class Idea(msgspec.Struct, frozen=True):
     origin: Origin
 
 
-def ideas_for(slot: Slot, root: Mapping[str, Any], found: Harvest) -> Iterator[Idea]:
+def ideas_for(slot: ArgumentSlot, root: Mapping[str, Any], found: SuggestedValues) -> Iterator[ValueIdea]:
     flat = flatten(slot.schema, root) or {}
     for topic in topics_for(slot.name, slot.description, flat.get("format")):
-        yield from (Idea(value, "valid", "semantic") for value in topic.plain)
-        yield from (Idea(value, "boundary", "semantic") for value in topic.odd)
-    yield from (Idea(value, "valid", "harvested") for value in _named(slot, flat, found))
+        yield from (ValueIdea(value, "valid", "semantic") for value in topic.plain)
+        yield from (ValueIdea(value, "boundary", "semantic") for value in topic.odd)
+    yield from (ValueIdea(value, "valid", "harvested") for value in _named(slot, flat, found))
     kinds = kinds_within(flat, root)
     if "string" in kinds:
-        yield from (Idea(text, "valid", "harvested") for text in _texts(slot, found))
-        yield from (Idea("a" * length, "boundary", "harvested") for length in found.lengths)
+        yield from (ValueIdea(text, "valid", "harvested") for text in _texts(slot, found))
+        yield from (ValueIdea("a" * length, "boundary", "harvested") for length in found.lengths)
     if kinds & {"integer", "number"}:
-        yield from (Idea(number, "valid", "harvested") for number in _numbers(slot, found))
+        yield from (ValueIdea(number, "valid", "harvested") for number in _numbers(slot, found))
     if "array" in kinds:
-        yield from (Idea([None] * length, "boundary", "harvested") for length in found.lengths[:12])
+        yield from (ValueIdea([None] * length, "boundary", "harvested") for length in found.lengths[:12])
 
 
 def kinds_within(schema: Mapping[str, Any], root: Mapping[str, Any]) -> set[str]:
@@ -150,7 +152,7 @@ def kinds_within(schema: Mapping[str, Any], root: Mapping[str, Any]) -> set[str]
     return {kind for form in forms for kind in kinds_of(flatten(form, root) or {})}
 
 
-def _named(slot: Slot, flat: Mapping[str, Any], found: Harvest) -> Iterator[Any]:
+def _named(slot: ArgumentSlot, flat: Mapping[str, Any], found: SuggestedValues) -> Iterator[Any]:
     """What the schema names itself, and what examples have at this place."""
     yield from values_in(flat)
     for example in found.examples:
@@ -166,13 +168,13 @@ def _named(slot: Slot, flat: Mapping[str, Any], found: Harvest) -> Iterator[Any]
             yield value
 
 
-def _texts(slot: Slot, found: Harvest) -> Iterator[str]:
+def _texts(slot: ArgumentSlot, found: SuggestedValues) -> Iterator[str]:
     for text in (*find_texts(slot.description), *found.texts):
         yield text
         if text.endswith(OPEN_ENDS):
             yield from (text + word for word in WORDS)
 
 
-def _numbers(slot: Slot, found: Harvest) -> Iterator[int | float]:
+def _numbers(slot: ArgumentSlot, found: SuggestedValues) -> Iterator[int | float]:
     yield from (number + step for number in find_numbers(slot.description) for step in (0, 1, -1))
     yield from found.neighbours

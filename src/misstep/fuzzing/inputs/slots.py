@@ -16,7 +16,7 @@ MOST = 24  # places within one parameter
 LONGEST_TOLD = 2000  # characters of a description
 
 
-class Slot(msgspec.Struct, frozen=True):
+class ArgumentSlot(msgspec.Struct, frozen=True):
     """A place: the first item of a list stands for all of them. `name` is the last one on the way there."""
 
     path: Path
@@ -25,20 +25,20 @@ class Slot(msgspec.Struct, frozen=True):
     description: str = ""
 
 
-def slot_at(path: Path, schema: Any, root: Mapping[str, Any]) -> Slot:
+def slot_at(path: Path, schema: Any, root: Mapping[str, Any]) -> ArgumentSlot:
     """The slot at a path; where the schema knows nothing of it, one that may hold anything."""
-    slot = Slot((), schema)
+    slot = ArgumentSlot((), schema)
     for step in path:
         slot = next(
             (each for each in _inner(slot, root) if each.path[-1] == (0 if isinstance(step, int) else step)),
-            Slot((*slot.path, step), True, step if isinstance(step, str) else slot.name),
+            ArgumentSlot((*slot.path, step), True, step if isinstance(step, str) else slot.name),
         )
     return slot
 
 
-def slots_within(slot: Slot, root: Mapping[str, Any]) -> list[Slot]:
+def slots_within(slot: ArgumentSlot, root: Mapping[str, Any]) -> list[ArgumentSlot]:
     """The slots inside one, those that are nearest first."""
-    found, ahead = list[Slot](), [slot]
+    found, ahead = list[ArgumentSlot](), [slot]
     while ahead and len(found) < MOST:
         inner = list(_inner(ahead.pop(0), root))
         found += inner
@@ -46,7 +46,7 @@ def slots_within(slot: Slot, root: Mapping[str, Any]) -> list[Slot]:
     return found[:MOST]
 
 
-def _inner(slot: Slot, root: Mapping[str, Any]) -> Iterator[Slot]:
+def _inner(slot: ArgumentSlot, root: Mapping[str, Any]) -> Iterator[ArgumentSlot]:
     flat = flatten(slot.schema, root) or {}
     forms = [flatten(each, root) for each in (*as_list(flat.get("anyOf")), *as_list(flat.get("oneOf")))]
     seen = set[str | int]()
@@ -55,7 +55,9 @@ def _inner(slot: Slot, root: Mapping[str, Any]) -> Iterator[Slot]:
             if key not in seen:
                 seen.add(key)
                 name = key if isinstance(key, str) else slot.name
-                yield Slot((*slot.path, key), schema, name, _described(schema, root) or slot.description)
+                yield ArgumentSlot(
+                    (*slot.path, key), schema, name, _described(schema, root) or slot.description
+                )
 
 
 def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[str | int, Any]]:

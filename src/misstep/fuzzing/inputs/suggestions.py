@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d{1,15}(?:\.\d{1,10})?(?![\w.])")
 _MATCHING = frozenset(("compile", "match", "search", "fullmatch", "findall", "finditer", "sub", "split"))
 
 
-class Harvest(msgspec.Struct, frozen=True):
+class SuggestedValues(msgspec.Struct, frozen=True):
     """What was found. `patterns` are regular expressions, `examples` whole arguments."""
 
     texts: tuple[str, ...] = ()
@@ -45,11 +45,11 @@ class Harvest(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys(number + step for number in self.numbers for step in (-1, 0, 1)))
 
 
-def harvest(described: Described) -> Harvest:
+def harvest(described: Described) -> SuggestedValues:
     source = described.source.text[:LONGEST_SOURCE] if described.source is not None else ""
     texts, numbers, patterns = read_source(source)
     description = described.tool.description
-    return Harvest(
+    return SuggestedValues(
         texts=tuple(dict.fromkeys([*find_texts(description), *texts]))[:MOST],
         numbers=tuple(dict.fromkeys([*find_numbers(description), *numbers]))[:MOST],
         patterns=tuple(dict.fromkeys(patterns))[:MOST],

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from misstep.core.tool import Described, Path, Reaction
-from misstep.fuzzing.judging.echoes import Given
+from misstep.fuzzing.judging.echoes import GivenValues
 from misstep.fuzzing.judging.reading import mentions
 from misstep.fuzzing.judging.wording import load_wording
 from misstep.schemas.limits import LIMITS
@@ -155,7 +155,7 @@ _BEYOND_KEYWORDS = (
 )
 
 
-def excuse_for(schema: Mapping[str, Any], message: str, given: Given) -> str:
+def excuse_for(schema: Mapping[str, Any], message: str, given: GivenValues) -> str:
     """Why such a refusal does not make the schema a lie, to end "were refused, …"; empty if it does."""
     beyond = load_wording().beyond
     if mentions(beyond.own_words, message):
@@ -173,7 +173,7 @@ def excuse_for(schema: Mapping[str, Any], message: str, given: Given) -> str:
     return ""
 
 
-def refused_by_system(reaction: Reaction, given: Given) -> str:
+def refused_by_system(reaction: Reaction, given: GivenValues) -> str:
     """Why an error is what any program says to such a name, to begin a sentence; empty if it is not."""
     said = reaction.raised.message if reaction.raised else f"{reaction.text[:READ]}\n{reaction.detail[:READ]}"
     if _TOO_LONG.search(said) and any(
@@ -185,7 +185,7 @@ def refused_by_system(reaction: Reaction, given: Given) -> str:
     return ""
 
 
-def asked_to_take_long(described: Described, given: Given, seconds: float) -> str:
+def asked_to_take_long(described: Described, given: GivenValues, seconds: float) -> str:
     """Why a call that waited for so long did what it is for, to begin a sentence; empty if it did not.
 
     Arguments that name a time decide; without any, the tool's name and description do.

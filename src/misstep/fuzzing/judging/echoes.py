@@ -19,14 +19,14 @@ MOST_TEXTS = 200
 LONG_ENOUGH = 4  # characters of a text that is not part of another one by chance
 
 
-class Given:
+class GivenValues:
     """The arguments of a call."""
 
     def __init__(self, arguments: dict[str, Any]) -> None:
         self.arguments = arguments
 
     @classmethod
-    def of(cls, invocation: Invocation) -> "Given":
+    def of(cls, invocation: Invocation) -> "GivenValues":
         try:
             arguments = json.loads(invocation.arguments)
         except (ValueError, RecursionError):
@@ -83,14 +83,14 @@ _PLACEHOLDERS = re.compile(r"""['"`(\[{]*(?:…|\#|<[a-z]+>)(?:[^\w…#<]*(?:…
 _NOTHING_ELSE = re.compile(r"\A[\W_]*…[\W_]*\Z|…[\W_]*\Z|\A[\W_]+\Z")  # but marks around what was given
 
 
-def normalise_for(message: str, given: Given) -> str:
+def normalise_for(message: str, given: GivenValues) -> str:
     """A message without what changes from call to call, or was said in the call: `…` stands for all of it."""
     own = _without(message[:MOST_READ], given)
     plain = _PLACEHOLDERS.sub("…", normalise(own))
     return _NOTHING_ELSE.sub("…", plain)[:LONGEST]
 
 
-def _without(message: str, given: Given) -> str:
+def _without(message: str, given: GivenValues) -> str:
     message = _without_beginnings(message, given)
     lower = message.casefold()
     pieces = {piece for piece in _pieces(given) if piece.casefold() in lower}
@@ -100,7 +100,7 @@ def _without(message: str, given: Given) -> str:
     return re.sub(alternatives, "…", message, flags=re.IGNORECASE)
 
 
-def _without_beginnings(message: str, given: Given) -> str:
+def _without_beginnings(message: str, given: GivenValues) -> str:
     """The message without long texts that it need not give to their end."""
     for value in islice(_values(given.arguments), MOST_PIECES):
         for text in _whole(value) if isinstance(value, str) and len(value) >= LONG else ():
@@ -119,7 +119,7 @@ def _alone(piece: str) -> str:
     return f"{before}{re.escape(piece)}{after}"
 
 
-def _pieces(given: Given) -> Iterator[str]:
+def _pieces(given: GivenValues) -> Iterator[str]:
     """Texts and numbers of the arguments as a message may spell them, and the words in them.
 
     Words that errors are told in are none of that, whoever said them.

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from misstep.core.results.finding import DIED
 from misstep.core.results.trial import Judged, Ruling
 from misstep.core.tool import Described, Reaction
-from misstep.fuzzing.judging.echoes import Given
+from misstep.fuzzing.judging.echoes import GivenValues
 from misstep.fuzzing.judging.exceptions import judge_raised
 from misstep.fuzzing.judging.reading import mentions
 from misstep.fuzzing.judging.results import find_error
@@ -71,7 +71,7 @@ def _ended(ruling: Ruling, error: str, why: str, reaction: Reaction) -> Judged:
     """A ruling in which the place where the call was, if that is known, tells one defect from another."""
     message = in_short(reaction.detail)
     if reaction.raised is not None and any(frame.own for frame in reaction.raised.frames):
-        where = judge_raised(reaction.raised, Given({})).where
+        where = judge_raised(reaction.raised, GivenValues({})).where
         place = re.sub(r":\d+ in ", " in ", where) if ruling == "hang" else where  # any line of a loop
         return Judged(ruling, why, f"{error} at {place}", error, where, message)
     said = "" if ruling == "hang" else normalise(reaction.detail)

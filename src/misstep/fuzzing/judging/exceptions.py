@@ -17,7 +17,7 @@ from misstep.core.outcome import storable
 from misstep.core.results.trial import Judged, Ruling
 from misstep.core.text import cut, in_words, is_ours
 from misstep.core.tool import Frame, Raised
-from misstep.fuzzing.judging.echoes import Given
+from misstep.fuzzing.judging.echoes import GivenValues
 from misstep.fuzzing.judging.reading import find_trouble, read_error
 from misstep.fuzzing.judging.results import fails_vaguely, has_own_words
 from misstep.fuzzing.judging.signatures import place_of, signature_of, spot
@@ -235,7 +235,7 @@ def _is_in(error: BaseException, text: str) -> bool:
     return type(error).__name__ in text or (bool(message) and message in text)
 
 
-def is_told_in(text: str, raised: Raised, given: Given, by_name: bool) -> bool:
+def is_told_in(text: str, raised: Raised, given: GivenValues, by_name: bool) -> bool:
     """Whether a reply passes an exception on, rather than saying in words of its own what is wrong.
 
     `by_name` if the name of its type alone may tell. What was given in the call is no news.
@@ -244,7 +244,7 @@ def is_told_in(text: str, raised: Raised, given: Given, by_name: bool) -> bool:
     return start is not None and not has_own_words(text[:start])
 
 
-def _place(text: str, raised: Raised, given: Given, by_name: bool) -> int | None:
+def _place(text: str, raised: Raised, given: GivenValues, by_name: bool) -> int | None:
     """Where in the text the exception is told of."""
     message, name = raised.message.strip(), raised.kind
     echo = not message or any(message.strip("'\"") in each or message in each for each in given.texts)
@@ -273,7 +273,7 @@ _NETWORK_FILES = re.compile(
 )
 
 
-def judge_raised(raised: Raised, given: Given) -> Judged:
+def judge_raised(raised: Raised, given: GivenValues) -> Judged:
     """A ruling on an exception by its type, by who raised it, and by what it says."""
     types, kinds = load_wording().types, _kinds(raised)
     if kinds & types.exits:
@@ -292,7 +292,7 @@ def judge_raised(raised: Raised, given: Given) -> Judged:
     return _defect(raised, f"{raised.kind} left the tool: {_deed(raised)}")
 
 
-def _judge_deliberate(raised: Raised, given: Given) -> Judged:
+def _judge_deliberate(raised: Raised, given: GivenValues) -> Judged:
     """A ruling on an exception that the tool's own code raised: an answer, if it says what is wrong."""
     message, shown = raised.message.strip(), in_short(raised.message)
     told = read_error(message, bare=False, said=given.texts) if message else None
@@ -317,12 +317,12 @@ def _has_own_words(message: str) -> bool:
     return bool(colon) and " " in before.strip() and not _VAGUE.search(before) and "Traceback" not in message
 
 
-def _is_echo(message: str, given: Given) -> bool:
+def _is_echo(message: str, given: GivenValues) -> bool:
     plain = message.strip("'\"")
     return any(plain == text.strip("'\"") for text in given.texts) and " " not in plain.strip()
 
 
-def _environment(raised: Raised, given: Given, kinds: set[str]) -> str:
+def _environment(raised: Raised, given: GivenValues, kinds: set[str]) -> str:
     """What is to blame, if it is not the tool; empty if it is."""
     types, message = load_wording().types, raised.message
     if kinds & types.input or "unknown url type" in message or "no host given" in message:
@@ -346,7 +346,7 @@ def _environment(raised: Raised, given: Given, kinds: set[str]) -> str:
     return _by_words(raised, given)
 
 
-def _by_words(raised: Raised, given: Given) -> str:
+def _by_words(raised: Raised, given: GivenValues) -> str:
     """The same by the message; those of mere slips say nothing about the environment."""
     if raised.kind in {
         "IndexError",
@@ -360,7 +360,7 @@ def _by_words(raised: Raised, given: Given) -> str:
     return find_trouble(raised.message, given.texts)
 
 
-def _by_errno(number: int, message: str, given: Given, kinds: set[str]) -> str:
+def _by_errno(number: int, message: str, given: GivenValues, kinds: set[str]) -> str:
     errno = load_wording().errno
     if number < 0 or kinds & {"gaierror", "herror"}:
         return "there is no network"
@@ -375,13 +375,13 @@ def _by_errno(number: int, message: str, given: Given, kinds: set[str]) -> str:
     return "the sandbox does not allow it" if number in errno.sandbox else ""
 
 
-def _names_given(message: str, given: Given) -> bool:
+def _names_given(message: str, given: GivenValues) -> bool:
     """Whether something that a message quotes comes from the arguments."""
     quoted = [one or other for one, other in _QUOTED.findall(message)]
     return any(each in given.texts or (each and given.has_path(each)) for each in quoted)
 
 
-def _looked_into_environ(raised: Raised, given: Given) -> bool:
+def _looked_into_environ(raised: Raised, given: GivenValues) -> bool:
     last = raised.frames[-1] if raised.frames else None
     in_os = (
         last is not None

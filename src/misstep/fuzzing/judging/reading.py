@@ -7,12 +7,12 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from misstep.fuzzing.judging.wording import MOST_READ, Rule, compiled, load_wording
+from misstep.fuzzing.judging.wording import MOST_READ, WordingRule, compiled, load_wording
 
 Sort: TypeAlias = Literal["validation", "output", "environment", "crash", "refused"]
 
 
-class Told(msgspec.Struct, frozen=True):
+class ErrorReading(msgspec.Struct, frozen=True):
     """What a text tells: of which sort it is, the error it names, its message without what was put around it.
 
     `layer` if the words are those of whatever checks arguments before a tool sees them. `why` is what is to
@@ -26,36 +26,36 @@ class Told(msgspec.Struct, frozen=True):
     layer: bool = False
 
 
-def read_error(text: str, bare: bool, said: Sequence[str]) -> Told:
+def read_error(text: str, bare: bool, said: Sequence[str]) -> ErrorReading:
     """What a text tells of an error. `bare` if it may be nothing but the message of an exception."""
     wording = load_wording()
     whole, core = text[:MOST_READ].strip(), _without_wrappers(text[:MOST_READ].strip())
     said = [each for each in said if each]
     if _is_one_of(wording.framing.silent, whole):
-        return Told("crash", whole, "hidden exception")
+        return ErrorReading("crash", whole, "hidden exception")
     message, kind = core, ""
     if "Traceback (most recent call last)" in core and not _repeated("Traceback (most recent", said):
         message = _last_line(core)
         if _was_raised_on_purpose(core):
-            return Told("refused", message)
+            return ErrorReading("refused", message)
     kind, rest = _split_type(message)
     message = f"{kind}: {rest}" if kind else message
     if rule := _first(wording.output, whole, said):
-        return Told("output", core, "output", rule.why)
+        return ErrorReading("output", core, "output", rule.why)
     if rule := _first(wording.validation, whole, said):
-        return Told("validation", core, "refused arguments", rule.why, rule.layer)
+        return ErrorReading("validation", core, "refused arguments", rule.why, rule.layer)
     if rule := _first(wording.environment, message, said):
-        return Told("environment", message, kind, rule.why)
+        return ErrorReading("environment", message, kind, rule.why)
     if rule := _first(wording.crash, message, said):
-        return Told("crash", message, kind or rule.error)
+        return ErrorReading("crash", message, kind or rule.error)
     if kind in wording.types.crash and not _repeated(kind, said):
-        return Told("crash", message, kind)
+        return ErrorReading("crash", message, kind)
     is_bare = bare or bool(kind) or core != whole
     if is_bare and (rule := _first(wording.bare, rest, said, from_start=True)):
-        return Told("crash", message, kind or rule.error)
+        return ErrorReading("crash", message, kind or rule.error)
     if is_bare and _says_nothing(rest, said):
-        return Told("crash", message, kind or "exception without words")
-    return Told("refused", message)
+        return ErrorReading("crash", message, kind or "exception without words")
+    return ErrorReading("refused", message)
 
 
 def mentions(texts: Sequence[str], message: str) -> bool:
@@ -68,7 +68,9 @@ def find_trouble(message: str, said: Sequence[str]) -> str:
     return "" if rule is None else rule.why
 
 
-def _first(rules: tuple[Rule, ...], text: str, said: Sequence[str], from_start: bool = False) -> Rule | None:
+def _first(
+    rules: tuple[WordingRule, ...], text: str, said: Sequence[str], from_start: bool = False
+) -> WordingRule | None:
     """The first rule whose words are in the text, and not just because they were in the arguments."""
     return next(
         (rule for rule, words in _matching(rules, text, from_start) if not _repeated(words, said)), None
@@ -76,13 +78,13 @@ def _first(rules: tuple[Rule, ...], text: str, said: Sequence[str], from_start: 
 
 
 @lru_cache(maxsize=1024)  # tools keep saying the same
-def _matching(rules: tuple[Rule, ...], text: str, from_start: bool) -> list[tuple[Rule, str]]:
+def _matching(rules: tuple[WordingRule, ...], text: str, from_start: bool) -> list[tuple[WordingRule, str]]:
     lower = text.lower()
     found = ((rule, _found(rule, text, lower, from_start)) for rule in rules)
     return [(rule, words) for rule, words in found if words]
 
 
-def _found(rule: Rule, text: str, lower: str, from_start: bool) -> str:
+def _found(rule: WordingRule, text: str, lower: str, from_start: bool) -> str:
     """The words of a rule that are in the text."""
     for words in rule.has:
         if text.startswith(words) if from_start else words in text:

@@ -19,7 +19,7 @@ from misstep.fuzzing.judging.demands import (
     is_clear,
     refused_by_system,
 )
-from misstep.fuzzing.judging.echoes import Given, normalise_for
+from misstep.fuzzing.judging.echoes import GivenValues, normalise_for
 from misstep.fuzzing.judging.endings import (
     broken_promise,
     judge_end,
@@ -28,7 +28,7 @@ from misstep.fuzzing.judging.endings import (
     speaks_of_errors,
 )
 from misstep.fuzzing.judging.exceptions import is_told_in, judge_raised
-from misstep.fuzzing.judging.reading import Told, read_error
+from misstep.fuzzing.judging.reading import ErrorReading, read_error
 from misstep.fuzzing.judging.results import find_caught, find_error, is_echo, is_refusal
 from misstep.fuzzing.judging.signatures import place_of
 from misstep.fuzzing.judging.suspicion import find_suspicion, names_call
@@ -70,15 +70,15 @@ def judge(
 def _excuse(judged: Judged, described: Described, invocation: Invocation, reaction: Reaction) -> str:
     """Why something that looks like a defect is none; empty if it is one."""
     if judged.ruling == "hang":
-        return asked_to_take_long(described, Given.of(invocation), reaction.seconds)
+        return asked_to_take_long(described, GivenValues.of(invocation), reaction.seconds)
     if judged.ruling == "crash" and reaction.ended in ("returned", "raised"):
-        return refused_by_system(reaction, Given.of(invocation))
+        return refused_by_system(reaction, GivenValues.of(invocation))
     return ""
 
 
 def _suspected(judged: Judged, described: Described, invocation: Invocation, reaction: Reaction) -> Judged:
     """The ruling on a refusal, or that it is a suspicious one."""
-    given, raised = Given.of(invocation), reaction.raised
+    given, raised = GivenValues.of(invocation), reaction.raised
     if not judged.message or (raised is None and runs_what_it_is_given(described)):
         return judged
     words = judged.message if raised is None or not raised.frames else raised.message
@@ -107,7 +107,7 @@ def _judge(
 
 
 def _judge_exception(described: Described, invocation: Invocation, fits: bool, reaction: Reaction) -> Judged:
-    raised, given = reaction.raised, Given.of(invocation)
+    raised, given = reaction.raised, GivenValues.of(invocation)
     if raised is None:
         return Judged("crash", "an exception left the tool", "exception", "exception")
     if not raised.frames and described.kind == "mcp":  # what a client says of an answer that is an error
@@ -127,7 +127,7 @@ def _judge_returned(
     if reaction.handled and (caught := _judge_handled(described, invocation, reaction)):
         return caught
     words = find_error(reaction.text, reaction.flagged) if _may_tell(described, reaction) else None
-    given = Given.of(invocation)
+    given = GivenValues.of(invocation)
     if words is None and fits:
         told = _find_caught(described, reaction.text, given) if _may_tell(described, reaction) else None
         return (_judge_told(told, given) if told else _blown_up(invocation, reaction)) or FINE
@@ -142,7 +142,7 @@ def _judge_returned(
 
 def _judge_handled(described: Described, invocation: Invocation, reaction: Reaction) -> Judged | None:
     """A ruling on an exception that the tool caught and told of, unless that is an answer."""
-    given = Given.of(invocation)
+    given = GivenValues.of(invocation)
     if runs_what_it_is_given(described) and not runs_queries(described):
         return None
     for raised in reaction.handled:
@@ -161,7 +161,7 @@ def _judge_handled(described: Described, invocation: Invocation, reaction: React
     return None
 
 
-def _find_caught(described: Described, text: str, given: Given) -> Told | None:
+def _find_caught(described: Described, text: str, given: GivenValues) -> ErrorReading | None:
     """What the middle of a reply tells of an exception that was caught; None if it tells of none."""
     if speaks_of_errors(described) or runs_what_it_is_given(described):
         return None
@@ -180,14 +180,14 @@ def _may_tell(described: Described, reaction: Reaction) -> bool:
     return "except" in text or text.lstrip().startswith("@")
 
 
-def _is_no_news(described: Described, words: str, given: Given) -> bool:
+def _is_no_news(described: Described, words: str, given: GivenValues) -> bool:
     """Whether an error in a result is not the tool's: an echo, or an exception of code that it was given."""
     if is_echo(words, given.texts):
         return True
     return _is_about_code(described, words, given) and read_error(words, False, given.texts).sort == "crash"
 
 
-def _is_about_code(described: Described, words: str, given: Given) -> bool:
+def _is_about_code(described: Described, words: str, given: GivenValues) -> bool:
     """Whether an error is that of code which the tool was given; no query brings about those of Python."""
     if not runs_what_it_is_given(described):
         return False
@@ -200,7 +200,7 @@ def _accepted(broken: str) -> Judged:
 
 
 def _judge_words(
-    described: Described, words: str, given: Given, fits: bool, bare: bool, detail: str = ""
+    described: Described, words: str, given: GivenValues, fits: bool, bare: bool, detail: str = ""
 ) -> Judged:
     """A ruling on an error that a result tells of, or `detail` where the result keeps it to itself."""
     told = read_error(words, bare, given.texts)
@@ -208,7 +208,7 @@ def _judge_words(
         told = read_error(detail, True, given.texts)
     is_whole = bare and told.message == words.strip()
     if told.sort == "crash" and is_whole and _is_about_code(described, words, given):
-        told = Told("refused", told.message)
+        told = ErrorReading("refused", told.message)
     if told.sort == "refused":
         told = _find_caught(described, words, given) or told
     if told.sort == "validation" and told.layer and not _is_of_unknown_tool(told):
@@ -216,11 +216,11 @@ def _judge_words(
     return _judge_told(told, given)
 
 
-def _is_of_unknown_tool(told: Told) -> bool:
+def _is_of_unknown_tool(told: ErrorReading) -> bool:
     return re.search(load_wording().beyond.unknown_tool, in_short(told.message)) is not None
 
 
-def _judge_told(told: Told, given: Given) -> Judged:
+def _judge_told(told: ErrorReading, given: GivenValues) -> Judged:
     """A ruling on an error by its sort; what was refused is taken to have been refused rightly."""
     message = in_short(told.message)
     match told.sort:
@@ -242,14 +242,14 @@ def _judge_told(told: Told, given: Given) -> Judged:
     return Judged("crash", why, _signature(told, given), told.error, message=message)
 
 
-def _signature(told: Told, given: Given) -> str:
+def _signature(told: ErrorReading, given: GivenValues) -> str:
     """Which defect it is, going by the words alone."""
     if told.error in load_wording().types.reading:
         return told.error
     return f"{told.error}: {normalise_for(told.message, given)}"
 
 
-def _judge_refusal(described: Described, message: str, given: Given, fits: bool, error: str) -> Judged:
+def _judge_refusal(described: Described, message: str, given: GivenValues, fits: bool, error: str) -> Judged:
     """A ruling on arguments that were refused before the tool saw them."""
     said = in_short(message)
     if not fits:

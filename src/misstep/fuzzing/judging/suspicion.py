@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from misstep.core.tool import Described
-from misstep.fuzzing.judging.echoes import Given
+from misstep.fuzzing.judging.echoes import GivenValues
 from misstep.fuzzing.judging.wording import MOST_READ, compiled, load_wording
 
 SHORTEST = 3  # letters of a word that says something
@@ -17,7 +17,7 @@ _EMPTY = re.compile(
 )
 
 
-def find_suspicion(described: Described, message: str, given: Given, error: str = "") -> str:
+def find_suspicion(described: Described, message: str, given: GivenValues, error: str = "") -> str:
     """Why a refusal of fitting arguments is suspicious, to end a sentence; empty if it is not.
 
     `error` is the type of the exception, where that is known. What was said in the call, or is said in the
@@ -37,7 +37,7 @@ def find_suspicion(described: Described, message: str, given: Given, error: str 
     return ""
 
 
-def _said_by_tool(pattern: str, text: str, about: str, given: Given) -> str:
+def _said_by_tool(pattern: str, text: str, about: str, given: GivenValues) -> str:
     """The first words of the tool's own that match."""
     for found in compiled(pattern).finditer(text):
         words = found.group().strip()
@@ -48,7 +48,7 @@ def _said_by_tool(pattern: str, text: str, about: str, given: Given) -> str:
     return ""
 
 
-def names_call(described: Described, text: str, given: Given) -> bool:
+def names_call(described: Described, text: str, given: GivenValues) -> bool:
     """Whether a parameter or a value of the call is named."""
     lower = text.casefold()
     names = described.tool.parameters.get("properties") or {}

@@ -13,7 +13,7 @@ import msgspec
 from misstep.core.text import cut
 
 
-class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WordingRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Words to look for. The other fields say what it means to find them.
 
     Where `match` finds something, one of the `hints` is in the text in lower case, if there are any.
@@ -53,7 +53,7 @@ class Runners(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parameters: tuple[str, ...]
 
 
-class Types(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ErrorTypes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     crash: frozenset[str]
     memory: tuple[str, ...]
     exits: frozenset[str]
@@ -70,27 +70,27 @@ class Errno(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     missing: int
 
 
-class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ErrorWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All that is known about words."""
 
     framing: Framing
     suspicion: Suspicion
     runners: Runners
-    validation: tuple[Rule, ...]
+    validation: tuple[WordingRule, ...]
     beyond: Beyond
-    output: tuple[Rule, ...]
-    environment: tuple[Rule, ...]
-    crash: tuple[Rule, ...]
-    bare: tuple[Rule, ...]
-    types: Types
+    output: tuple[WordingRule, ...]
+    environment: tuple[WordingRule, ...]
+    crash: tuple[WordingRule, ...]
+    bare: tuple[WordingRule, ...]
+    types: ErrorTypes
     errno: Errno
     deeds: dict[str, str]
 
 
 @cache
-def load_wording() -> Wording:
+def load_wording() -> ErrorWording:
     text = (files("misstep.fuzzing.judging") / "data" / "wording.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), Wording)
+    return msgspec.convert(tomllib.loads(text), ErrorWording)
 
 
 @cache

@@ -18,7 +18,7 @@ from misstep.core.results.trial import Judged
 from misstep.core.tool import Described
 from misstep.fuzzing.examination import Examination
 from misstep.fuzzing.judging.ruling import judge_calls_of
-from misstep.fuzzing.lint.subject import Subject
+from misstep.fuzzing.lint.subject import LintSubject
 from misstep.fuzzing.triage.replay import Replayer, is_same
 from misstep.fuzzing.workbench import Workbench
 
@@ -27,7 +27,7 @@ LARGEST = 10**12  # number that anybody would
 _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]")
 
 
-class Answer(msgspec.Struct, frozen=True):
+class CallAnswer(msgspec.Struct, frozen=True):
     """What became of a call: `error` is a type or empty, `crashed` if nobody handled it.
 
     `code` is the line of the tool's own code where it ended, as far as that is known.
@@ -51,19 +51,19 @@ class Answer(msgspec.Struct, frozen=True):
         return f"{self.arguments} → {said}"
 
 
-def answers_of(subject: Subject) -> Iterator[Answer]:
+def answers_of(subject: LintSubject) -> Iterator[CallAnswer]:
     """Refusals, then crashes, of arguments such as an agent might give; odd ones prove nothing.
 
     That a path can't hold a NUL byte, say, goes without saying.
     """
-    refused = [Answer(each.arguments, each.error, each.message, False) for each in subject.refusals]
+    refused = [CallAnswer(each.arguments, each.error, each.message, False) for each in subject.refusals]
     broken = [answer for finding in subject.findings if (answer := _broken(subject, finding)) is not None]
     for answer in (*refused, *broken):
         if len(answer.arguments) <= LONGEST and not any(map(_is_odd, _leaves(answer.values))):
             yield answer
 
 
-def _broken(subject: Subject, finding: Finding) -> Answer | None:
+def _broken(subject: LintSubject, finding: Finding) -> CallAnswer | None:
     """A finding that one call shows by itself."""
     crashed = finding.kind == "crash"
     if len(finding.calls) != 1 or not (
@@ -71,7 +71,7 @@ def _broken(subject: Subject, finding: Finding) -> Answer | None:
     ):
         return None
     code = subject.code_at(finding.where)
-    return Answer(finding.calls[0].arguments, finding.error, finding.message, crashed, code)
+    return CallAnswer(finding.calls[0].arguments, finding.error, finding.message, crashed, code)
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -138,12 +138,12 @@ class Want(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
 
 
-def want_of(answer: Answer) -> Want | None:
+def want_of(answer: CallAnswer) -> Want | None:
     """As far as the type of the error, its words and the arguments leave no doubt."""
     return next((want for reading in _READINGS for want in reading(answer)), None)
 
 
-def _nought(answer: Answer) -> Iterator[Want]:
+def _nought(answer: CallAnswer) -> Iterator[Want]:
     """A 0 that something is divided by: the only number there is, or seen to stand there."""
     noughts = _named(answer, lambda value: value == 0 and value is not False)
     divisors = tuple(name for name in noughts if re.search(rf"[/%]\s*\(?{re.escape(name)}\b", answer.code))
@@ -152,7 +152,7 @@ def _nought(answer: Answer) -> Iterator[Want]:
         yield Want("can't be 0", _LIMITS, names)
 
 
-def _nothing(answer: Answer) -> Iterator[Want]:
+def _nothing(answer: CallAnswer) -> Iterator[Want]:
     """An empty list or text, where something was counted on."""
     ends = answer.error in {"ZeroDivisionError", "IndexError"} or "empty" in answer.message
     if ends and (names := _named(answer, lambda value: value == [])):
@@ -161,29 +161,29 @@ def _nothing(answer: Answer) -> Iterator[Want]:
         yield Want("can't be empty", _EMPTY, names)
 
 
-def _range(answer: Answer) -> Iterator[Want]:
+def _range(answer: CallAnswer) -> Iterator[Want]:
     if "math domain error" in answer.message and (names := _named(answer, _is_number)):
         yield Want("has to be within a range", _LIMITS, names)
 
 
-def _date(answer: Answer) -> Iterator[Want]:
+def _date(answer: CallAnswer) -> Iterator[Want]:
     if re.search(r"does not match format|isoformat|unconverted data remains", answer.message):
         yield Want("has to be a date or time in a certain format", _DATES, _quoted(answer))
 
 
-def _number(answer: Answer) -> Iterator[Want]:
+def _number(answer: CallAnswer) -> Iterator[Want]:
     found = _LITERAL.search(answer.message)
     quoted = (found["one"] or found["other"]) if found else ""
     if found and (names := _named(answer, lambda value: isinstance(value, str) and repr(value) == quoted)):
         yield Want("has to be a number, written as a text", _NUMBERS, names)
 
 
-def _json(answer: Answer) -> Iterator[Want]:
+def _json(answer: CallAnswer) -> Iterator[Want]:
     if answer.error == "JSONDecodeError":
         yield Want("has to be JSON", "json", _named(answer, lambda value: isinstance(value, str)))
 
 
-def _parts(answer: Answer) -> Iterator[Want]:
+def _parts(answer: CallAnswer) -> Iterator[Want]:
     short = r"index out of range|values to unpack|substring not found"
     plain = "\\u" not in answer.arguments  # else it may be the letters
     if plain and re.search(short, answer.message) and _APART.search(answer.code):
@@ -194,21 +194,21 @@ def _parts(answer: Answer) -> Iterator[Want]:
         )
 
 
-def _key(answer: Answer) -> Iterator[Want]:
+def _key(answer: CallAnswer) -> Iterator[Want]:
     """A key that an object among the arguments lacks."""
     found = _KEY.fullmatch(answer.message) if answer.error == "KeyError" else None
     if found and found["key"] not in answer.arguments and (names := _named(answer, _is_object)):
         yield Want(f"has to have the key '{found['key']}'", re.escape(found["key"]), names)
 
 
-def _quoted(answer: Answer) -> tuple[str, ...]:
+def _quoted(answer: CallAnswer) -> tuple[str, ...]:
     """Texts that the message repeats, or else all of them."""
     texts = _named(answer, lambda value: isinstance(value, str))
     said = tuple(name for name in texts if repr(answer.values[name]) in answer.message)
     return said or texts
 
 
-def _named(answer: Answer, test: Callable[[Any], bool]) -> tuple[str, ...]:
+def _named(answer: CallAnswer, test: Callable[[Any], bool]) -> tuple[str, ...]:
     return tuple(name for name, value in answer.values.items() if test(value))
 
 

@@ -19,7 +19,7 @@ from misstep.core.results.finding import Comparisons, Constant
 from misstep.core.results.remark import Remark
 from misstep.fuzzing.judging.endings import runs_what_it_is_given
 from misstep.fuzzing.lint.answers import answers_of, want_of
-from misstep.fuzzing.lint.subject import Function, Part, Subject, arguments_of
+from misstep.fuzzing.lint.subject import Function, LintSubject, SchemaPart, arguments_of
 
 _CHANGES = frozenset(
     (
@@ -281,7 +281,7 @@ _ELSEWHERE = re.compile(
 )
 
 
-def values_seen(subject: Subject, part: Part) -> Compared:
+def values_seen(subject: LintSubject, part: SchemaPart) -> Compared:
     """What calls leave no doubt about.
 
     A collection that has a value which the schema offers has nothing but such values. Constants that stand
@@ -300,7 +300,7 @@ def values_seen(subject: Subject, part: Part) -> Compared:
     )
 
 
-def _together(found: Comparisons, part: Part) -> list[Constant]:
+def _together(found: Comparisons, part: SchemaPart) -> list[Constant]:
     """All but refused ones of a collection that has one which is taken, and offered where any are."""
     offered = [value for value in found.taken if value in (part.choices or found.taken)]
     small = [
@@ -320,7 +320,7 @@ def _is_closed(found: Comparisons) -> bool:
     return enough and not found.others_taken and not found.more
 
 
-def _is_about_things(subject: Subject, part: Part, found: Comparisons) -> bool:
+def _is_about_things(subject: LintSubject, part: SchemaPart, found: Comparisons) -> bool:
     """Whether other values may only not be there at the moment, or not be written as they should."""
     if _THINGS.search(part.name):
         return True
@@ -332,7 +332,7 @@ MOST_LISTED = 30  # values that anybody would list
 SEEN = ", seen while it was called"
 
 
-def wrong_choices(subject: Subject) -> Iterator[Remark]:
+def wrong_choices(subject: LintSubject) -> Iterator[Remark]:
     """By the code, comparisons, sets, cases and tables; then by what more it was seen to compare with."""
     for part in subject.parts:
         read, seen = _read(subject, part), values_seen(subject, part)
@@ -343,14 +343,14 @@ def wrong_choices(subject: Subject) -> Iterator[Remark]:
             yield from _hidden(subject, part, read) if read.only else _hidden(subject, part, seen, SEEN)
 
 
-def taken_values(subject: Subject) -> dict[str, tuple[Any, ...]]:
+def taken_values(subject: LintSubject) -> dict[str, tuple[Any, ...]]:
     """All values that the code takes, for each parameter of which it takes only certain ones."""
     parts = [part for part in subject.parts if len(part.path) == 1]
     found = {part.name: _read(subject, part).only or values_seen(subject, part).only for part in parts}
     return {name: only for name, only in found.items() if only}
 
 
-def _read(subject: Subject, part: Part) -> Compared:
+def _read(subject: LintSubject, part: SchemaPart) -> Compared:
     function = subject.function
     if function is None or len(part.path) != 1:
         return Compared()
@@ -361,7 +361,7 @@ def _without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     return [each for each in values if each not in others]
 
 
-def _against_choices(part: Part, compared: Compared) -> Iterator[Remark]:
+def _against_choices(part: SchemaPart, compared: Compared) -> Iterator[Remark]:
     yield from _hidden_choices(part, compared.known)
     refused = [
         each for each in part.choices if each is not None and each not in (compared.only or part.choices)
@@ -372,7 +372,7 @@ def _against_choices(part: Part, compared: Compared) -> Iterator[Remark]:
         yield Remark("choices", "ill", part.where, message, evidence, "take it out of the schema")
 
 
-def _hidden_choices(part: Part, known: Sequence[Any], how: str = "") -> Iterator[Remark]:
+def _hidden_choices(part: SchemaPart, known: Sequence[Any], how: str = "") -> Iterator[Remark]:
     kinds = {type(each) for each in part.choices}
     hidden = [each for each in known if type(each) in kinds and each != "" and each not in part.choices]
     if hidden:
@@ -382,7 +382,7 @@ def _hidden_choices(part: Part, known: Sequence[Any], how: str = "") -> Iterator
         yield Remark("choices", "under", part.where, message, evidence, advice)
 
 
-def _hidden(subject: Subject, part: Part, compared: Compared, how: str = "") -> Iterator[Remark]:
+def _hidden(subject: LintSubject, part: SchemaPart, compared: Compared, how: str = "") -> Iterator[Remark]:
     only = [each for each in compared.only or () if each != ""]
     said = "\n".join([subject.said, *subject.documented.values()])
     missing = [each for each in only if not _is_told(each, said)]

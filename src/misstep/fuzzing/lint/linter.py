@@ -8,7 +8,7 @@ from misstep.core.results.remark import LintedTool, Remark
 from misstep.core.text import cut
 from misstep.fuzzing.lint.code import wrong_choices
 from misstep.fuzzing.lint.refusals import hidden_constraints, needless_demands
-from misstep.fuzzing.lint.subject import Subject
+from misstep.fuzzing.lint.subject import LintSubject
 from misstep.fuzzing.lint.values import broken_promises, wrong_defaults, wrong_examples
 from misstep.fuzzing.lint.wording import (
     long_description,
@@ -21,7 +21,7 @@ from misstep.fuzzing.lint.wording import (
 
 LONGEST = 500  # characters of what is said in one place
 
-_RULES: tuple[Callable[[Subject], Iterator[Remark]], ...] = (
+_RULES: tuple[Callable[[LintSubject], Iterator[Remark]], ...] = (
     refused_names,
     missing_description,
     long_description,
@@ -36,7 +36,7 @@ _RULES: tuple[Callable[[Subject], Iterator[Remark]], ...] = (
 )
 
 
-def lint(subjects: Sequence[Subject]) -> list[LintedTool]:
+def lint(subjects: Sequence[LintSubject]) -> list[LintedTool]:
     """All that is to be said about each tool of a set, in the order of the rules, nothing twice."""
     return [
         _linted(subject, _remarks(subject, [*subjects[:place], *subjects[place + 1 :]]))
@@ -44,13 +44,13 @@ def lint(subjects: Sequence[Subject]) -> list[LintedTool]:
     ]
 
 
-def _linted(subject: Subject, remarks: Sequence[Remark]) -> LintedTool:
+def _linted(subject: LintSubject, remarks: Sequence[Remark]) -> LintedTool:
     source = subject.described.source
     file, line = (source.file, source.line) if source else ("", 1)
     return LintedTool(subject.name, tuple(remarks), file, line)
 
 
-def _remarks(subject: Subject, others: Sequence[Subject]) -> list[Remark]:
+def _remarks(subject: LintSubject, others: Sequence[LintSubject]) -> list[Remark]:
     found = [*twins_of(subject, others), *(remark for rule in _RULES for remark in rule(subject))]
     distinct = {(remark.where, remark.message): remark for remark in reversed(found)}
     return [_bounded(remark) for remark in reversed(distinct.values())]

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from misstep.core.results.remark import Remark
 from misstep.core.text import cut
 from misstep.fuzzing.judging.endings import runs_what_it_is_given
-from misstep.fuzzing.lint.answers import Answer, answers_of, want_of
+from misstep.fuzzing.lint.answers import CallAnswer, answers_of, want_of
 from misstep.fuzzing.lint.code import taken_values
-from misstep.fuzzing.lint.subject import Part, Subject
+from misstep.fuzzing.lint.subject import LintSubject, SchemaPart
 
 
-def needless_demands(subject: Subject) -> Iterator[Remark]:
+def needless_demands(subject: LintSubject) -> Iterator[Remark]:
     """By calls that the schema forbids and that were taken without a word."""
     for finding in subject.findings:
         if finding.kind == "acceptance" and len(finding.calls) == 1:
@@ -76,7 +76,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\w)")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:'t)?")
 
 
-def said_by(subject: Subject) -> str:
+def said_by(subject: LintSubject) -> str:
     """All that is said about a tool in words, for agents and for whoever reads its code."""
     return "\n".join([subject.said, *subject.documented.values()])
 
@@ -86,7 +86,7 @@ def is_demand(message: str) -> bool:
     return _has(_DEMAND, message) and not _has(_WORLD, message)
 
 
-def is_told(subject: Subject, answer: Answer) -> bool:
+def is_told(subject: LintSubject, answer: CallAnswer) -> bool:
     """Whether the documentation says what the message says: its literals, else its words."""
     said, literals = said_by(subject), _literals(subject, answer)
     if literals:
@@ -100,7 +100,7 @@ def is_told(subject: Subject, answer: Answer) -> bool:
     return sum(word[:STEM] in known for word in words) >= ENOUGH * len(words)
 
 
-def _literals(subject: Subject, answer: Answer) -> list[str]:
+def _literals(subject: LintSubject, answer: CallAnswer) -> list[str]:
     """Quotations and numbers that come neither from the arguments nor from names."""
     quoted = [text for _, text in _QUOTED.findall(answer.message)]
     given = {float(each) for each in _NUMBER.findall(answer.arguments)}
@@ -109,7 +109,7 @@ def _literals(subject: Subject, answer: Answer) -> list[str]:
     return [*(each for each in quoted if each not in answer.arguments and each not in names), *numbers]
 
 
-def _own_words(subject: Subject, answer: Answer) -> list[str]:
+def _own_words(subject: LintSubject, answer: CallAnswer) -> list[str]:
     """The words of a message that say something of their own."""
     names = [subject.name, *(part.name for part in subject.parts)]
     known = {*_words(" ".join(names).replace("_", " ")), *_words(answer.arguments)}
@@ -133,7 +133,7 @@ _UNWELCOME = re.compile(
 )
 
 
-def hidden_constraints(subject: Subject) -> Iterator[Remark]:
+def hidden_constraints(subject: LintSubject) -> Iterator[Remark]:
     """Each once, with the smallest arguments that fit the schema and were not taken."""
     if runs_what_it_is_given(subject.described):
         return  # what it says is about the program that it was given
@@ -150,7 +150,7 @@ def hidden_constraints(subject: Subject) -> Iterator[Remark]:
     yield from told.values()
 
 
-def _refused_choice(subject: Subject, answer: Answer) -> Remark | None:
+def _refused_choice(subject: LintSubject, answer: CallAnswer) -> Remark | None:
     """A value that the schema lists, refused by name."""
     for part in _top(subject):
         value = answer.values.get(part.name)
@@ -163,7 +163,7 @@ def _refused_choice(subject: Subject, answer: Answer) -> Remark | None:
     return None
 
 
-def _of_crash(subject: Subject, answer: Answer) -> Remark | None:
+def _of_crash(subject: LintSubject, answer: CallAnswer) -> Remark | None:
     want = want_of(answer)
     if want is None or re.search(want.told, said_by(subject), re.IGNORECASE):
         return None
@@ -173,7 +173,7 @@ def _of_crash(subject: Subject, answer: Answer) -> Remark | None:
     return _remark(where, f"{which}{want.words}, which nothing says", answer)
 
 
-def _of_refusal(subject: Subject, answer: Answer) -> Remark | None:
+def _of_refusal(subject: LintSubject, answer: CallAnswer) -> Remark | None:
     if not is_demand(answer.message) or is_told(subject, answer):
         return None
     named = [part for part in _top(subject) if _quotes(answer.message, part.name)]
@@ -186,12 +186,12 @@ def _of_refusal(subject: Subject, answer: Answer) -> Remark | None:
     return _remark(where, f"has a constraint that is not documented: {reason}", answer)
 
 
-def _candidates(subject: Subject, answer: Answer) -> list[Part]:
+def _candidates(subject: LintSubject, answer: CallAnswer) -> list[SchemaPart]:
     given = [part for part in _top(subject) if part.name in answer.values]
     return given or _top(subject)
 
 
-def _top(subject: Subject) -> list[Part]:
+def _top(subject: LintSubject) -> list[SchemaPart]:
     return [part for part in subject.parts if len(part.path) == 1]
 
 
@@ -199,10 +199,10 @@ def _quotes(message: str, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) is not None
 
 
-def _list(parts: list[Part]) -> str:
+def _list(parts: list[SchemaPart]) -> str:
     return ", ".join(part.name for part in parts[:-1]) + f" and {parts[-1].name}"
 
 
-def _remark(where: str, message: str, answer: Answer) -> Remark:
+def _remark(where: str, message: str, answer: CallAnswer) -> Remark:
     advice = "say it in the description, and in the schema where it can be said there"
     return Remark("constraint", "under", where, message, answer.evidence, advice)

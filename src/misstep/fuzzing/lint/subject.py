@@ -23,7 +23,7 @@ MOST = 500  # parameters of one tool
 _ALTERNATIVES = ("anyOf", "oneOf", "allOf")
 
 
-class Part(msgspec.Struct, frozen=True):
+class SchemaPart(msgspec.Struct, frozen=True):
     """A parameter: its path, its own schema with what it refers to, and whether it has to be given.
 
     `variants` are the schemas one of which its values follow; the schema itself where it names none.
@@ -68,9 +68,9 @@ class Part(msgspec.Struct, frozen=True):
         return "null" in self.types or self.schema.get("nullable") is True or None in self.choices
 
 
-def parts_of(parameters: Mapping[str, Any]) -> list[Part]:
+def parts_of(parameters: Mapping[str, Any]) -> list[SchemaPart]:
     """The parameters of a tool, each before those within it."""
-    found = list[Part]()
+    found = list[SchemaPart]()
     for part in _parts(parameters, parameters, ()):
         found.append(part)
         if len(found) == MOST:
@@ -78,7 +78,7 @@ def parts_of(parameters: Mapping[str, Any]) -> list[Part]:
     return found
 
 
-def _parts(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Part]:
+def _parts(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[SchemaPart]:
     properties = schema.get("properties")
     required = [name for name in _listed(schema.get("required")) if _is_text(name)]
     for name, inner in properties.items() if isinstance(properties, Mapping) else ():
@@ -86,7 +86,7 @@ def _parts(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, 
             continue
         own = _followed(inner, root)
         variants = tuple(_variants(own, root))
-        yield Part((*path, name), own, name in required, variants)
+        yield SchemaPart((*path, name), own, name in required, variants)
         if len(path) + 1 < DEEPEST:
             for each in variants:
                 yield from _parts(_followed(each.get("items", each), root), root, (*path, name))
@@ -130,7 +130,7 @@ LONGEST = 200_000  # characters of words that are read
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Subject:
+class LintSubject:
     """A tool under the rules. `module` is the text of the file it stands in, empty where nobody has that.
 
     `refusals`, `findings` and `compared` are what fuzzing has shown of this tool.
@@ -159,7 +159,7 @@ class Subject:
         return self.described.tool.description
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[SchemaPart]:
         return parts_of(self.described.tool.parameters)
 
     @property

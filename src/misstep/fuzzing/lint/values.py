@@ -13,7 +13,7 @@ from typing import Any
 
 from misstep.core.results.remark import Remark
 from misstep.core.text import cut
-from misstep.fuzzing.lint.subject import Function, Part, Subject
+from misstep.fuzzing.lint.subject import Function, LintSubject, SchemaPart
 from misstep.schemas.limits import is_number
 from misstep.schemas.schema import fits
 
@@ -29,7 +29,7 @@ _SAID_DEFAULT = re.compile(
 )
 
 
-def wrong_defaults(subject: Subject) -> Iterator[Remark]:
+def wrong_defaults(subject: LintSubject) -> Iterator[Remark]:
     """Null stands for anything that the code makes up: it contradicts nobody."""
     signature = _defaults(subject.function) if subject.function is not None else {}
     for part in subject.parts:
@@ -45,7 +45,7 @@ def wrong_defaults(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def stated_default(text: str, part: Part) -> tuple[Any, str] | None:
+def stated_default(text: str, part: SchemaPart) -> tuple[Any, str] | None:
     """The default that a text states, and its words; None where it states none that could be compared."""
     found = _SAID_DEFAULT.search(text[:20_000])
     if found is None:
@@ -87,7 +87,7 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
-def _on_default(part: Part, message: str, evidence: str) -> Remark:
+def _on_default(part: SchemaPart, message: str, evidence: str) -> Remark:
     words = f"“{evidence}”" if evidence else ""
     return Remark("default", "ill", part.where, f"the default {message}", words, ADVICE)
 
@@ -109,7 +109,7 @@ _SAID_EXAMPLE = re.compile(
 )
 
 
-def wrong_examples(subject: Subject) -> Iterator[Remark]:
+def wrong_examples(subject: LintSubject) -> Iterator[Remark]:
     """Whole calls, values beside a parameter, and values that a description mentions."""
     root = subject.described.tool.parameters
     for text in subject.described.examples:
@@ -134,13 +134,13 @@ def wrong_examples(subject: Subject) -> Iterator[Remark]:
                 )
 
 
-def _given(part: Part) -> list[Any]:
+def _given(part: SchemaPart) -> list[Any]:
     listed = part.schema.get("examples")
     given = list(listed) if isinstance(listed, list) else []
     return [*given, part.schema["example"]] if "example" in part.schema else given
 
 
-def _mentioned(part: Part) -> Iterator[Any]:
+def _mentioned(part: SchemaPart) -> Iterator[Any]:
     """Values of which no more than one reading makes sense."""
     for found in _SAID_EXAMPLE.finditer(part.description[:20_000]):
         if found["mark"] and part.types == {"string"} and any(key in part.schema for key in _LIMITS):
@@ -184,7 +184,7 @@ _LENGTH = re.compile(r"^\s*(?:characters?|chars?|letters?)\b", re.IGNORECASE)
 _COUNT = re.compile(r"^\s*(?:items?|elements?|entries)\b", re.IGNORECASE)
 
 
-def broken_promises(subject: Subject) -> Iterator[Remark]:
+def broken_promises(subject: LintSubject) -> Iterator[Remark]:
     """What the words about a parameter say, against what its schema says."""
     strict = subject.described.kind == "openai-agents"  # its schemas have everything given
     for part in subject.parts:
@@ -195,26 +195,26 @@ def broken_promises(subject: Subject) -> Iterator[Remark]:
             yield from _wanted(part, text)
 
 
-def _list_as_text(part: Part, text: str) -> Iterator[Remark]:
+def _list_as_text(part: SchemaPart, text: str) -> Iterator[Remark]:
     if part.types == {"array"} and (found := _SEPARATED.search(text)):
         yield _on_promise(part, "is an array, but the description asks for a text", found[0])
 
 
-def _json_as_value(part: Part, text: str) -> Iterator[Remark]:
+def _json_as_value(part: SchemaPart, text: str) -> Iterator[Remark]:
     if part.types and part.types <= {"array", "object"} and (found := _JSON_TEXT.search(text)):
         yield _on_promise(
             part, "is JSON itself, but the description asks for a text that holds some", found[0]
         )
 
 
-def _dates(part: Part, text: str) -> Iterator[Remark]:
+def _dates(part: SchemaPart, text: str) -> Iterator[Remark]:
     if part.types and part.types <= {"integer", "number"} and (found := _WRITTEN_DATE.search(text)):
         yield _on_promise(part, "is a number, but the description asks for a written date", found[0])
     if part.schema.get("format") == "date-time" and (found := _DAY_ALONE.search(text)):
         yield _on_promise(part, "is a point in time, but the description asks for a day alone", found[0])
 
 
-def _bounds(part: Part, text: str) -> Iterator[Remark]:
+def _bounds(part: SchemaPart, text: str) -> Iterator[Remark]:
     """Limits in words, against those of the schema for the same thing."""
     for found in _BETWEEN.finditer(text):
         low, high = _keywords(part, text[found.end() :])
@@ -225,7 +225,7 @@ def _bounds(part: Part, text: str) -> Iterator[Remark]:
             yield from _against(part, _keywords(part, text[found.end() :])[place], float(found[1]), found[0])
 
 
-def _keywords(part: Part, after: str) -> tuple[str, str]:
+def _keywords(part: SchemaPart, after: str) -> tuple[str, str]:
     if part.types <= {"integer", "number", "null"}:
         return "minimum", "maximum"
     if "string" in part.types and _LENGTH.match(after):
@@ -233,7 +233,7 @@ def _keywords(part: Part, after: str) -> tuple[str, str]:
     return ("minItems", "maxItems") if "array" in part.types and _COUNT.match(after) else ("", "")
 
 
-def _against(part: Part, keyword: str, said: float, words: str) -> Iterator[Remark]:
+def _against(part: SchemaPart, keyword: str, said: float, words: str) -> Iterator[Remark]:
     bounds = [each[keyword] for each in part.variants if is_number(each.get(keyword))]
     if len(bounds) == 1 and bounds[0] != said:
         yield _on_promise(
@@ -241,7 +241,7 @@ def _against(part: Part, keyword: str, said: float, words: str) -> Iterator[Rema
         )
 
 
-def _wanted(part: Part, text: str) -> Iterator[Remark]:
+def _wanted(part: SchemaPart, text: str) -> Iterator[Remark]:
     if part.required and not part.may_be_null:
         stated = stated_default(text, part)
         if found := _OPTIONAL.search(text):
@@ -256,10 +256,10 @@ def _wanted(part: Part, text: str) -> Iterator[Remark]:
         yield _on_promise(part, "may be left out, but the description says that it is required", found[0])
 
 
-def _on_promise(part: Part, message: str, words: str) -> Remark:
+def _on_promise(part: SchemaPart, message: str, words: str) -> Remark:
     advice = "change the one or the other: an agent can't follow both"
     return Remark("promise", "ill", part.where, message, f"“{' '.join(words.split()).strip()}”", advice)
 
 
-_Rule = Callable[[Part, Any], Iterator[Remark]]
+_Rule = Callable[[SchemaPart, Any], Iterator[Remark]]
 _RULES: tuple[_Rule, ...] = (_list_as_text, _json_as_value, _dates, _bounds)

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from misstep.core.results.remark import Remark
 from misstep.core.text import cut
 from misstep.errors import did_you_mean
-from misstep.fuzzing.lint.subject import Subject, arguments_of
+from misstep.fuzzing.lint.subject import LintSubject, arguments_of
 
 LONGEST_NAME = 64  # characters
 _TOOL = re.compile(r"[a-zA-Z0-9_-]*")
 _PARAMETER = re.compile(r"[a-zA-Z0-9_.-]*")
 
 
-def refused_names(subject: Subject) -> Iterator[Remark]:
+def refused_names(subject: LintSubject) -> Iterator[Remark]:
     """The tool's own name, by what OpenAI and Anthropic both take, and those of parameters by Anthropic's."""
     if problem := _problem(subject.name, _TOOL):
         yield _remark(
@@ -49,7 +49,7 @@ def _remark(where: str, name: str, message: str, allowed: str) -> Remark:
     )
 
 
-def phantom_parameters(subject: Subject) -> Iterator[Remark]:
+def phantom_parameters(subject: LintSubject) -> Iterator[Remark]:
     """Those of a docstring that neither the schema has nor the code, which may be given some by others."""
     function = subject.function
     if function is not None and function.args.kwarg is not None:
@@ -72,7 +72,7 @@ _INPUT = re.compile(r"\b(?:input|argument|parameter)s?\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 
 
-def missing_description(subject: Subject) -> Iterator[Remark]:
+def missing_description(subject: LintSubject) -> Iterator[Remark]:
     """A tool that says nothing about itself, or next to nothing."""
     said, name = _words(subject.description), _words(_apart(subject.name))
     fresh = [word for word in said if word not in name]
@@ -83,7 +83,7 @@ def missing_description(subject: Subject) -> Iterator[Remark]:
     yield Remark("description", "under", "description", message, _shown(subject.description), advice)
 
 
-def long_description(subject: Subject) -> Iterator[Remark]:
+def long_description(subject: LintSubject) -> Iterator[Remark]:
     """A description that a provider would not take."""
     length = len(subject.description)
     if length > LONGEST:
@@ -91,7 +91,7 @@ def long_description(subject: Subject) -> Iterator[Remark]:
         yield Remark("length", "over", "description", message, f"{length:,} characters", "make it shorter")
 
 
-def undescribed_parameters(subject: Subject) -> Iterator[Remark]:
+def undescribed_parameters(subject: LintSubject) -> Iterator[Remark]:
     """Parameters about which nothing is said, neither by themselves nor in the tool's description."""
     described = [name for name, text in subject.documented.items() if text.strip()]
     told = subject.description
@@ -130,7 +130,7 @@ def _shown(text: str) -> str:
 SHORTEST = 3  # words of a description that says anything
 
 
-def twins_of(subject: Subject, others: Sequence[Subject]) -> Iterator[Remark]:
+def twins_of(subject: LintSubject, others: Sequence[LintSubject]) -> Iterator[Remark]:
     """Remarks on one tool of a set; `others` are the rest of it."""
     alike = _alike(subject, others, _bare_name)
     if alike:
@@ -144,19 +144,21 @@ def twins_of(subject: Subject, others: Sequence[Subject]) -> Iterator[Remark]:
         yield Remark("twins", "ill", "description", message, _names(same), advice)
 
 
-def _alike(subject: Subject, others: Sequence[Subject], bare: Callable[[Subject], str]) -> list[Subject]:
+def _alike(
+    subject: LintSubject, others: Sequence[LintSubject], bare: Callable[[LintSubject], str]
+) -> list[LintSubject]:
     own = bare(subject)
     return [other for other in others if own and bare(other) == own]
 
 
-def _bare_name(subject: Subject) -> str:
+def _bare_name(subject: LintSubject) -> str:
     return re.sub(r"[\W_]+", "", subject.name).casefold()
 
 
-def _bare_description(subject: Subject) -> str:
+def _bare_description(subject: LintSubject) -> str:
     words = re.findall(r"\w+", subject.description[:20_000].casefold())
     return " ".join(words) if len(words) >= SHORTEST else ""
 
 
-def _names(subjects: Sequence[Subject]) -> str:
+def _names(subjects: Sequence[LintSubject]) -> str:
     return ", ".join(dict.fromkeys(each.name for each in subjects))

@@ -6,10 +6,10 @@ Calls that somebody thought of, before it is settled whether they are made.
 import msgspec
 
 from misstep.core.tool import Invocation
-from misstep.fuzzing.search.corpus import Calls, Entry
+from misstep.fuzzing.search.corpus import Calls, CorpusEntry
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class CallSequence(msgspec.Struct, frozen=True):
     """Calls to be made one after the other.
 
     `mark` asks for what the code does with their arguments. `origin` says how they were come by. `fits` says
@@ -25,7 +25,7 @@ class Attempt(msgspec.Struct, frozen=True):
     broken: str = ""
 
 
-class Idea:
+class CallIdea:
     """Calls with how they were come by.
 
     `broken` is what is wrong with their arguments, empty if nothing is, None if that is not known. `entry` is
@@ -49,6 +49,6 @@ class Idea:
         self.mark = mark
         self.broken = broken
         self.again = again
-        self.entry: Entry | None = None
+        self.entry: CorpusEntry | None = None
         self.size = 0
         self.urgent = False

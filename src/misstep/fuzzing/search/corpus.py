@@ -138,7 +138,7 @@ _CONTENDERS = 3
 _MOST = 600
 
 
-class Entry:
+class CorpusEntry:
     """Calls that reached something new; `size` is the length of their JSON texts."""
 
     __slots__ = ("calls", "features", "kept", "leads", "rank", "size", "spoilt", "used")
@@ -158,23 +158,23 @@ class Corpus:
     """Every feature has the smallest entry that is known to reach it; an entry that is none of those goes."""
 
     def __init__(self) -> None:
-        self._entries = list[Entry]()
-        self._best = dict[Feature, Entry]()
+        self._entries = list[CorpusEntry]()
+        self._best = dict[Feature, CorpusEntry]()
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[CorpusEntry]:
         return iter(self._entries)
 
-    def add(self, entry: Entry, features: Sequence[Feature]) -> None:
+    def add(self, entry: CorpusEntry, features: Sequence[Feature]) -> None:
         entry.rank = len(self._entries)
         self._entries.append(entry)
         self.credit(entry, features)
         if len(self._entries) > _MOST:
             self._drop(max(self._entries, key=lambda each: (each.used, each.size)))
 
-    def credit(self, entry: Entry, features: Sequence[Feature]) -> None:
+    def credit(self, entry: CorpusEntry, features: Sequence[Feature]) -> None:
         """Note what an entry reaches, unless it has gone by now."""
         if not entry.kept:
             return
@@ -197,7 +197,7 @@ class Corpus:
         best = self._best
         return any(feature in best and best[feature].size > 2 * size for feature in features)
 
-    def pick(self, dice: Dice) -> Entry | None:
+    def pick(self, dice: Dice) -> CorpusEntry | None:
         """One that is small, seldom used, and alone in what it reaches: the best of a few."""
         if not self._entries:
             return None
@@ -205,10 +205,10 @@ class Corpus:
         best.used += 1
         return best
 
-    def any(self, dice: Dice) -> Entry | None:
+    def any(self, dice: Dice) -> CorpusEntry | None:
         return dice.pick(self._entries) if self._entries else None
 
-    def _drop(self, entry: Entry) -> None:
+    def _drop(self, entry: CorpusEntry) -> None:
         """Take out an entry; the last one takes its place."""
         entry.kept = False
         last = self._entries.pop()
@@ -220,6 +220,6 @@ class Corpus:
                 del self._best[feature]
 
 
-def _effort(entry: Entry) -> float:
+def _effort(entry: CorpusEntry) -> float:
     """Less is better."""
     return (entry.used + 1) * entry.size.bit_length() * (4 if entry.spoilt else 1) / (1 + entry.leads)

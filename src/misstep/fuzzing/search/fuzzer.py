@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from misstep.core.results.trial import Judged
 from misstep.core.rng import Dice, Hashes, derive_seed
 from misstep.core.tool import Described, Invocation, Reaction
-from misstep.fuzzing.search.attempt import Attempt, Idea
+from misstep.fuzzing.search.attempt import CallIdea, CallSequence
 from misstep.fuzzing.search.inspiration import Inspiration, written_calls
 from misstep.fuzzing.search.lessons import Lessons
-from misstep.fuzzing.search.subject import Opener, Subject, Supply, encode, open_gates, pools
+from misstep.fuzzing.search.subject import FuzzSubject, Opener, Supply, encode, open_gates, pools
 
 _INVALID = 0.1  # share of calls that the schema forbids
 _TRIES = 300  # ideas in a row that are no use, after which there are none left
@@ -40,13 +40,15 @@ class Fuzzer:
     ) -> None:
         self._dice = Dice(derive_seed(seed, "fuzzing"))
         supply = supplies or pools(seed)
-        subjects = [Subject(tool, index, supply(tool), self._dice, files) for index, tool in enumerate(tools)]
+        subjects = [
+            FuzzSubject(tool, index, supply(tool), self._dice, files) for index, tool in enumerate(tools)
+        ]
         self._subjects = {subject.name: subject for subject in subjects}
         self._ideas = Inspiration(subjects, list(corpus), self._dice)
         self._lessons = Lessons(self._subjects, opener, self._ideas, self._dice)
-        self._front = deque[Idea](maxlen=_WAITING)
+        self._front = deque[CallIdea](maxlen=_WAITING)
         self._tried = Hashes()
-        self._flying = dict[int, Idea]()
+        self._flying = dict[int, CallIdea]()
         self._asked = self._invalid = self._told = self._under_way = self._turn = 0
         self._over = False
 
@@ -60,14 +62,14 @@ class Fuzzer:
         """The calls worth keeping, as JSON texts, each a list of calls."""
         return [written_calls(entry.calls) for entry in self._ideas.corpus]
 
-    def ask(self, most: int) -> list[Attempt]:
+    def ask(self, most: int) -> list[CallSequence]:
         """The next attempts, with no more than so many calls in all, or one attempt that has more.
 
         There are fewer while little is known, so that each can learn from the one before; none while those
         under way should be told about first, and when there is nothing left to try.
         """
         room = min(most, 1 + self._told // _PATIENCE - self._under_way)
-        attempts = list[Attempt]()
+        attempts = list[CallSequence]()
         while room > 0 and not self._over:
             attempt = self._next()
             if attempt is None:
@@ -77,7 +79,7 @@ class Fuzzer:
             room -= len(attempt.calls)
         return attempts
 
-    def tell(self, attempt: Attempt, reactions: Sequence[Reaction], judged: Sequence[Judged]) -> None:
+    def tell(self, attempt: CallSequence, reactions: Sequence[Reaction], judged: Sequence[Judged]) -> None:
         """Hear what came of an attempt; fewer reactions than calls if it was broken off."""
         idea = self._flying.pop(attempt.number, None)
         if idea is None:
@@ -87,7 +89,7 @@ class Fuzzer:
         # What has just got further goes on before anything else does.
         self._front.extendleft(reversed(self._lessons.learn(idea, reactions, judged)))
 
-    def _next(self) -> Attempt | None:
+    def _next(self) -> CallSequence | None:
         if self._ideas.is_spent(self._asked):
             return None
         idea = None
@@ -104,7 +106,7 @@ class Fuzzer:
         idea.again = True  # rather once more than not at all, while not all has been tried
         return self._accepted(idea)
 
-    def _idea(self) -> Idea | None:
+    def _idea(self) -> CallIdea | None:
         """What the latest calls lead to, with an interruption now and then, or every other time."""
         if self._front:
             self._turn += 1
@@ -112,7 +114,7 @@ class Fuzzer:
                 return self._front.popleft()
         return self._ideas.next()
 
-    def _accepted(self, idea: Idea) -> Attempt | None:
+    def _accepted(self, idea: CallIdea) -> CallSequence | None:
         """The attempt that an idea comes to; None if it isn't worth a call."""
         try:
             texts = [encode(arguments) for _, arguments in idea.calls]
@@ -137,24 +139,24 @@ class Fuzzer:
         names = [tool for tool, _ in idea.calls]
         idea.mark = self._marks(idea, names)
         invocations = tuple([Invocation(name, text) for name, text in zip(names, texts, strict=True)])
-        attempt = Attempt(self._asked, invocations, idea.mark, idea.origin, fits, broken)
+        attempt = CallSequence(self._asked, invocations, idea.mark, idea.origin, fits, broken)
         self._flying[attempt.number] = idea
         return attempt
 
-    def _is_new(self, idea: Idea, texts: list[str]) -> bool:
+    def _is_new(self, idea: CallIdea, texts: list[str]) -> bool:
         if len(texts) == 1:
             return self._tried.add(f"{idea.calls[0][0]} {texts[0]}")
         return self._tried.add(
             "\n".join(f"{call[0]} {text}" for call, text in zip(idea.calls, texts, strict=True))
         )
 
-    def _fit(self, idea: Idea) -> tuple[tuple[bool, ...], str]:
+    def _fit(self, idea: CallIdea) -> tuple[tuple[bool, ...], str]:
         if idea.broken is not None and len(idea.calls) == 1:
             return (not idea.broken,), idea.broken
         misfits = [self._subjects[tool].misfit(arguments) for tool, arguments in idea.calls]
         return tuple([misfit is None for misfit in misfits]), next(filter(None, misfits), "")
 
-    def _marks(self, idea: Idea, names: list[str]) -> bool:
+    def _marks(self, idea: CallIdea, names: list[str]) -> bool:
         if not self._subjects[names[-1]].marking:
             return False
         return idea.mark or (len(names) == 1 and self._dice.chance(1 / _ONE_IN))

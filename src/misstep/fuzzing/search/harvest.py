@@ -25,7 +25,7 @@ _NAME = re.compile(r"[\w.@+-]{1,120}")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
-class Harvest:
+class NamedValues:
     """What the results of a toolkit have named, the latest of each name last."""
 
     def __init__(self) -> None:

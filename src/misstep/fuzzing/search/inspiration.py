@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 
 from misstep.core.rng import Dice
-from misstep.fuzzing.search.attempt import Idea
+from misstep.fuzzing.search.attempt import CallIdea
 from misstep.fuzzing.search.corpus import Calls, Corpus
-from misstep.fuzzing.search.harvest import Harvest
+from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import mutated, spliced
 from misstep.fuzzing.search.sequences import Sequences, Walks
 from misstep.fuzzing.search.shares import Hazards, Shares
-from misstep.fuzzing.search.subject import Subject, encode
+from misstep.fuzzing.search.subject import FuzzSubject, encode
 from misstep.fuzzing.search.telling import every_input, neighbours, telling_arguments
 
 _EARLY = 6  # telling calls of each tool before it is called twice with the same arguments
@@ -22,14 +22,14 @@ _EXAMPLES = 8
 
 
 def opening_plan(
-    subjects: list[Subject], sequences: Sequences, telling: Iterator[Idea], corpus: Iterable[str]
-) -> Iterator[Idea]:
+    subjects: list[FuzzSubject], sequences: Sequences, telling: Iterator[CallIdea], corpus: Iterable[str]
+) -> Iterator[CallIdea]:
     """What was kept of earlier runs, examples, simple calls, the most telling ones, the lives of things."""
     names = {subject.name for subject in subjects}
     for text in corpus:
         calls = read_calls(text, names)
         if calls:
-            yield Idea(calls, "corpus")
+            yield CallIdea(calls, "corpus")
     yield from _taking_turns([_first_calls(subject) for subject in subjects])
     for _ in range(_EARLY * len(subjects)):
         idea = next(telling, None)
@@ -37,16 +37,16 @@ def opening_plan(
             yield idea
     if len(subjects) > 1:
         for calls in sequences.lives():
-            yield Idea(calls, "sequence")
+            yield CallIdea(calls, "sequence")
     for subject in subjects:
-        yield Idea(((subject.name, subject.simple),) * 2, "again", again=True)
+        yield CallIdea(((subject.name, subject.simple),) * 2, "again", again=True)
 
 
-def telling_plan(subjects: list[Subject]) -> Iterator[Idea]:
+def telling_plan(subjects: list[FuzzSubject]) -> Iterator[CallIdea]:
     """Telling arguments of all tools, one of each in turn."""
     return _taking_turns(
         [
-            (Idea(((subject.name, each),), "telling") for each in telling_arguments(subject))
+            (CallIdea(((subject.name, each),), "telling") for each in telling_arguments(subject))
             for subject in subjects
         ]
     )
@@ -67,19 +67,19 @@ def written_calls(calls: Calls) -> str:
     return encode([{"tool": tool, "arguments": arguments} for tool, arguments in calls])
 
 
-def _first_calls(subject: Subject) -> Iterator[Idea]:
+def _first_calls(subject: FuzzSubject) -> Iterator[CallIdea]:
     for text in subject.described.examples[:_EXAMPLES]:
         try:
             arguments = json.loads(text)
         except (ValueError, RecursionError):
             continue
         if isinstance(arguments, dict):
-            yield Idea(((subject.name, arguments),), "example", mark=True)
-    yield Idea(((subject.name, subject.simple),), "simple", mark=True)
-    yield Idea(((subject.name, subject.complete),), "simple", mark=True)
+            yield CallIdea(((subject.name, arguments),), "example", mark=True)
+    yield CallIdea(((subject.name, subject.simple),), "simple", mark=True)
+    yield CallIdea(((subject.name, subject.complete),), "simple", mark=True)
 
 
-def _taking_turns(plans: Iterable[Iterator[Idea]]) -> Iterator[Idea]:
+def _taking_turns(plans: Iterable[Iterator[CallIdea]]) -> Iterator[CallIdea]:
     return (idea for idea in chain.from_iterable(zip_longest(*plans)) if idea is not None)
 
 
@@ -95,11 +95,11 @@ _FINITE_CALLS = 200  # of a tool with few possible inputs and a state
 class Inspiration:
     """Ideas for calls on one tool or several, with what they draw upon."""
 
-    def __init__(self, subjects: list[Subject], kept: list[str], dice: Dice) -> None:
+    def __init__(self, subjects: list[FuzzSubject], kept: list[str], dice: Dice) -> None:
         self._subjects = subjects
         self._dice = dice
         self.corpus = Corpus()
-        self.harvest = Harvest()
+        self.harvest = NamedValues()
         self.hazards = Hazards()
         self.stateful = len(subjects) > 1
         self._wasted = 0  # ideas that were no use, less those that were
@@ -109,16 +109,16 @@ class Inspiration:
         self._telling = telling_plan(subjects)
         self._spaces = [every_input(subject) for subject in subjects]
         self.finite = all(space is not None for space in self._spaces)
-        self._plan: Iterator[Idea] | None = self._first(kept)
+        self._plan: Iterator[CallIdea] | None = self._first(kept)
 
-    def next(self) -> Idea | None:
+    def next(self) -> CallIdea | None:
         if self._plan is not None:
             idea = next(self._plan, None)
             if idea is not None:
                 return idea
             self._plan = None
         if len(self._subjects) > 1 and self._dice.chance(_WALKS):
-            return Idea(self._walks.make(self._dice), "walk")
+            return CallIdea(self._walks.make(self._dice), "walk")
         if self.finite:
             return self._sequence() if self.stateful and self._dice.chance(0.7) else self._drawn()
         return self._from(self._shares.pick(self._dice))
@@ -127,14 +127,14 @@ class Inspiration:
         """Whether all there is to say has been said to a tool that takes few inputs."""
         return self.finite and self._plan is None and asked > _FINITE_CALLS * len(self._subjects)
 
-    def threatens(self, idea: Idea) -> bool:
+    def threatens(self, idea: CallIdea) -> bool:
         return any(self.hazards.threaten(tool, arguments) for tool, arguments in idea.calls)
 
-    def reward(self, idea: Idea, gain: float) -> None:
+    def reward(self, idea: CallIdea, gain: float) -> None:
         self._wasted = max(self._wasted - 1, 0)
         self._shares.reward(idea.source, gain)
 
-    def waste(self, idea: Idea) -> None:
+    def waste(self, idea: CallIdea) -> None:
         self._wasted = min(self._wasted + 1, _BOLDEST)
         self._shares.waste(idea.source)
 
@@ -144,17 +144,17 @@ class Inspiration:
             self.stateful = True
             self._shares.settle("sequence", _STATEFUL)
 
-    def _first(self, kept: list[str]) -> Iterator[Idea]:
+    def _first(self, kept: list[str]) -> Iterator[CallIdea]:
         yield from opening_plan(self._subjects, self._sequences, self._telling, kept)
         if self.finite:
             for subject, space in zip(self._subjects, self._spaces, strict=True):
                 for arguments in space or ():
-                    yield Idea(((subject.name, arguments),), "enumeration")
+                    yield CallIdea(((subject.name, arguments),), "enumeration")
                 yield from neighbours(subject)
             for subject in self._subjects:
-                yield Idea(((subject.name, subject.simple),) * _REPEATS, "again", again=True)
+                yield CallIdea(((subject.name, subject.simple),) * _REPEATS, "again", again=True)
 
-    def _from(self, source: str) -> Idea | None:
+    def _from(self, source: str) -> CallIdea | None:
         if source == "telling":
             idea = next(self._telling, None)
             if idea is not None:
@@ -165,7 +165,7 @@ class Inspiration:
             return self._drawn()
         return self._sequence() if source == "sequence" else self._mutant()
 
-    def _drawn(self) -> Idea:
+    def _drawn(self) -> CallIdea:
         subject = self._dice.pick(self._subjects)
         drawn = subject.supply.draw(self._dice)
         for _ in range(_REDRAWS):
@@ -174,14 +174,14 @@ class Inspiration:
             drawn = subject.supply.draw(self._dice)
         subject.remember(drawn.arguments)
         broken = (drawn.broken or "schema") if drawn.kind == "invalid" else ""
-        idea = Idea(((subject.name, drawn.arguments),), drawn.origin, broken=broken)
+        idea = CallIdea(((subject.name, drawn.arguments),), drawn.origin, broken=broken)
         idea.source = "pool"
         return idea
 
-    def _sequence(self) -> Idea | None:
-        return Idea(self._sequences.make(self._dice), "sequence")
+    def _sequence(self) -> CallIdea | None:
+        return CallIdea(self._sequences.make(self._dice), "sequence")
 
-    def _mutant(self) -> Idea | None:
+    def _mutant(self) -> CallIdea | None:
         """A call of the corpus, changed, mixed with another or with what earlier results named."""
         entry = self.corpus.pick(self._dice)
         if entry is None:
@@ -193,4 +193,4 @@ class Inspiration:
             changed = spliced(arguments, other.calls[-1][1], self._dice)
         else:
             changed = mutated(arguments, subject, self._dice, more=self._wasted // _BOLDER)
-        return Idea((*before, (tool, changed)), "mutation")
+        return CallIdea((*before, (tool, changed)), "mutation")

@@ -9,12 +9,12 @@ import msgspec
 from misstep.core.results.trial import Judged
 from misstep.core.rng import Dice
 from misstep.core.tool import Observation, Reaction
-from misstep.fuzzing.search.attempt import Idea
-from misstep.fuzzing.search.corpus import Entry, Feature, Feedback, is_bad, is_costly
+from misstep.fuzzing.search.attempt import CallIdea
+from misstep.fuzzing.search.corpus import CorpusEntry, Feature, Feedback, is_bad, is_costly
 from misstep.fuzzing.search.inspiration import Inspiration
 from misstep.fuzzing.search.mutation import renumbered
 from misstep.fuzzing.search.sequences import stage_of
-from misstep.fuzzing.search.subject import Opener, Subject
+from misstep.fuzzing.search.subject import FuzzSubject, Opener
 
 _OPENINGS = 24  # that one call may give rise to
 _DEFECT = 3.0  # what a new defect is worth, in new ways through the code
@@ -30,7 +30,7 @@ class Lessons:
 
     def __init__(
         self,
-        subjects: Mapping[str, Subject],
+        subjects: Mapping[str, FuzzSubject],
         opener: Opener,
         inspiration: Inspiration,
         dice: Dice,
@@ -42,11 +42,13 @@ class Lessons:
         self._signatures = set[str]()
         self._turns = Feedback(0)  # what followed upon what in sequences
 
-    def learn(self, idea: Idea, reactions: Sequence[Reaction], judged: Sequence[Judged]) -> list[Idea]:
+    def learn(
+        self, idea: CallIdea, reactions: Sequence[Reaction], judged: Sequence[Judged]
+    ) -> list[CallIdea]:
         """Take in what came of an idea, and give those that it leads to."""
         gain = 0.0
         before: Feature | None = None
-        follow_ups = list[Idea]()
+        follow_ups = list[CallIdea]()
         for index, (reaction, ruling) in enumerate(zip(reactions, judged, strict=False)):
             tool, arguments = idea.calls[index]
             subject = self._subjects[tool]
@@ -80,13 +82,13 @@ class Lessons:
 
     def _keep(
         self,
-        idea: Idea,
+        idea: CallIdea,
         index: int,
         features: Sequence[Feature],
         fresh: Sequence[Feature],
         bad: bool,
         costly: bool,
-    ) -> list[Idea]:
+    ) -> list[CallIdea]:
         """Put the calls so far into the corpus if they reached something, or something with less."""
         corpus = self._ideas.corpus
         if idea.entry is not None:
@@ -96,7 +98,7 @@ class Lessons:
         if costly or idea.broken or not (fresh or (is_last and corpus.improved_by(idea.size, features))):
             return []
         calls = idea.calls[: index + 1]
-        entry = Entry(calls, idea.size * (index + 1) // len(idea.calls), bad)
+        entry = CorpusEntry(calls, idea.size * (index + 1) // len(idea.calls), bad)
         corpus.add(entry, features)
         tool, arguments = calls[-1]
         subject = self._subjects[tool]
@@ -112,15 +114,15 @@ class Lessons:
             *self._renumbered(arguments, subject),
         ]
 
-    def _closer(self, idea: Idea, entry: Entry, subject: Subject) -> Iterator[Idea]:
+    def _closer(self, idea: CallIdea, entry: CorpusEntry, subject: FuzzSubject) -> Iterator[CallIdea]:
         """The same once more, marked."""
         if not idea.mark and subject.marking:
-            closer = Idea(entry.calls, idea.origin, mark=True, again=True)
+            closer = CallIdea(entry.calls, idea.origin, mark=True, again=True)
             closer.entry = entry
             closer.source = ""
             yield closer
 
-    def _beside(self, arguments: dict[str, Any], subject: Subject) -> Iterator[Idea]:
+    def _beside(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
         """The same with another choice for one parameter: marks can't tell that the code looks at it."""
         others = (
             {**arguments, name: choice}
@@ -129,9 +131,9 @@ class Lessons:
             if choice != arguments.get(name)
         )
         for each in islice(others, _CHOICES):
-            yield Idea(((subject.name, each),), "mutation")
+            yield CallIdea(((subject.name, each),), "mutation")
 
-    def _renumbered(self, arguments: dict[str, Any], subject: Subject) -> Iterator[Idea]:
+    def _renumbered(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
         """The same with a number of the code's in a text: marks are lost once a number is made of it."""
         others = (
             {**arguments, name: other}
@@ -141,11 +143,11 @@ class Lessons:
             for other in renumbered(value, number)
         )
         for each in islice(others, _NUMBERS):
-            yield Idea(((subject.name, each),), "mutation")
+            yield CallIdea(((subject.name, each),), "mutation")
 
     def _read(
-        self, subject: Subject, idea: Idea, index: int, observations: Sequence[Observation]
-    ) -> Iterator[Idea]:
+        self, subject: FuzzSubject, idea: CallIdea, index: int, observations: Sequence[Observation]
+    ) -> Iterator[CallIdea]:
         """What the observations of a marked call suggest."""
         subject.heard(bool(observations))
         if not subject.sights.are_new(observations):
@@ -156,7 +158,7 @@ class Lessons:
                 subject.learn_token(token)
         before = idea.calls[:index]
         for arguments in islice(self._opener(idea.calls[index][1], observations, self._dice), _OPENINGS):
-            yield Idea((*before, (subject.name, arguments)), "gate", mark=True)
+            yield CallIdea((*before, (subject.name, arguments)), "gate", mark=True)
 
 
 def _has_edge(features: Sequence[Feature]) -> bool:

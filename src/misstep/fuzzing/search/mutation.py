@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from misstep.core.rng import Dice
-from misstep.fuzzing.search.subject import Subject
+from misstep.fuzzing.search.subject import FuzzSubject
 
 _WIDEST = 10**40  # numbers far beyond whatever a tool counts in; longer ones can't all be read back
 INTERESTING = (
@@ -75,44 +75,44 @@ SPECIAL = (
 )  # fmt: skip
 
 
-def changed_text(text: str, subject: Subject, dice: Dice) -> str:
+def changed_text(text: str, subject: FuzzSubject, dice: Dice) -> str:
     """Another text, one change away."""
     changed = dice.pick(_TEXT_CHANGES)(text, subject, dice)
     return changed[:LONGEST]
 
 
-def _inserted(text: str, subject: Subject, dice: Dice) -> str:
+def _inserted(text: str, subject: FuzzSubject, dice: Dice) -> str:
     place = dice.below(len(text) + 1)
     return text[:place] + any_token(subject, dice) + text[place:]
 
 
-def _appended(text: str, subject: Subject, dice: Dice) -> str:
+def _appended(text: str, subject: FuzzSubject, dice: Dice) -> str:
     token = any_token(subject, dice)
     return text + token if dice.chance(0.5) else token + text
 
 
-def _replaced(text: str, subject: Subject, dice: Dice) -> str:
+def _replaced(text: str, subject: FuzzSubject, dice: Dice) -> str:
     start, end = _span(text, dice)
     return text[:start] + any_token(subject, dice) + text[end:]
 
 
-def any_token(subject: Subject, dice: Dice) -> str:
+def any_token(subject: FuzzSubject, dice: Dice) -> str:
     """Something that the tool knows, or that means something to somebody."""
     if subject.tokens and dice.chance(0.5):
         return dice.pick(list(subject.tokens))
     return dice.pick(SPECIAL)
 
 
-def _cut_out(text: str, _subject: Subject, dice: Dice) -> str:
+def _cut_out(text: str, _subject: FuzzSubject, dice: Dice) -> str:
     start, end = _span(text, dice)
     return text[:start] + text[end:]
 
 
-def _truncated(text: str, _subject: Subject, dice: Dice) -> str:
+def _truncated(text: str, _subject: FuzzSubject, dice: Dice) -> str:
     return text[: dice.below(len(text) + 1)]
 
 
-def _repeated(text: str, _subject: Subject, dice: Dice) -> str:
+def _repeated(text: str, _subject: FuzzSubject, dice: Dice) -> str:
     times = dice.pick(TIMES)
     if dice.chance(0.4) or not text:
         return (text or "a") * min(times, LONGEST // (len(text) or 1) + 1)
@@ -120,7 +120,7 @@ def _repeated(text: str, _subject: Subject, dice: Dice) -> str:
     return text[:start] + text[start:end] * min(times, LONGEST // (end - start or 1)) + text[end:]
 
 
-def _other_character(text: str, _subject: Subject, dice: Dice) -> str:
+def _other_character(text: str, _subject: FuzzSubject, dice: Dice) -> str:
     if not text:
         return dice.pick(SPECIAL)
     place = dice.below(len(text))
@@ -128,7 +128,7 @@ def _other_character(text: str, _subject: Subject, dice: Dice) -> str:
     return text[:place] + other + text[place + 1 :]
 
 
-def _as_number(text: str, _subject: Subject, dice: Dice) -> str:
+def _as_number(text: str, _subject: FuzzSubject, dice: Dice) -> str:
     digits = text.strip()
     if digits.isdecimal() and len(digits) < 40:
         return str(changed_number(int(digits), dice))
@@ -142,7 +142,7 @@ def renumbered(text: str, number: int) -> Iterator[str]:
             yield f"{text[: found.start()]}{abs(number)}{text[found.end() :]}"
 
 
-def _other_number(text: str, subject: Subject, dice: Dice) -> str:
+def _other_number(text: str, subject: FuzzSubject, dice: Dice) -> str:
     """Another number in the place of one in the text, of as many digits every other time."""
     places = [found.span() for found in _DIGITS.finditer(text[:_READ])]
     if not places:
@@ -155,20 +155,20 @@ def _other_number(text: str, subject: Subject, dice: Dice) -> str:
     return text[:start] + number + text[end:]
 
 
-def _other_case(text: str, _subject: Subject, dice: Dice) -> str:
+def _other_case(text: str, _subject: FuzzSubject, dice: Dice) -> str:
     return dice.pick((text.upper, text.lower, text.swapcase, text.strip))()
 
 
-def _wrapped(text: str, _subject: Subject, dice: Dice) -> str:
+def _wrapped(text: str, _subject: FuzzSubject, dice: Dice) -> str:
     pair = dice.pick(('""', "''", "()", "[]", "{}", "<>", "  ", "//"))
     return pair[0] + text + pair[1]
 
 
-def _turned(text: str, _subject: Subject, _dice: Dice) -> str:
+def _turned(text: str, _subject: FuzzSubject, _dice: Dice) -> str:
     return text[::-1]
 
 
-_TEXT_CHANGES: tuple[Callable[[str, Subject, Dice], str], ...] = (
+_TEXT_CHANGES: tuple[Callable[[str, FuzzSubject, Dice], str], ...] = (
     _inserted, _inserted, _appended, _appended, _replaced, _cut_out, _cut_out, _truncated, _repeated,
     _other_character, _as_number, _other_number, _other_number, _other_case, _wrapped, _turned,
 )  # fmt: skip
@@ -183,10 +183,10 @@ def _span(items: Sequence[Any], dice: Dice) -> tuple[int, int]:
 
 _UNLISTED = 0.05  # chance that a parameter with listed values gets another one
 
-_Change: TypeAlias = Callable[[dict[str, Any], Subject, Dice], dict[str, Any]]
+_Change: TypeAlias = Callable[[dict[str, Any], FuzzSubject, Dice], dict[str, Any]]
 
 
-def mutated(arguments: dict[str, Any], subject: Subject, dice: Dice, more: int = 0) -> dict[str, Any]:
+def mutated(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice, more: int = 0) -> dict[str, Any]:
     """Other arguments, one to four changes away, and so many more. What was given stays as it is."""
     changed = arguments
     for _ in range(1 + dice.below(2) + dice.below(2) * dice.below(3)):
@@ -208,7 +208,7 @@ def spliced(one: dict[str, Any], other: dict[str, Any], dice: Dice) -> dict[str,
     return joined
 
 
-def changed_value(value: Any, subject: Subject, dice: Dice) -> Any:
+def changed_value(value: Any, subject: FuzzSubject, dice: Dice) -> Any:
     """Another value, of the same type as a rule."""
     if isinstance(value, str):
         return changed_text(value, subject, dice)
@@ -227,7 +227,7 @@ def changed_value(value: Any, subject: Subject, dice: Dice) -> Any:
     return dice.pick(("", 0, False, [], {}))
 
 
-def _one_value(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+def _one_value(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:
     if not arguments:
         return arguments
     name = dice.pick(list(arguments))
@@ -237,7 +237,7 @@ def _one_value(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[
     return {**arguments, name: changed_value(arguments[name], subject, dice)}
 
 
-def _known_value(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+def _known_value(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:
     """A parameter has a value that was seen before; one that was left out may come in."""
     if not subject.parameters:
         return arguments
@@ -246,7 +246,7 @@ def _known_value(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dic
     return {**arguments, name: dice.pick(values)} if values else arguments
 
 
-def _without(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+def _without(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:
     optional = [name for name in arguments if name not in subject.required]
     if not optional:
         return _one_value(arguments, subject, dice)
@@ -254,7 +254,7 @@ def _without(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[st
     return {name: value for name, value in arguments.items() if name != left_out}
 
 
-def _two_equal(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+def _two_equal(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:
     if len(arguments) < 2:
         return _one_value(arguments, subject, dice)
     one, other = dice.sample(list(arguments), 2)
@@ -263,7 +263,7 @@ def _two_equal(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[
     return {**arguments, one: arguments[other]}
 
 
-def _two_swapped(arguments: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+def _two_swapped(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:
     if len(arguments) < 2:
         return _one_value(arguments, subject, dice)
     one, other = dice.sample(list(arguments), 2)
@@ -286,7 +286,7 @@ def _joined(one: Any, other: Any, dice: Dice) -> Any:
     return other
 
 
-def _list(items: list[Any], subject: Subject, dice: Dice) -> list[Any]:
+def _list(items: list[Any], subject: FuzzSubject, dice: Dice) -> list[Any]:
     if not items:
         return [dice.pick(("", 0, "a", None))]
     place = dice.below(len(items))
@@ -305,7 +305,7 @@ def _list(items: list[Any], subject: Subject, dice: Dice) -> list[Any]:
     return items * min(times, LONGEST // (8 * len(items)) + 1)
 
 
-def _object(value: dict[str, Any], subject: Subject, dice: Dice) -> dict[str, Any]:
+def _object(value: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:
     way = dice.below(6)
     if not value or way == 0:
         return {**value, any_token(subject, dice): dice.pick(("", 0, None, [], {}))}

@@ -10,10 +10,10 @@ from functools import cache
 from typing import Any
 
 from misstep.core.rng import Dice
-from misstep.fuzzing.search.corpus import Calls, Corpus, Entry
-from misstep.fuzzing.search.harvest import Harvest
+from misstep.fuzzing.search.corpus import Calls, Corpus, CorpusEntry
+from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import changed_value, mutated
-from misstep.fuzzing.search.subject import Parameter, Subject
+from misstep.fuzzing.search.subject import FuzzSubject, Parameter
 
 LONGEST = 8
 
@@ -38,11 +38,11 @@ def stage_of(name: str) -> int:
 class Sequences:
     """Makes sequences out of calls that are known to reach something, and of values that results brought."""
 
-    def __init__(self, subjects: dict[str, Subject], corpus: Corpus, harvest: Harvest) -> None:
+    def __init__(self, subjects: dict[str, FuzzSubject], corpus: Corpus, harvest: NamedValues) -> None:
         self._subjects = subjects
         self._corpus = corpus
         self._harvest = harvest
-        self._stages: list[list[Subject]] = [[], [], [], []]
+        self._stages: list[list[FuzzSubject]] = [[], [], [], []]
         for subject in subjects.values():
             self._stages[stage_of(subject.name)].append(subject)
 
@@ -78,7 +78,7 @@ class Sequences:
             return self._joined(entry, dice)
         return self._changed(entry, dice)
 
-    def related(self, subject: Subject, before: Calls, dice: Dice) -> dict[str, Any]:
+    def related(self, subject: FuzzSubject, before: Calls, dice: Dice) -> dict[str, Any]:
         """Arguments for a tool that take up what was given to earlier calls or came out of results."""
         arguments = dict(subject.simple)
         for parameter in subject.parameters:
@@ -92,7 +92,7 @@ class Sequences:
                 arguments[parameter.name] = changed_value(arguments[parameter.name], subject, dice)
         return arguments
 
-    def _alike(self, steps: list[Subject], first: dict[str, Any]) -> Calls:
+    def _alike(self, steps: list[FuzzSubject], first: dict[str, Any]) -> Calls:
         """Calls that share the values of parameters with the same name."""
         given = dict(first)
         calls = list[tuple[str, dict[str, Any]]]()
@@ -113,7 +113,7 @@ class Sequences:
             calls = (*calls, (subject.name, self.related(subject, calls, dice)))
         return calls
 
-    def _again(self, entry: Entry, dice: Dice) -> Calls:
+    def _again(self, entry: CorpusEntry, dice: Dice) -> Calls:
         """The same several times over."""
         return (entry.calls * (2 + dice.below(3)))[:LONGEST]
 
@@ -130,7 +130,7 @@ class Sequences:
             calls = (*calls, (subject.name, {**subject.simple, **same}))
         return calls
 
-    def _longer(self, entry: Entry, dice: Dice) -> Calls:
+    def _longer(self, entry: CorpusEntry, dice: Dice) -> Calls:
         """Something more at the end, about the same things."""
         calls = entry.calls[-LONGEST + 2 :]
         for _ in range(1 + dice.below(2)):
@@ -138,11 +138,11 @@ class Sequences:
             calls = (*calls, (subject.name, self.related(subject, calls, dice)))
         return calls
 
-    def _joined(self, entry: Entry, dice: Dice) -> Calls:
+    def _joined(self, entry: CorpusEntry, dice: Dice) -> Calls:
         other = self._corpus.any(dice) or entry
         return (entry.calls + other.calls)[:LONGEST]
 
-    def _changed(self, entry: Entry, dice: Dice) -> Calls:
+    def _changed(self, entry: CorpusEntry, dice: Dice) -> Calls:
         """One call left out, moved, or given other arguments."""
         calls = list(entry.calls)
         place = dice.below(len(calls))
@@ -168,7 +168,7 @@ class Walks:
     the way there.
     """
 
-    def __init__(self, subjects: Sequence[Subject], harvest: Harvest) -> None:
+    def __init__(self, subjects: Sequence[FuzzSubject], harvest: NamedValues) -> None:
         self._subjects = [each for each in subjects if each.parameters]
         if len(self._subjects) < 2:
             self._subjects = list(subjects)
@@ -190,7 +190,7 @@ class Walks:
                     given[parameter.name] = self._own(parameter, subject, dice)
         return tuple((each.name, self._arguments(each, given)) for each in steps)
 
-    def _told(self, subjects: Sequence[Subject], dice: Dice) -> dict[str, Any]:
+    def _told(self, subjects: Sequence[FuzzSubject], dice: Dice) -> dict[str, Any]:
         """Values that results have named for parameters that tools share, the latest as a rule."""
         told = dict[str, Any]()
         for parameter in (each for subject in subjects for each in subject.parameters):
@@ -199,7 +199,7 @@ class Walks:
                 told[parameter.name] = values[-1] if dice.chance(0.7) else dice.pick(values)
         return told
 
-    def _steps(self, subjects: Sequence[Subject], told: bool, dice: Dice) -> list[Subject]:
+    def _steps(self, subjects: Sequence[FuzzSubject], told: bool, dice: Dice) -> list[FuzzSubject]:
         """Tools in an order with as many new windows as can be, mostly from one on that makes something."""
         makers = [each for each in subjects if stage_of(each.name) == 0]
         steps = [dice.pick(makers if makers and dice.chance(0.7) else list(subjects))]
@@ -215,7 +215,7 @@ class Walks:
             steps.append(chosen)
         return steps
 
-    def _own(self, parameter: Parameter, subject: Subject, dice: Dice) -> Any:
+    def _own(self, parameter: Parameter, subject: FuzzSubject, dice: Dice) -> Any:
         """A simple value, or one that no walk has had: what was done to it is what this one does."""
         simple = subject.complete.get(parameter.name)
         if parameter.choices or dice.chance(0.3):
@@ -228,6 +228,6 @@ class Walks:
         fits = subject.misfit({**subject.complete, parameter.name: fresh}) is None
         return fresh if fits else simple
 
-    def _arguments(self, subject: Subject, given: dict[str, Any]) -> dict[str, Any]:
+    def _arguments(self, subject: FuzzSubject, given: dict[str, Any]) -> dict[str, Any]:
         names = [each.name for each in subject.parameters if each.required or each.name in subject.simple]
         return {**subject.simple, **{name: given[name] for name in names if name in given}}

@@ -105,7 +105,7 @@ class Parameter(msgspec.Struct, frozen=True):
     choices: tuple[Any, ...] = ()  # all its values, where the schema lists them
 
 
-class Subject:
+class FuzzSubject:
     """One tool and what has been learnt about it."""
 
     def __init__(

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from itertools import combinations, product, zip_longest
 from typing import Any
 
-from misstep.fuzzing.search.attempt import Idea
-from misstep.fuzzing.search.subject import Parameter, Subject
+from misstep.fuzzing.search.attempt import CallIdea
+from misstep.fuzzing.search.subject import FuzzSubject, Parameter
 
 MOST = 64
 _ABSENT = object()
 
 
-def every_input(subject: Subject) -> list[dict[str, Any]] | None:
+def every_input(subject: FuzzSubject) -> list[dict[str, Any]] | None:
     """All arguments that fit the schema; None where they are many."""
     choices = list[list[Any]]()
     count = 1
@@ -56,7 +56,7 @@ _STEPS = {"minimum": -1, "maximum": 1, "exclusiveMinimum": 0, "exclusiveMaximum"
 _STRANGERS: tuple[Any, ...] = (None, "", 0, -1, [], {}, True)
 
 
-def neighbours(subject: Subject) -> Iterator[Idea]:
+def neighbours(subject: FuzzSubject) -> Iterator[CallIdea]:
     """Simple arguments with one parameter that is missing, or wrong in one of the ways that come to mind."""
     for parameter in subject.parameters:
         rest = {name: value for name, value in subject.simple.items() if name != parameter.name}
@@ -64,7 +64,7 @@ def neighbours(subject: Subject) -> Iterator[Idea]:
         for arguments in wrong:
             if misfit := subject.misfit(arguments):
                 # None of them may be left out because few calls have been made that fit.
-                yield Idea(((subject.name, arguments),), "neighbour", broken=misfit, again=True)
+                yield CallIdea(((subject.name, arguments),), "neighbour", broken=misfit, again=True)
 
 
 def _beside(parameter: Parameter) -> Iterator[Any]:
@@ -133,7 +133,7 @@ _CHOICES = 24
 _ROUND = 10  # values of each parameter before relations between parameters have their turn
 
 
-def telling_arguments(subject: Subject) -> Iterator[dict[str, Any]]:
+def telling_arguments(subject: FuzzSubject) -> Iterator[dict[str, Any]]:
     """Arguments in which one parameter is telling and the others are simple, round by round."""
     simple = subject.simple
     columns = [_column(each, subject) for each in subject.parameters]
@@ -148,7 +148,7 @@ def telling_arguments(subject: Subject) -> Iterator[dict[str, Any]]:
         yield from relations(subject)
 
 
-def relations(subject: Subject) -> Iterator[dict[str, Any]]:
+def relations(subject: FuzzSubject) -> Iterator[dict[str, Any]]:
     """Arguments in which two parameters of one type are equal, ordered the other way, or far apart."""
     complete = subject.complete
     for one, other in combinations(subject.parameters, 2):
@@ -168,7 +168,7 @@ def _pairs(kind: str, one: Any, other: Any) -> tuple[tuple[Any, Any], ...]:
     return ((text, text), (other, one), (text, text + "x"), ("", ""), (text + "x", text))
 
 
-def _column(parameter: Parameter, subject: Subject) -> list[Any]:
+def _column(parameter: Parameter, subject: FuzzSubject) -> list[Any]:
     """Telling values of a parameter, those of its several types in turn."""
     schema = parameter.schema
     if parameter.choices:

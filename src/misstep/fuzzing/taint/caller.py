@@ -35,14 +35,14 @@ _LOOKING_UP = {"get", "pop", "setdefault", "__getitem__", "__contains__"}
 Span = tuple[int | None, int | None, int | None, int | None]
 
 
-class Source(NamedTuple):
+class SourceTree(NamedTuple):
     """The syntax tree of a file: its expressions by their place, and what each is a part of."""
 
     nodes: dict[Span, ast.AST]
     parents: dict[ast.AST, ast.AST]
 
 
-class Use(NamedTuple):
+class ExpressionUse(NamedTuple):
     """An expression, or a statement's target, that is being evaluated."""
 
     node: ast.AST
@@ -50,14 +50,14 @@ class Use(NamedTuple):
     frame: FrameType
 
 
-def current_use() -> Use | None:
+def current_use() -> ExpressionUse | None:
     """What the calling code evaluates at this moment, if its source can be had."""
     frame = calling()
     source = _source(frame.f_code.co_filename) if frame else None
     if frame is None or source is None or frame.f_lasti < 0:
         return None
     node = source.nodes.get(_positions(frame.f_code)[frame.f_lasti // 2])
-    return Use(node, source.parents.get(node), frame) if node else None
+    return ExpressionUse(node, source.parents.get(node), frame) if node else None
 
 
 def current_instruction() -> tuple[str, int]:
@@ -69,7 +69,7 @@ def current_instruction() -> tuple[str, int]:
     return dis.opname[code[frame.f_lasti]], code[frame.f_lasti + 1]
 
 
-def keys_in_question(use: Use) -> list[Any] | None:
+def keys_in_question(use: ExpressionUse) -> list[Any] | None:
     """The keys, or members, of the container in which something is being looked up by its hash."""
     match use.node:
         case ast.Subscript(value=container):
@@ -83,7 +83,7 @@ def keys_in_question(use: Use) -> list[Any] | None:
     return None
 
 
-def lengths_in_question(use: Use) -> Iterator[tuple[str, int]]:
+def lengths_in_question(use: ExpressionUse) -> Iterator[tuple[str, int]]:
     """What the length that is being asked for is about to be compared with, and how."""
     if not (isinstance(use.node, ast.Call) and isinstance(use.parent, ast.Compare)):
         return
@@ -96,7 +96,7 @@ def lengths_in_question(use: Use) -> Iterator[tuple[str, int]]:
             yield (sign if left is use.node else _MIRRORED[sign]), bound
 
 
-def shape_in_question(use: Use) -> tuple[list[str], int | None]:
+def shape_in_question(use: ExpressionUse) -> tuple[list[str], int | None]:
     """The keys that a `case` wants, and how many items, where its length is being asked for."""
     match use.node:
         case ast.MatchMapping(keys=keys):
@@ -107,7 +107,7 @@ def shape_in_question(use: Use) -> tuple[list[str], int | None]:
     return [], None
 
 
-def names_called(use: Use) -> set[str]:
+def names_called(use: ExpressionUse) -> set[str]:
     """The names of functions that stand in the expression, or in the value that is being unpacked."""
     node = use.node
     if isinstance(use.parent, ast.Assign) and node in use.parent.targets:
@@ -118,7 +118,7 @@ def names_called(use: Use) -> set[str]:
     return names | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
 
 
-def name_called(use: Use) -> str:
+def name_called(use: ExpressionUse) -> str:
     """The name of the function that is being called, without what stands in front of its last dot."""
     match use.node:
         case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
@@ -126,7 +126,7 @@ def name_called(use: Use) -> str:
     return ""
 
 
-def values_mentioned(use: Use) -> list[Any]:
+def values_mentioned(use: ExpressionUse) -> list[Any]:
     """What the names in the expression stand for."""
     names = [part for part in ast.walk(use.node) if isinstance(part, ast.Name)]
     return [value_of(name, use.frame) for name in names]
@@ -176,7 +176,7 @@ def _keys(container: ast.AST, frame: FrameType) -> list[Any] | None:
 
 
 @lru_cache(maxsize=128)
-def _source(file: str) -> Source | None:
+def _source(file: str) -> SourceTree | None:
     lines = linecache.getlines(file)
     if not 0 < len(lines) < LARGEST_FILE:
         return None
@@ -189,7 +189,7 @@ def _source(file: str) -> Source | None:
         if isinstance(node, ast.expr | ast.pattern):
             nodes[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = node
         parents.update((child, node) for child in ast.iter_child_nodes(node))
-    return Source(nodes, parents)
+    return SourceTree(nodes, parents)
 
 
 @lru_cache(maxsize=512)

@@ -5,17 +5,17 @@ from copy import deepcopy
 from typing import Any
 
 from misstep.fuzzing.taint import marked
-from misstep.fuzzing.taint.record import Origin
+from misstep.fuzzing.taint.record import ValueOrigin
 
 
 @marked.passes_for(list)
-class Row(list):  # type: ignore[type-arg]
+class MarkedList(list):  # type: ignore[type-arg]
     """A marked list. Its items are marked on their own account."""
 
     __slots__ = ("_misstep_origin",)
     __class__ = property(marked.class_asked_for)
 
-    _misstep_origin: Origin
+    _misstep_origin: ValueOrigin
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return list(*args, **kwargs)  # asked for by somebody who has found out about the type
@@ -60,13 +60,13 @@ class Row(list):  # type: ignore[type-arg]
 
 
 @marked.passes_for(dict)
-class Table(dict):  # type: ignore[type-arg]
+class MarkedDict(dict):  # type: ignore[type-arg]
     """A marked object. Its values are marked on their own account, its keys are plain."""
 
     __slots__ = ("_misstep_origin",)
     __class__ = property(marked.class_asked_for)
 
-    _misstep_origin: Origin
+    _misstep_origin: ValueOrigin
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return dict(*args, **kwargs)
@@ -115,21 +115,21 @@ class Table(dict):  # type: ignore[type-arg]
         return dict, (dict.copy(self),)
 
 
-def row(items: Any, origin: Origin | None) -> Any:
+def row(items: Any, origin: ValueOrigin | None) -> Any:
     """A plain list marked."""
     if origin is None:
         return items
-    made = list.__new__(Row)
+    made = list.__new__(MarkedList)
     list.extend(made, items)
     made._misstep_origin = origin
     return made
 
 
-def table(items: Any, origin: Origin | None) -> Any:
+def table(items: Any, origin: ValueOrigin | None) -> Any:
     """A plain object marked."""
     if origin is None:
         return items
-    made = dict.__new__(Table)
+    made = dict.__new__(MarkedDict)
     dict.update(made, items)
     made._misstep_origin = origin
     return made

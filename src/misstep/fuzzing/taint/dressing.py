@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from misstep.fuzzing.taint.containers import Row, Table, row, table
-from misstep.fuzzing.taint.numbers import Real, Whole, number
-from misstep.fuzzing.taint.record import Origin
-from misstep.fuzzing.taint.text import Octets, Text, octets, text
+from misstep.fuzzing.taint.containers import MarkedDict, MarkedList, row, table
+from misstep.fuzzing.taint.numbers import MarkedFloat, MarkedInt, number
+from misstep.fuzzing.taint.record import ValueOrigin
+from misstep.fuzzing.taint.text import MarkedText, Octets, octets, text
 
 DEEPEST = 100
 
@@ -14,7 +14,7 @@ DEEPEST = 100
 _Done = dict[int, tuple[Any, Any]]
 
 
-def dress(value: Any, origin: Origin | None, depth: int = DEEPEST) -> Any:
+def dress(value: Any, origin: ValueOrigin | None, depth: int = DEEPEST) -> Any:
     """The value marked throughout, as far down as makes sense. Other things than JSON stay what they are."""
     kind = type(value)
     if origin is None or depth == 0:
@@ -30,7 +30,7 @@ def dress(value: Any, origin: Origin | None, depth: int = DEEPEST) -> Any:
     return text(value, origin) if kind is str else number(value, origin)
 
 
-def _dress_property(key: Any, item: Any, origin: Origin, depth: int) -> Any:
+def _dress_property(key: Any, item: Any, origin: ValueOrigin, depth: int) -> Any:
     return dress(item, origin.below(key), depth - 1) if isinstance(key, str) else item
 
 
@@ -52,16 +52,16 @@ def _plain(value: Any, done: _Done, depth: int) -> Any:
 
 
 _SCALARS: dict[type, Callable[[Any], Any]] = {
-    Text: str.__str__,
-    Whole: int.__int__,
-    Real: float.__float__,
+    MarkedText: str.__str__,
+    MarkedInt: int.__int__,
+    MarkedFloat: float.__float__,
     Octets: bytes.__bytes__,
 }
-_CONTAINERS = (list, dict, tuple, set, frozenset, Row, Table)
+_CONTAINERS = (list, dict, tuple, set, frozenset, MarkedList, MarkedDict)
 
 
 def _plain_container(value: Any, kind: type, done: _Done, depth: int) -> Any:
-    base: Any = list if kind is Row else dict if kind is Table else kind
+    base: Any = list if kind is MarkedList else dict if kind is MarkedDict else kind
     old = list(dict.items(value)) if base is dict else list(base.__iter__(value))
     new = [_plain(item, done, depth) for item in old]
     if base is kind and all(one is other for one, other in zip(old, new, strict=True)):

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from misstep.fuzzing.taint import caller
-from misstep.fuzzing.taint.record import Origin
+from misstep.fuzzing.taint.record import ValueOrigin
 
 COMPARISONS = {"__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _CONVERSIONS = ("int", "float", "fromisoformat", "complex")
 
 
-def origin_of(value: Any) -> Origin | None:
+def origin_of(value: Any) -> ValueOrigin | None:
     return getattr(value, "_misstep_origin", None) if type(value) in KINDS else None
 
 
@@ -104,7 +104,7 @@ def note_length(self: Any, length: int) -> None:
         self._misstep_origin.note("len", [sign, bound], HOLDS[sign](length, bound))
 
 
-def _note_shape(self: Any, use: caller.Use, length: int) -> None:
+def _note_shape(self: Any, use: caller.ExpressionUse, length: int) -> None:
     keys, items = caller.shape_in_question(use)
     for key in keys:
         self._misstep_origin.note("has key", key, isinstance(self, dict) and dict.__contains__(self, key))

@@ -19,7 +19,7 @@ from misstep.core.tool import Observation, Path
 from misstep.fuzzing.taint.dressing import dress, plain
 from misstep.fuzzing.taint.models import listen, methods
 from misstep.fuzzing.taint.patterns import watched_pattern
-from misstep.fuzzing.taint.record import Origin, Record
+from misstep.fuzzing.taint.record import ObservationLog, ValueOrigin
 from misstep.fuzzing.taint.watches import METHODS, functions, particular
 
 _OURS = __name__.partition(".")[0]
@@ -134,7 +134,7 @@ class Marks:
     """The marks of one call."""
 
     def __init__(self) -> None:
-        self._record = Record()
+        self._record = ObservationLog()
 
     def arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a call, each marked; the object that holds them is none of the tool's business."""
@@ -151,7 +151,7 @@ class Marks:
         if depth == 0:
             return value
         if type(value) in (str, int, float, list, dict):
-            return dress(value, Origin(self._record, path))
+            return dress(value, ValueOrigin(self._record, path))
         fields = _fields(value)
         for name, field in fields.items():
             _put(value, name, self._marked(field, (*path, name), depth - 1))

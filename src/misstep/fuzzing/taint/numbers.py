@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from misstep.fuzzing.taint import marked
-from misstep.fuzzing.taint.record import Origin
+from misstep.fuzzing.taint.record import ValueOrigin
 
 _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
@@ -23,12 +23,12 @@ def no_dictionary(self: Any) -> Any:
 
 
 @marked.passes_for(int)
-class Whole(int):
+class MarkedInt(int):
     """A marked whole number."""
 
     __class__ = property(marked.class_asked_for)
     __dict__ = property(no_dictionary)
-    _misstep_origin: Origin
+    _misstep_origin: ValueOrigin
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return int(*args, **kwargs)  # asked for by somebody who has found out about the type
@@ -43,10 +43,10 @@ class Whole(int):
         self._misstep_origin.note("truth", None, int.__bool__(self))
         return int.__bool__(self)
 
-    def __copy__(self) -> "Whole":
+    def __copy__(self) -> "MarkedInt":
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Whole":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "MarkedInt":
         return self
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -54,11 +54,11 @@ class Whole(int):
 
 
 @marked.passes_for(float)
-class Real(float):
+class MarkedFloat(float):
     """A marked number with a fraction."""
 
     __slots__ = ("_misstep_origin",)
-    _misstep_origin: Origin
+    _misstep_origin: ValueOrigin
     __class__ = property(marked.class_asked_for)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -79,10 +79,10 @@ class Real(float):
         self._misstep_origin.note("is_integer", None, answer)
         return answer
 
-    def __copy__(self) -> "Real":
+    def __copy__(self) -> "MarkedFloat":
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Real":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "MarkedFloat":
         return self
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -93,16 +93,16 @@ _NUMBERS: dict[type, Callable[[Any], Any]] = {
     int: int,
     float: float,
     bool: bool,
-    Whole: int.__int__,
-    Real: float.__float__,
+    MarkedInt: int.__int__,
+    MarkedFloat: float.__float__,
 }
 
 
-def number(value: Any, origin: Origin | None) -> Any:
+def number(value: Any, origin: ValueOrigin | None) -> Any:
     """A plain number marked; anything else as it is."""
     if origin is None or type(value) not in (int, float):
         return value
-    made: Any = int.__new__(Whole, value) if type(value) is int else float.__new__(Real, value)
+    made: Any = int.__new__(MarkedInt, value) if type(value) is int else float.__new__(MarkedFloat, value)
     made._misstep_origin = origin
     return made
 
@@ -147,7 +147,7 @@ def _sign_change(base: Any, name: str) -> Callable[[Any], Any]:
     return method
 
 
-for _kind, _base in ((Whole, int), (Real, float)):
+for _kind, _base in ((MarkedInt, int), (MarkedFloat, float)):
     for _name in _OPERATIONS:
         setattr(_kind, f"__{_name}__", _calculation(_base, _name, reflected=False))
         setattr(_kind, f"__r{_name}__", _calculation(_base, _name, reflected=True))

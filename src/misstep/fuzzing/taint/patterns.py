@@ -6,8 +6,8 @@ from typing import Any
 
 from misstep.fuzzing.taint.containers import row
 from misstep.fuzzing.taint.marked import origin_of
-from misstep.fuzzing.taint.record import Origin
-from misstep.fuzzing.taint.text import Text, plain_text, text
+from misstep.fuzzing.taint.record import ValueOrigin
+from misstep.fuzzing.taint.text import MarkedText, plain_text, text
 
 _FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII
 
@@ -54,7 +54,7 @@ class Watched:
     def finditer(self, string: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         found = self._pattern.finditer(string, *args, **kwargs)
         origin = self._noted(string)
-        return (Found(match, origin, "search") for match in found) if origin else found
+        return (MarkedMatch(match, origin, "search") for match in found) if origin else found
 
     def findall(self, string: Any, *args: Any, **kwargs: Any) -> Any:
         found = self._pattern.findall(string, *args, **kwargs)
@@ -73,9 +73,9 @@ class Watched:
         origin = self._noted(string)
         return text(made, origin.step("changed")) if origin else made
 
-    def _noted(self, string: Any) -> Origin | None:
+    def _noted(self, string: Any) -> ValueOrigin | None:
         origin = origin_of(string)
-        if origin and type(string) is Text:
+        if origin and type(string) is MarkedText:
             found = self._pattern.search(plain_text(string)) is not None
             origin.note("search", self._operand, found)
         return origin
@@ -86,20 +86,20 @@ class Watched:
         if origin is None:
             return match
         origin.note(how, self._operand, match is not None)
-        return Found(match, origin, how) if match else None
+        return MarkedMatch(match, origin, how) if match else None
 
     @property
     def _operand(self) -> list[Any]:
         return [self._pattern.pattern, int(re.RegexFlag(self._pattern.flags) & _FLAGS)]
 
 
-class Found:
+class MarkedMatch:
     """Passes for a match; its groups are marked."""
 
     __slots__ = ("_how", "_match", "_origin")
     __class__ = property(lambda _: re.Match)
 
-    def __init__(self, match: re.Match[str], origin: Origin, how: str) -> None:
+    def __init__(self, match: re.Match[str], origin: ValueOrigin, how: str) -> None:
         self._match = match
         self._origin = origin
         self._how = how
@@ -110,10 +110,10 @@ class Found:
     def __repr__(self) -> str:
         return repr(self._match)
 
-    def __copy__(self) -> "Found":
+    def __copy__(self) -> "MarkedMatch":
         return self
 
-    def __deepcopy__(self, memo: object) -> "Found":
+    def __deepcopy__(self, memo: object) -> "MarkedMatch":
         return self
 
     @property

@@ -20,30 +20,30 @@ Step = tuple[str, str]
 _HERE = __name__.rpartition(".")[0]
 
 
-class Origin(NamedTuple):
+class ValueOrigin(NamedTuple):
     """Where a marked value comes from: the place in the arguments, and the steps from there."""
 
-    record: "Record"
+    record: "ObservationLog"
     path: Path
     via: tuple[Step, ...] = ()
 
-    def step(self, name: str, *operands: Any) -> "Origin | None":
+    def step(self, name: str, *operands: Any) -> "ValueOrigin | None":
         """The origin of something made out of this; None where that is too far away to be of use."""
         if len(self.via) >= LONGEST_WAY or self.record.closed:
             return None
-        return Origin(self.record, self.path, (*self.via, (name, _as_list(operands))))
+        return ValueOrigin(self.record, self.path, (*self.via, (name, _as_list(operands))))
 
-    def below(self, part: str | int) -> "Origin | None":
+    def below(self, part: str | int) -> "ValueOrigin | None":
         """The origin of an item or a property."""
         if self.via:
             return self.step("at", part)
-        return Origin(self.record, (*self.path, part))
+        return ValueOrigin(self.record, (*self.path, part))
 
     def note(self, operation: str, operand: Any = None, outcome: bool | None = None) -> None:
         self.record.note(self, operation, operand, outcome)
 
 
-class Record:
+class ObservationLog:
     """The observations of one call, each once, in the order in which they were made."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Record:
     def observations(self) -> tuple[Observation, ...]:
         return tuple(self._noted)
 
-    def note(self, origin: Origin, operation: str, operand: Any, outcome: bool | None) -> None:
+    def note(self, origin: ValueOrigin, operation: str, operand: Any, outcome: bool | None) -> None:
         if self.closed or len(self._noted) >= MOST:
             return
         frame = calling()

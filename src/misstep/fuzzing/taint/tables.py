@@ -8,11 +8,11 @@ from types import FrameType
 from typing import Any
 
 from misstep.fuzzing.taint import caller
-from misstep.fuzzing.taint.containers import Row, table
+from misstep.fuzzing.taint.containers import MarkedList, table
 from misstep.fuzzing.taint.dressing import dress, plain
 from misstep.fuzzing.taint.marked import origin_of
-from misstep.fuzzing.taint.record import Origin, calling
-from misstep.fuzzing.taint.text import Text, plain_text, text
+from misstep.fuzzing.taint.record import ValueOrigin, calling
+from misstep.fuzzing.taint.text import MarkedText, plain_text, text
 
 FARTHEST = 12  # frames away from where a text is read
 MOST_ROWS = 6  # that are marked: code does with the others what it has done with these
@@ -20,13 +20,13 @@ MOST_ROWS = 6  # that are marked: code does with the others what it has done wit
 Function = Callable[..., Any]
 
 
-class Lines:
+class MarkedReader:
     """A reader that tells where its rows come from. `first` is the very first of them.
 
     The rows are plain for somebody who only makes others of them.
     """
 
-    def __init__(self, reader: Any, origin: Origin | None, bare: bool) -> None:
+    def __init__(self, reader: Any, origin: ValueOrigin | None, bare: bool) -> None:
         self._reader = reader
         self._bare = bare
         self._count = 0
@@ -61,7 +61,7 @@ class Lines:
         }
         return table(marked, origin)
 
-    def _step(self, name: str) -> Origin | None:
+    def _step(self, name: str) -> ValueOrigin | None:
         return self.origin.step(name, self.dialect.delimiter) if self.origin else None
 
     @property
@@ -81,11 +81,11 @@ def watch_reading(original: Function) -> Function:
     def stand_in(*args: Any, **kwargs: Any) -> Any:
         reader = original(*args, **kwargs)
         lines = args[0] if args else None
-        origin = origin_of(lines) if type(lines) is Row else _origin_of_file(lines)
+        origin = origin_of(lines) if type(lines) is MarkedList else _origin_of_file(lines)
         noted = origin or _origin_mentioned()
         if noted:
             _before_lines(noted).note("csv", reader.dialect.delimiter)
-        return Lines(reader, origin, _is_in_library(calling())) if origin else reader
+        return MarkedReader(reader, origin, _is_in_library(calling())) if origin else reader
 
     return stand_in
 
@@ -96,7 +96,7 @@ def watch_objects(original: Function) -> Function:
     def __next__(self: Any) -> Any:
         members = original(self)
         lines = self.reader
-        is_told = type(lines) is Lines and lines.first is self._fieldnames
+        is_told = type(lines) is MarkedReader and lines.first is self._fieldnames
         return lines.marked_object(members) if is_told else members
 
     return __next__
@@ -108,13 +108,13 @@ def watch_names(original: Any) -> Any:
     def fieldnames(self: Any) -> Any:
         names = original.fget(self)
         lines = self.reader
-        is_told = type(lines) is Lines and lines.first is names and names is not None
+        is_told = type(lines) is MarkedReader and lines.first is names and names is not None
         return lines.marked(names, 0) if is_told else names
 
     return property(fieldnames, original.fset)
 
 
-def _origin_of_file(file: Any) -> Origin | None:
+def _origin_of_file(file: Any) -> ValueOrigin | None:
     """Of a file in memory: that of the text with the same content which whoever reads it has at hand."""
     if type(file) is not io.StringIO or file.closed:
         return None
@@ -128,27 +128,27 @@ def _origin_of_file(file: Any) -> Origin | None:
     return None
 
 
-def _before_lines(origin: Origin) -> Origin:
+def _before_lines(origin: ValueOrigin) -> ValueOrigin:
     """The origin of the text that was divided into lines, if it was."""
     is_divided = bool(origin.via) and origin.via[-1][0] in ("splitlines", "split")
     return origin._replace(via=origin.via[:-1]) if is_divided else origin
 
 
-def _origin_mentioned() -> Origin | None:
+def _origin_mentioned() -> ValueOrigin | None:
     """Of a text that stands somewhere in the expression which makes a reader."""
     use = caller.current_use()
     found = (origin_of(value) for value in (caller.values_mentioned(use) if use else ()))
     return next(filter(None, found), None)
 
 
-def _texts_at_hand() -> Iterator[Text]:
+def _texts_at_hand() -> Iterator[MarkedText]:
     frame = calling()
     for _ in range(FARTHEST):
         if frame is None:
             return
         for value in list(frame.f_locals.values()):
             inner = list(dict.values(value)) if isinstance(value, dict) else [value]
-            yield from (each for each in inner if type(each) is Text)
+            yield from (each for each in inner if type(each) is MarkedText)
         frame = frame.f_back
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from misstep.fuzzing.taint import marked
 from misstep.fuzzing.taint.containers import note_place, row
 from misstep.fuzzing.taint.numbers import no_dictionary
-from misstep.fuzzing.taint.record import Origin
+from misstep.fuzzing.taint.record import ValueOrigin
 
 # Methods that answer with yes or no about the whole of a text.
 _QUESTIONS = (
@@ -52,12 +52,12 @@ _DIVISIONS = ("split", "rsplit", "splitlines")
 
 
 @marked.passes_for(str)
-class Text(str):
+class MarkedText(str):
     """A marked text."""
 
     __slots__ = ("_misstep_origin",)
     __class__ = property(marked.class_asked_for)
-    _misstep_origin: Origin
+    _misstep_origin: ValueOrigin
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return str(*args, **kwargs)  # asked for by somebody who has found out about the type
@@ -128,21 +128,21 @@ class Text(str):
             self._misstep_origin.note("encode", args[0] if args else kwargs.get("encoding", "utf-8"), False)
             raise
 
-    def __copy__(self) -> "Text":
+    def __copy__(self) -> "MarkedText":
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Text":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "MarkedText":
         return self
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return str, (plain_text(self),)
 
 
-def text(value: Any, origin: Origin | None) -> Any:
+def text(value: Any, origin: ValueOrigin | None) -> Any:
     """A plain text marked; anything else as it is."""
     if origin is None or type(value) is not str:
         return value
-    made = str.__new__(Text, value)
+    made = str.__new__(MarkedText, value)
     made._misstep_origin = origin
     return made
 
@@ -151,14 +151,14 @@ def plain_text(value: str) -> str:
     return str.__str__(value)
 
 
-def _note_part(self: Text, operation: str, part: Any, outcome: bool) -> None:
+def _note_part(self: MarkedText, operation: str, part: Any, outcome: bool) -> None:
     self._misstep_origin.note(operation, part, outcome)
     theirs = marked.origin_of(part)
     if theirs:
         theirs.note(f"{operation} in", self, outcome)
 
 
-def _added_to_something_else(self: Text, other: Any) -> Any:
+def _added_to_something_else(self: MarkedText, other: Any) -> Any:
     """What `+` comes to for a plain text: the other side is asked, and then it is an error.
 
     A class with an `__add__` of its own is not asked in this order by Python, so that it is done here.
@@ -168,7 +168,7 @@ def _added_to_something_else(self: Text, other: Any) -> Any:
     return str.__add__(self, other) if result is NotImplemented else result
 
 
-def _partition(self: Text, name: str, args: tuple[Any, ...]) -> tuple[str, str, str]:
+def _partition(self: MarkedText, name: str, args: tuple[Any, ...]) -> tuple[str, str, str]:
     parts: tuple[str, str, str] = getattr(str, name)(self, *args)
     separator = args[0]
     _note_part(self, name, separator, bool(parts[1]))
@@ -181,7 +181,7 @@ def _partition(self: Text, name: str, args: tuple[Any, ...]) -> tuple[str, str, 
 def _question(name: str) -> Callable[..., Any]:
     ask = getattr(str, name)
 
-    def method(self: Text, *args: Any) -> Any:
+    def method(self: MarkedText, *args: Any) -> Any:
         answer = ask(self, *args)
         self._misstep_origin.note(name, None, answer)
         return answer
@@ -192,7 +192,7 @@ def _question(name: str) -> Callable[..., Any]:
 def _end(name: str) -> Callable[..., Any]:
     ask = getattr(str, name)
 
-    def method(self: Text, *args: Any) -> Any:
+    def method(self: MarkedText, *args: Any) -> Any:
         answer = ask(self, *args)
         _note_part(self, name, args[0], answer)
         return answer
@@ -203,7 +203,7 @@ def _end(name: str) -> Callable[..., Any]:
 def _search(name: str) -> Callable[..., Any]:
     search = getattr(str, name)
 
-    def method(self: Text, *args: Any) -> Any:
+    def method(self: MarkedText, *args: Any) -> Any:
         if args and isinstance(args[0], str):
             _note_part(self, name, args[0], str.__contains__(self, args[0]))
         return search(self, *args)
@@ -214,7 +214,7 @@ def _search(name: str) -> Callable[..., Any]:
 def _change(name: str) -> Callable[..., Any]:
     change = getattr(str, name)
 
-    def method(self: Text, *args: Any, **kwargs: Any) -> Any:
+    def method(self: MarkedText, *args: Any, **kwargs: Any) -> Any:
         changed = change(self, *args, **kwargs)
         if name in ("removeprefix", "removesuffix", "replace"):
             _note_part(self, name, args[0], str.__contains__(self, args[0]))
@@ -226,7 +226,7 @@ def _change(name: str) -> Callable[..., Any]:
 def _division(name: str) -> Callable[..., Any]:
     divide = getattr(str, name)
 
-    def method(self: Text, *args: Any, **kwargs: Any) -> Any:
+    def method(self: MarkedText, *args: Any, **kwargs: Any) -> Any:
         parts = divide(self, *args, **kwargs)
         separator, most = _how_to_divide(name, args, kwargs)
         origin = self._misstep_origin.step(name, separator, most)
@@ -246,15 +246,15 @@ def _how_to_divide(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 for _name in _QUESTIONS:
-    setattr(Text, _name, _question(_name))
+    setattr(MarkedText, _name, _question(_name))
 for _name in ("startswith", "endswith"):
-    setattr(Text, _name, _end(_name))
+    setattr(MarkedText, _name, _end(_name))
 for _name in _SEARCHES:
-    setattr(Text, _name, _search(_name))
+    setattr(MarkedText, _name, _search(_name))
 for _name in _CHANGES:
-    setattr(Text, _name, _change(_name))
+    setattr(MarkedText, _name, _change(_name))
 for _name in _DIVISIONS:
-    setattr(Text, _name, _division(_name))
+    setattr(MarkedText, _name, _division(_name))
 
 
 @marked.passes_for(bytes)
@@ -263,7 +263,7 @@ class Octets(bytes):
 
     __class__ = property(marked.class_asked_for)
     __dict__ = property(no_dictionary)
-    _misstep_origin: Origin
+    _misstep_origin: ValueOrigin
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return bytes(*args, **kwargs)  # asked for by somebody who has found out about the type
@@ -307,7 +307,7 @@ class Octets(bytes):
         return bytes, (bytes.__bytes__(self),)
 
 
-def octets(value: bytes, origin: Origin | None) -> bytes:
+def octets(value: bytes, origin: ValueOrigin | None) -> bytes:
     if origin is None:
         return value
     made = bytes.__new__(Octets, value)

@@ -24,15 +24,15 @@ from misstep.fuzzing.taint.containers import row
 from misstep.fuzzing.taint.dressing import dress, plain
 from misstep.fuzzing.taint.marked import origin_of
 from misstep.fuzzing.taint.patterns import watched_pattern
-from misstep.fuzzing.taint.record import Origin
+from misstep.fuzzing.taint.record import ValueOrigin
 from misstep.fuzzing.taint.tables import watch_names, watch_objects, watch_reading
-from misstep.fuzzing.taint.text import Text, text
+from misstep.fuzzing.taint.text import MarkedText, text
 
 _strptime = importlib.import_module("_strptime")  # where `strptime` of dates and times is done
 
 Function = Callable[..., Any]
 Watch = Callable[[Function], Function]
-Dress = Callable[[Any, Origin], Any]
+Dress = Callable[[Any, ValueOrigin], Any]
 
 _MATCHING = ("match", "search", "fullmatch", "findall", "finditer", "split", "sub")
 _PATHS = ("abspath", "exists", "isabs", "isdir", "isfile", "normpath", "realpath", "getsize")
@@ -51,7 +51,7 @@ _PARTICULAR = (
 _PATH_PARTS = ("basename", "dirname")
 
 
-def _as_it_is(result: Any, _: Origin) -> Any:
+def _as_it_is(result: Any, _: ValueOrigin) -> Any:
     return result
 
 
@@ -93,21 +93,21 @@ def _like(original: Function) -> Watch:
     return around
 
 
-def _url_parts(result: Any, origin: Origin) -> Any:
+def _url_parts(result: Any, origin: ValueOrigin) -> Any:
     parts = [text(part, origin.step("url", name)) for name, part in zip(result._fields, result, strict=True)]
     return type(result)(*parts)
 
 
-def _query_values(result: dict[str, list[str]], origin: Origin) -> Any:
+def _query_values(result: dict[str, list[str]], origin: ValueOrigin) -> Any:
     step = origin.step("query")
     return dress(result, step)
 
 
-def _split_path(result: tuple[str, str], origin: Origin, name: str) -> Any:
+def _split_path(result: tuple[str, str], origin: ValueOrigin, name: str) -> Any:
     return tuple(text(part, origin.step(name, place)) for place, part in enumerate(result))
 
 
-def _words(result: list[str], origin: Origin) -> Any:
+def _words(result: list[str], origin: ValueOrigin) -> Any:
     step = origin.step("words")
     return row([text(word, step.below(place)) for place, word in enumerate(result)], step) if step else result
 
@@ -120,7 +120,7 @@ def _watch_matching(name: str) -> Watch:
 
         @_like(original)
         def stand_in(*args: Any, **kwargs: Any) -> Any:
-            if len(args) <= at or type(args[at]) is not Text:
+            if len(args) <= at or type(args[at]) is not MarkedText:
                 return original(*args, **kwargs)
             flags = kwargs.pop(
                 "flags", args[at + 1] if name not in ("split", "sub") and args[at + 1 :] else 0

@@ -12,7 +12,7 @@ from misstep.core.results.finding import Refusal, Richness
 from misstep.core.stats import Z_95
 from misstep.core.text import cut
 from misstep.core.tool import Invocation, Reaction
-from misstep.fuzzing.judging.echoes import Given, normalise_for
+from misstep.fuzzing.judging.echoes import GivenValues, normalise_for
 from misstep.fuzzing.judging.signatures import place_of
 
 MOST = 50  # of one tool
@@ -62,7 +62,7 @@ def _refusal(call: Invocation, reaction: Reaction) -> Refusal:
 
 
 def _key(refusal: Refusal) -> _Key:
-    given = Given.of(Invocation(refusal.tool, refusal.arguments))
+    given = GivenValues.of(Invocation(refusal.tool, refusal.arguments))
     return refusal.tool, refusal.error, refusal.where, normalise_for(refusal.message, given)
 
 

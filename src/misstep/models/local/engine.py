@@ -75,14 +75,14 @@ CACHE_MB = 256  # what earlier conversations may take up, so that the next turn 
 LONGEST_FOLDER = 60  # bytes; systems allow a little over a hundred for the path of a socket
 
 
-class Files(msgspec.Struct, frozen=True):
+class ModelFiles(msgspec.Struct, frozen=True):
     """What makes a model: its weights, and what has been taught to it since."""
 
     weights: Path
     adapter: Path | None = None
 
 
-class Work(msgspec.Struct, frozen=True):
+class WritingJob(msgspec.Struct, frozen=True):
     """What to write: a prompt of texts and control tokens, and when to stop.
 
     Texts must be free of control tokens (see `plain`), the grammar must be well-formed.
@@ -96,7 +96,7 @@ class Work(msgspec.Struct, frozen=True):
     seed: int = 0
 
 
-class Written(msgspec.Struct, frozen=True):
+class WrittenText(msgspec.Struct, frozen=True):
     """What was written; it is `whole` unless the limit on tokens cut it off."""
 
     text: str
@@ -104,7 +104,7 @@ class Written(msgspec.Struct, frozen=True):
     whole: bool
 
 
-class Stopped(ModelError):
+class WritingStopped(ModelError):
     """Nobody wants the text any more."""
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class Engine:
     takes for the same however they were read. So an engine has its adapter for good.
     """
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: ModelFiles) -> None:
         xllamacpp, readers = runtime()
         parameters = _parameters(xllamacpp.CommonParams(), files.weights, readers)
         if files.adapter:
@@ -132,10 +132,10 @@ class Engine:
             except RuntimeError as error:
                 raise Unavailable(f"the embedded model does not start: {error}") from error
         # A server that is closed before it has begun to serve hangs for ever: see it serve.
-        self.write(Work((0,), max_tokens=1), lambda: False)
+        self.write(WritingJob((0,), max_tokens=1), lambda: False)
 
-    def write(self, work: Work, unwanted: Callable[[], bool]) -> Written:
-        """Write until done. Raises `Stopped` soon after `unwanted` comes true, `ModelError` if it can't."""
+    def write(self, work: WritingJob, unwanted: Callable[[], bool]) -> WrittenText:
+        """Write until done. Raises `WritingStopped` soon after `unwanted` is true, `ModelError` if it fails."""
         chunks = list[dict[str, Any]]()
 
         def hear(chunk: dict[str, Any]) -> bool:
@@ -144,7 +144,7 @@ class Engine:
 
         self._server.handle_completions(_request(work), hear)
         if unwanted():
-            raise Stopped
+            raise WritingStopped
         return _written(chunks)
 
     def close(self) -> None:
@@ -209,7 +209,7 @@ def _own_signals() -> Iterator[None]:
             set_(number, handler)
 
 
-def _request(work: Work) -> dict[str, Any]:
+def _request(work: WritingJob) -> dict[str, Any]:
     request: dict[str, Any] = {
         "prompt": list(work.prompt),
         "stop": [stop for stop in work.stop if stop],
@@ -225,7 +225,7 @@ def _request(work: Work) -> dict[str, Any]:
     return request
 
 
-def _written(chunks: list[dict[str, Any]]) -> Written:
+def _written(chunks: list[dict[str, Any]]) -> WrittenText:
     for chunk in chunks:
         if "error" in chunk:
             raise _failure(chunk["error"])
@@ -234,7 +234,7 @@ def _written(chunks: list[dict[str, Any]]) -> Written:
     if reported is None:
         raise ModelError("the embedded model broke off")
     cached = reported["prompt_tokens_details"]["cached_tokens"]
-    return Written(
+    return WrittenText(
         "".join([choice["text"] for choice in choices]),
         Usage(reported["prompt_tokens"], reported["completion_tokens"], cached),
         choices[-1]["finish_reason"] != "length",

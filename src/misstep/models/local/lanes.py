@@ -17,7 +17,14 @@ from typing import Any
 
 from misstep.core.agent import Meter
 from misstep.core.model import ModelError
-from misstep.models.local.engine import Engine, Files, Stopped, Work, Written, usable_cores
+from misstep.models.local.engine import (
+    Engine,
+    ModelFiles,
+    WritingJob,
+    WritingStopped,
+    WrittenText,
+    usable_cores,
+)
 
 STEP = 0.1  # seconds of waiting told at a time
 
@@ -27,7 +34,7 @@ Tell = Callable[[str], None]
 class Job:
     """What is to be written with which files, and who waits for it."""
 
-    def __init__(self, work: Work, files: Files, tell: Tell) -> None:
+    def __init__(self, work: WritingJob, files: ModelFiles, tell: Tell) -> None:
         self.work = work
         self.files = files
         self.unwanted = threading.Event()
@@ -35,7 +42,7 @@ class Job:
         self._loop = asyncio.get_running_loop()
         self._tell = tell
         self.started: asyncio.Future[None] = self._loop.create_future()
-        self.done: asyncio.Future[Written] = self._loop.create_future()
+        self.done: asyncio.Future[WrittenText] = self._loop.create_future()
 
     async def wait_for_a_lane(self, meter: Meter) -> None:
         """Until an engine takes it; the time is told to the meter as waiting."""
@@ -49,7 +56,7 @@ class Job:
         if (untold := self.taken - self.queued - told) > STEP:
             meter.wait(untold)
 
-    def run(self, engine: Engine) -> Written | Exception:
+    def run(self, engine: Engine) -> WrittenText | Exception:
         self.taken = time.monotonic()
         self._post(_settle, self.started, None)
         try:
@@ -57,7 +64,7 @@ class Job:
         except Exception as error:
             return error
 
-    def end(self, outcome: Written | Exception) -> None:
+    def end(self, outcome: WrittenText | Exception) -> None:
         self._post(_settle, self.started, None)
         self._post(_settle, self.done, outcome)
 
@@ -126,7 +133,7 @@ LITTLE = 200  # characters; so much is rather read again than waited for
 class _Lane:
     """One engine's place in the queue: its files, what it has read, and the job that it is to take."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: ModelFiles) -> None:
         self.files = files
         self.memory = Memory()
         self.job: Job | None = None
@@ -167,7 +174,7 @@ class Lanes:
             self._refusal = "the embedded model was in use before this process was forked: start a new one"
         self._begin()
 
-    async def write(self, work: Work, files: Files, meter: Meter, tell: Tell) -> Written:
+    async def write(self, work: WritingJob, files: ModelFiles, meter: Meter, tell: Tell) -> WrittenText:
         """What an engine with these files writes. The time until one is free is told to the meter as waiting.
 
         Whoever is cancelled goes on at once; the engine stops after the token, or the part of the prompt,
@@ -192,7 +199,7 @@ class Lanes:
             self._assign()
             self._changed.notify_all()  # whoever is free looks again in a while
 
-    def _count(self, files: Files) -> int:
+    def _count(self, files: ModelFiles) -> int:
         return sum(lane.files == files for lane in self._lanes.values())
 
     def _drop(self, job: Job) -> None:
@@ -290,7 +297,7 @@ class Lanes:
             for job in self._running:
                 job.unwanted.set()
             while self._waiting:
-                self._waiting.pop().end(Stopped())
+                self._waiting.pop().end(WritingStopped())
             self._changed.notify_all()
             threads = tuple(self._lanes)
         for thread in threads:

@@ -17,7 +17,7 @@ from msgspec import structs
 from misstep.core.agent import Meter
 from misstep.core.model import Assistant, Chat, Prompt, Reply, ToolCall
 from misstep.errors import MissingExtra, UsageError
-from misstep.models.local.engine import Files, Work, Written
+from misstep.models.local.engine import ModelFiles, WritingJob, WrittenText
 from misstep.models.local.grammar import answer_head, call_head, form_grammar, reply_grammar
 from misstep.models.local.lanes import LANES
 from misstep.models.local.template import chat_prompt, text_prompt
@@ -123,9 +123,9 @@ class LocalModel:
     ) -> None:
         self.name = f"{PROVIDER}/{model}"
         self._taught = model == PLANNER
-        self._base = Files(locate_weights())
+        self._base = ModelFiles(locate_weights())
         self._files = structs.replace(self._base, adapter=locate_adapter()) if self._taught else self._base
-        self._manner = Work((), temperature=temperature, seed=seed % SEEDS, max_tokens=max_tokens)
+        self._manner = WritingJob((), temperature=temperature, seed=seed % SEEDS, max_tokens=max_tokens)
         self._tell = on_load or _say_nothing
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
@@ -144,7 +144,7 @@ class LocalModel:
     async def close(self) -> None:
         """Nothing to give back: the weights stay for other models, until the process ends."""
 
-    async def _act(self, request: Chat, work: Work, meter: Meter) -> Reply:
+    async def _act(self, request: Chat, work: WritingJob, meter: Meter) -> Reply:
         # The stops are for words, and a call must not be cut.
         work = structs.replace(work, grammar=reply_grammar(request.tools))
         written = await self._write(work, self._files, meter)
@@ -152,11 +152,11 @@ class LocalModel:
         text = "" if call else _before(_read_answer(written), request.stop)
         return Reply(text, (call,) if call else (), written.usage)
 
-    async def _say(self, work: Work, files: Files, meter: Meter) -> Reply:
+    async def _say(self, work: WritingJob, files: ModelFiles, meter: Meter) -> Reply:
         written = await self._write(work, files, meter)
         return Reply(written.text, usage=written.usage)
 
-    async def _write(self, work: Work, files: Files, meter: Meter) -> Written:
+    async def _write(self, work: WritingJob, files: ModelFiles, meter: Meter) -> WrittenText:
         written = await LANES.write(work, files, meter, self._tell)
         meter.spend(written.usage)
         return written
@@ -166,7 +166,7 @@ def _say_nothing(_: str) -> None:
     pass
 
 
-def _read_call(written: Written, request: Chat) -> ToolCall | None:
+def _read_call(written: WrittenText, request: Chat) -> ToolCall | None:
     """The call that was written, if it is one; its arguments are cut off where the text was."""
     earlier = [message for message in request.messages if isinstance(message, Assistant)]
     number = sum(len(message.calls) for message in earlier) + 1
@@ -178,7 +178,7 @@ def _read_call(written: Written, request: Chat) -> ToolCall | None:
     return None
 
 
-def _read_answer(written: Written) -> str:
+def _read_answer(written: WrittenText) -> str:
     """The text of an answer, or what there is of it."""
     rest = written.text.removeprefix(answer_head())
     for ending in ("", '"}'):

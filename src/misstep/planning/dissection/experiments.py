@@ -12,17 +12,17 @@ import msgspec
 
 from misstep.core.case import Case
 from misstep.core.rng import Dice, derive_seed
-from misstep.planning.dissection.findings import Run
+from misstep.planning.dissection.findings import VariantRun
 from misstep.planning.dissection.hypotheses import (
     SAME_DEMANDS,
-    Coin,
+    AllDemands,
     Condition,
+    ConstantRate,
+    ElementHistory,
     Guilty,
-    History,
     Hopeless,
     Hypothesis,
-    Request,
-    Whole,
+    RequestText,
 )
 from misstep.planning.variation.anatomy import Anatomy, again, assemble
 from misstep.planning.variation.elements import Element, elements_of, vary
@@ -89,7 +89,7 @@ class Laboratory:
     @property
     def original(self) -> Condition:
         """What the failed case itself holds."""
-        return self._condition(self.elements, SAME) | {Request(self._case.query)}
+        return self._condition(self.elements, SAME) | {RequestText(self._case.query)}
 
     def make(self, number: int, avoid: Avoided) -> Experiment | None:
         """A variant for run `number` that lacks these elements; None where there is none."""
@@ -117,7 +117,7 @@ class Laboratory:
             return None
         condition = self._condition(elements_of(variant) & self.elements, avoid)
         self._remembered[avoid] = condition
-        condition |= {Request(case.query)}
+        condition |= {RequestText(case.query)}
         return Experiment(case, variant, condition, worth(condition), avoid)
 
 
@@ -228,21 +228,21 @@ class Check(msgspec.Struct, frozen=True):
     tries: int = _MOST_TRIES
     by_size: bool = False
 
-    def own(self, runs: Sequence[Run]) -> list[Run]:
+    def own(self, runs: Sequence[VariantRun]) -> list[VariantRun]:
         """The runs that were made like that."""
         return [run for run in runs if run.avoid in self.avoid and self.fits(run.condition)]
 
     def fits(self, condition: Condition) -> bool:
         return self.holds is None or self.holds in condition
 
-    def is_met(self, runs: Sequence[Run]) -> bool:
+    def is_met(self, runs: Sequence[VariantRun]) -> bool:
         seen = [run for run in self.own(runs) if run.failed == self.fails]
         if not self.by_size:
             return len(seen) >= self.times
         # Whoever guesses passes what is small enough, so that a pass counts for less the likelier that is.
         return sum([1 - (run.outcome.case.chance or 0.0) for run in seen]) >= self.times
 
-    def is_refuted(self, runs: Sequence[Run]) -> bool:
+    def is_refuted(self, runs: Sequence[VariantRun]) -> bool:
         """Whether it has been tried often enough, to no avail."""
         return len(self.own(runs)) >= self.tries
 
@@ -250,8 +250,8 @@ class Check(msgspec.Struct, frozen=True):
 class Witnesses(msgspec.Struct, frozen=True):
     """All that was seen: runs, and the run in which the case failed; and how sure one has to be."""
 
-    runs: Sequence[Run]
-    history: History
+    runs: Sequence[VariantRun]
+    history: ElementHistory
     confidence: float
 
     def reruns_for(self, element: Element) -> int:
@@ -294,14 +294,14 @@ def checks_of(hypothesis: Hypothesis, elements: frozenset[Element], witnesses: W
             larger = reaching(elements, element) - {element}
             if element.cause == "size" and larger:
                 yield Check((said | larger, larger), True, "of just that size", element)
-        case Whole():
+        case AllDemands():
             yield Check((said,), True, "in other words")
             if demands := of(elements, "constraint"):
                 yield Check((demands,), False, "with other demands")
         case Hopeless():
             fewer = [each for each in of(elements, "size") if least_of([each.name], ACTIONS)]
             yield Check((said.union(fewer), frozenset(fewer), said), True, "with as little as can be asked")
-        case Coin():
+        case ConstantRate():
             yield Check((SAME,), False, "of the same case", tries=_MOST_RERUNS)
 
 

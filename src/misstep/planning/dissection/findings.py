@@ -19,15 +19,15 @@ from misstep.core.results.diagnosis import Cause
 from misstep.planning.dissection.hypotheses import (
     CHANCE,
     SAME_DEMANDS,
-    Coin,
+    AllDemands,
     Condition,
+    ConstantRate,
+    ElementHistory,
     Fragile,
     Guilty,
-    History,
     Hopeless,
     Hypothesis,
     Several,
-    Whole,
     expected,
 )
 from misstep.planning.language.figures import listed
@@ -110,7 +110,7 @@ _MOST_NAMES = 3
 _WORTH_TELLING = 0.05
 
 
-class Run(msgspec.Struct, frozen=True):
+class VariantRun(msgspec.Struct, frozen=True):
     """A run that passed or failed, the elements of the failed case in it, and those to be avoided."""
 
     condition: Condition
@@ -122,7 +122,7 @@ class Run(msgspec.Struct, frozen=True):
         return self.outcome.verdict.verdict == "failed"
 
 
-def name_guilty(accused: Sequence[Hypothesis], anatomy: Anatomy, runs: Sequence[Run]) -> str:
+def name_guilty(accused: Sequence[Hypothesis], anatomy: Anatomy, runs: Sequence[VariantRun]) -> str:
     """Whatever is at fault; several names where they could not be told apart."""
     names = [_name(hypothesis, anatomy, runs) for hypothesis in accused[:_MOST_NAMES]]
     return " or ".join([*names, "something else"] if len(accused) > _MOST_NAMES else names)
@@ -130,14 +130,17 @@ def name_guilty(accused: Sequence[Hypothesis], anatomy: Anatomy, runs: Sequence[
 
 def find_sentences(accused: Sequence[Hypothesis], anatomy: Anatomy) -> tuple[int, ...]:
     """The numbers of the sentences that hold what is at fault."""
-    if Whole() in accused:
+    if AllDemands() in accused:
         return tuple(range(len(anatomy.paragraph)))
     elements = [hypothesis.element for hypothesis in accused if isinstance(hypothesis, Guilty)]
     return tuple(sorted({number for element in elements for number in where(anatomy, element)}))
 
 
 def give_evidence(
-    hypothesis: Hypothesis, runs: Sequence[Run], original: Condition, history: History | None = None
+    hypothesis: Hypothesis,
+    runs: Sequence[VariantRun],
+    original: Condition,
+    history: ElementHistory | None = None,
 ) -> str:
     """What was seen of it; `original` is what the failed case itself holds, `history` the run it is from."""
     match hypothesis:
@@ -146,19 +149,19 @@ def give_evidence(
             within, without = _sides(element)
             seen = f"failed {_count(inside)} runs {within}, {_count(outside)} {without}"
             return seen + _recalled(history, element)
-        case Whole():
+        case AllDemands():
             same, other = _parted(runs, lambda run: SAME_DEMANDS in run.condition)
             return f"failed {_count(same)} runs that demand the same, {_count(other)} that do not"
         case Hopeless():
             return f"failed {_count(runs)} runs, whatever was changed"
-        case Coin() | Several() | Fragile():
+        case ConstantRate() | Several() | Fragile():
             same, changed = _parted(runs, lambda run: run.condition == original)
             return f"failed {_count(same)} runs of the same case, {_count(changed)} with something changed"
         case _:
             assert_never(hypothesis)
 
 
-def give_contradiction(hypothesis: Hypothesis, fails: bool, about: str, runs: Sequence[Run]) -> str:
+def give_contradiction(hypothesis: Hypothesis, fails: bool, about: str, runs: Sequence[VariantRun]) -> str:
     """Why a cause that fits everything else is not named: `runs` are those that should have borne it out."""
     suspect = _suspect(hypothesis)
     if not runs:
@@ -175,15 +178,15 @@ def give_odds(causes: Mapping[Cause, float], runs: int) -> str:
     return f"after {runs} runs: {', '.join(told)}"
 
 
-def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[Run]) -> str:
+def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[VariantRun]) -> str:
     match hypothesis:
         case Guilty(element):
             return _name_element(element, anatomy, runs)
-        case Whole():
+        case AllDemands():
             return "all constraints together"
         case Hopeless():
             return "whatever is asked"
-        case Coin():
+        case ConstantRate():
             return f"fails {100 * _rate(runs):.0f} % of the time, whatever is changed"
         case Several() | Fragile():
             return ""
@@ -198,7 +201,7 @@ def _suspect(hypothesis: Hypothesis) -> str:
     return hypothesis.cause
 
 
-def _recalled(history: History | None, element: Element) -> str:
+def _recalled(history: ElementHistory | None, element: Element) -> str:
     """What the other cases of the run say."""
     failed, passed = history.record(element) if history else (0, 0)
     if not failed + passed:
@@ -206,13 +209,13 @@ def _recalled(history: History | None, element: Element) -> str:
     return f"; in the run itself {failed} of {failed + passed} other cases with it"
 
 
-def _rate(runs: Sequence[Run]) -> float:
+def _rate(runs: Sequence[VariantRun]) -> float:
     """How often a coin falls like that, the first failure counted."""
     failed = sum(run.failed for run in runs)
     return expected(CHANCE, failed + 1, len(runs) - failed)
 
 
-def _name_element(element: Element, anatomy: Anatomy, runs: Sequence[Run]) -> str:
+def _name_element(element: Element, anatomy: Anatomy, runs: Sequence[VariantRun]) -> str:
     match element:
         case Element("terminal", phrase):
             return f"'{phrase}'"
@@ -253,9 +256,11 @@ def _sides(element: Element) -> tuple[str, str]:
             return f"with {element.name}", "without it"
 
 
-def _parted(runs: Sequence[Run], holds: Callable[[Run], bool]) -> tuple[list[Run], list[Run]]:
+def _parted(
+    runs: Sequence[VariantRun], holds: Callable[[VariantRun], bool]
+) -> tuple[list[VariantRun], list[VariantRun]]:
     return [run for run in runs if holds(run)], [run for run in runs if not holds(run)]
 
 
-def _count(runs: Sequence[Run]) -> str:
+def _count(runs: Sequence[VariantRun]) -> str:
     return f"{sum(run.failed for run in runs)} of {len(runs)}"

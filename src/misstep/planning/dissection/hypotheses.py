@@ -66,7 +66,7 @@ def _log_beta(a: float, b: float) -> float:
 Record = tuple[int, int]
 
 
-class History:
+class ElementHistory:
     """The cases of a run that passed or failed, counted by the elements in them; no case is kept."""
 
     def __init__(self, outcomes: Iterable[Outcome] = ()) -> None:
@@ -89,14 +89,14 @@ class History:
         (self._failed if verdict == "failed" else self._passed).update((None, *elements))
 
 
-class Request(msgspec.Struct, frozen=True):
+class RequestText(msgspec.Struct, frozen=True):
     """The very text of a case."""
 
     text: str
 
 
 # What a run was about: the elements of the failed case that were in it, and the request, if it is known.
-Condition: TypeAlias = frozenset[Element | Request]
+Condition: TypeAlias = frozenset[Element | RequestText]
 
 # In every run whose constraints come to just what the failed case demands.
 SAME_DEMANDS = Element("constraint", "the same demands")
@@ -149,7 +149,7 @@ class Guilty(msgspec.Struct, frozen=True):
         return STRENGTH if group is True else NOISE
 
 
-class Whole(msgspec.Struct, frozen=True):
+class AllDemands(msgspec.Struct, frozen=True):
     """All demands together are too much, however they are put; others may be too, or not."""
 
     @property
@@ -177,7 +177,7 @@ class Hopeless(msgspec.Struct, frozen=True):
         return ALWAYS
 
 
-class Coin(msgspec.Struct, frozen=True):
+class ConstantRate(msgspec.Struct, frozen=True):
     """The agent fails at one rate, whatever it is given."""
 
     @property
@@ -217,13 +217,13 @@ class Fragile(msgspec.Struct, frozen=True):
         return "undetermined"
 
     def group(self, condition: Condition) -> Hashable:
-        return next((each for each in condition if isinstance(each, Request)), None)
+        return next((each for each in condition if isinstance(each, RequestText)), None)
 
     def rate(self, _: Hashable) -> Rate:
         return ERRATIC
 
 
-Hypothesis: TypeAlias = Guilty | Whole | Hopeless | Coin | Several | Fragile
+Hypothesis: TypeAlias = Guilty | AllDemands | Hopeless | ConstantRate | Several | Fragile
 
 
 def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
@@ -241,8 +241,8 @@ def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
     if not suspects["constraint"] and "size" in suspects:
         whole, hopeless = 0.0, 1.0
     priors: dict[Hypothesis, float] = {
-        Coin(): _COIN,
-        Whole(): share * whole,
+        ConstantRate(): _COIN,
+        AllDemands(): share * whole,
         Hopeless(): share * hopeless,
         Several(elements | {SAME_DEMANDS}): _SEVERAL,
         Fragile(): _FRAGILE,

@@ -18,10 +18,10 @@ from misstep.planning.dissection.hypotheses import (
     ELSEWHERE,
     OTHERS,
     SAME_DEMANDS,
-    Coin,
     Condition,
+    ConstantRate,
+    ElementHistory,
     Guilty,
-    History,
     Hopeless,
     Hypothesis,
     expected,
@@ -35,7 +35,7 @@ from misstep.planning.variation.elements import Element
 MOST_ATTEMPTS = 3
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class AgentAttempt(msgspec.Struct, frozen=True):
     """What came of a case, after so many runs of the agent."""
 
     outcome: Outcome
@@ -53,12 +53,14 @@ class Attempt(msgspec.Struct, frozen=True):
         return f"{verdict.verdict} {how_often(self.runs)} running: {verdict.explanation}".rstrip(": ")
 
 
-def attempt(case: Case, most: int = MOST_ATTEMPTS) -> Generator[Sequence[Case], Sequence[Outcome], Attempt]:
+def attempt(
+    case: Case, most: int = MOST_ATTEMPTS
+) -> Generator[Sequence[Case], Sequence[Outcome], AgentAttempt]:
     """Run a case, and again under another seed while it comes to no verdict; `most` is at least 1."""
     tried = case
     for runs in range(1, min(most, MOST_ATTEMPTS) + 1):
         (outcome,) = yield (tried,)
-        done = Attempt(outcome, runs)
+        done = AgentAttempt(outcome, runs)
         if done.failed is not None:
             break
         tried = again(case, runs)
@@ -86,14 +88,17 @@ class Beliefs:
     """
 
     def __init__(
-        self, elements: frozenset[Element], original: Condition | None = None, history: History | None = None
+        self,
+        elements: frozenset[Element],
+        original: Condition | None = None,
+        history: ElementHistory | None = None,
     ) -> None:
         self.original: Condition = original or elements | {SAME_DEMANDS}
         self._weights = hypotheses(elements)
         self._seen: dict[Hypothesis, dict[Hashable, tuple[float, float]]] = {
             hypothesis: {hypothesis.group(self.original): (1, 0)} for hypothesis in self._weights
         }
-        self._recall(history or History())
+        self._recall(history or ElementHistory())
         self._predicted: dict[Hypothesis, dict[Hashable, float]] = {}
         self._forget()
 
@@ -124,7 +129,7 @@ class Beliefs:
         self._normalise()
         self._forget()
 
-    def _recall(self, history: History) -> None:
+    def _recall(self, history: ElementHistory) -> None:
         """Other cases are evidence like runs, but they differ from this one in more than is looked at.
 
         So they count for so much at the most, against what would be seen if no suspect had to do with it.
@@ -132,7 +137,7 @@ class Beliefs:
         failed, passed = history.record()
         otherwise = log_marginal(OTHERS, failed, passed)
         everywhere = {
-            Coin(): log_marginal(CHANCE, failed, passed) - otherwise,
+            ConstantRate(): log_marginal(CHANCE, failed, passed) - otherwise,
             Hopeless(): log_marginal(ALWAYS, failed, passed) - otherwise,
         }
         too_much = max(0.0, max(everywhere.values()) - _FOR)
@@ -142,13 +147,13 @@ class Beliefs:
                     with_it = history.record(element)
                     seen = log_marginal(ELSEWHERE, *with_it)
                     seen += log_marginal(OTHERS, failed - with_it[0], passed - with_it[1]) - otherwise
-                case Coin() | Hopeless():
+                case ConstantRate() | Hopeless():
                     seen = everywhere[hypothesis] - too_much
                 case _:
                     seen = 0.0
             self._weights[hypothesis] *= exp(max(_AGAINST, min(_FOR, seen)))
         share = min(1.0, _MOST_EARLIER / max(1.0, failed + passed))
-        self._seen[Coin()][True] = (1 + share * failed, share * passed)
+        self._seen[ConstantRate()][True] = (1 + share * failed, share * passed)
         self._normalise()
 
     def _normalise(self) -> None:

@@ -19,7 +19,7 @@ RERUNS = 3
 Stage = Literal["reruns", "runs with other words", "runs on another topic", "runs in other sentences"]
 
 
-class Trial(msgspec.Struct, frozen=True):
+class PlannedRun(msgspec.Struct, frozen=True):
     """A case to be run, and what for."""
 
     stage: Stage
@@ -39,7 +39,7 @@ def most_runs(mutations: int) -> int:
     return RERUNS + 2 * mutations + 1
 
 
-def algorithm(case: Case, anatomy: Anatomy, mutations: int, seed: int) -> Generator[Trial, bool, Cause]:
+def algorithm(case: Case, anatomy: Anatomy, mutations: int, seed: int) -> Generator[PlannedRun, bool, Cause]:
     """Alg. 2 itself: what it yields is run, and it is sent whether that passed.
 
     To the letter, with its last loop: whether the first query with equivalent constraints passes or fails,
@@ -47,22 +47,22 @@ def algorithm(case: Case, anatomy: Anatomy, mutations: int, seed: int) -> Genera
     another topic for tools of the user's own, is left out; if that is the last one, nothing is determined.
     """
     for number in range(RERUNS):
-        if (yield Trial("reruns", again(case, number))):
+        if (yield PlannedRun("reruns", again(case, number))):
             return "probability"
     for mutant in _mutants(anatomy, _substitute_all, mutations, derive_seed(seed, "terminal")):
-        if (yield Trial("runs with other words", mutant)):
+        if (yield PlannedRun("runs with other words", mutant)):
             return "terminal"
     for mutant in _mutants(anatomy, change_topic, mutations, derive_seed(seed, "topic")):
-        if (yield Trial("runs on another topic", mutant)):
+        if (yield PlannedRun("runs on another topic", mutant)):
             return "topic"
     for mutant in _mutants(anatomy, rephrase, mutations, derive_seed(seed, "query")):
-        if (yield Trial("runs in other sentences", mutant)):
+        if (yield PlannedRun("runs in other sentences", mutant)):
             return "structure"
         return "constraint"
     return "undetermined"
 
 
-def _carry_out(case: Case, steps: Generator[Trial, bool, Cause]) -> Inquiry[Diagnosis]:
+def _carry_out(case: Case, steps: Generator[PlannedRun, bool, Cause]) -> Inquiry[Diagnosis]:
     """Let the agent try whatever the algorithm asks for."""
     runs = 0
     tried, failed = Counter[Stage](), Counter[Stage]()

@@ -5,7 +5,7 @@ from misstep.core.results.diagnosis import Cause, Diagnosis
 from misstep.core.run import Inquiry
 from misstep.planning.dissection.experiments import Check, Experiment, Laboratory, Witnesses, next_check
 from misstep.planning.dissection.findings import (
-    Run,
+    VariantRun,
     find_sentences,
     give_contradiction,
     give_evidence,
@@ -13,7 +13,7 @@ from misstep.planning.dissection.findings import (
     name_guilty,
     weigh_places,
 )
-from misstep.planning.dissection.hypotheses import Condition, History, Hypothesis
+from misstep.planning.dissection.hypotheses import Condition, ElementHistory, Hypothesis
 from misstep.planning.dissection.inference import NOWHERE, Beliefs, attempt
 from misstep.planning.variation.anatomy import Anatomy, take_apart
 
@@ -25,7 +25,7 @@ _WORTHWHILE = 0.02
 
 
 def investigate(
-    case: Case, confidence: float, most_runs: int, history: History | None = None
+    case: Case, confidence: float, most_runs: int, history: ElementHistory | None = None
 ) -> Inquiry[Diagnosis]:
     """Ask for runs, one at a time, until one cause of the failure of `case` has this posterior probability.
 
@@ -40,18 +40,18 @@ def investigate(
     (1 - `confidence`) / `confidence` * (1 - p) / p: the marginal likelihood of all others together, over its
     own, is then a martingale, and Ville's inequality bounds how high that ever gets.
     """
-    return _Investigation(case, take_apart(case), confidence, history or History()).hold(most_runs)
+    return _Investigation(case, take_apart(case), confidence, history or ElementHistory()).hold(most_runs)
 
 
 class _Investigation:
-    def __init__(self, case: Case, anatomy: Anatomy, confidence: float, history: History) -> None:
+    def __init__(self, case: Case, anatomy: Anatomy, confidence: float, history: ElementHistory) -> None:
         self._case = case
         self._anatomy = anatomy
         self._confidence = confidence
         self._laboratory = Laboratory(case, anatomy)
         self._beliefs = Beliefs(self._laboratory.elements, self._laboratory.original, history)
         self._history = history
-        self._runs = list[Run]()
+        self._runs = list[VariantRun]()
         self._spent = 0
         self._namings = 0
 
@@ -64,7 +64,7 @@ class _Investigation:
             self._spent += done.runs
             if done.failed is None:
                 return self._give_up(done.complaint)
-            self._learn(chosen, Run(chosen.condition, done.outcome, chosen.avoid))
+            self._learn(chosen, VariantRun(chosen.condition, done.outcome, chosen.avoid))
         return self._conclude()
 
     def _next(self) -> Experiment | None:
@@ -109,7 +109,7 @@ class _Investigation:
 
         return self._laboratory.choose(self._spent, self._beliefs.weights, worth)
 
-    def _learn(self, experiment: Experiment, run: Run) -> None:
+    def _learn(self, experiment: Experiment, run: VariantRun) -> None:
         self._runs.append(run)
         suspects = self._laboratory.elements.intersection(run.condition)
         shown = weigh_places(experiment.anatomy, suspects, run.outcome) if run.failed else NOWHERE

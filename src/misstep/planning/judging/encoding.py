@@ -52,7 +52,7 @@ class Unit(msgspec.Struct, frozen=True):
     end: Term
 
 
-class Refused(msgspec.Struct, frozen=True):
+class RefusedCall(msgspec.Struct, frozen=True):
     """A call that was not carried out: the numbers of the value that it passed and of the right one."""
 
     tool: str
@@ -70,7 +70,7 @@ class Encoding:
         self._stand_ins = {c.action: c.by for c in case.constraints if isinstance(c, StandIn)}
         self._units: dict[str, list[Unit]] = {}
         self._calls: dict[str, Term] = {}
-        self._refused = list[Refused]()
+        self._refused = list[RefusedCall]()
         self._handed = 0
         for number, action in enumerate(case.actions):
             done = [deed for deed in deeds if deed.action == action.id]
@@ -142,7 +142,7 @@ class Encoding:
         for number, slip in enumerate(history.parameters):
             if slip.fault in ("value", "stale", "swapped"):
                 passed, right = [self._script.number(f"{name}{number}") for name in ("passed", "right")]
-                self._refused.append(Refused(slip.action, slip.parameter, passed, right))
+                self._refused.append(RefusedCall(slip.action, slip.parameter, passed, right))
                 yield passed != right
 
     def demand(self, constraint: Constraint) -> Term:

@@ -65,14 +65,14 @@ class Adjacency(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     last: tuple[Verb, ...]
 
 
-class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReportedFinding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Something that an action may report, and the words for its absence."""
 
     some: str
     none: str
 
 
-class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ConditionPhrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`OPENER the A REPORT a finding, the B OBLIGATION; OTHERWISE, the B SKIP` or `…, the C OBLIGATION`.
 
     The user's own tools come back with findings of their own, in verbs of their own.
@@ -80,15 +80,15 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     openers: tuple[str, ...]
     reports: tuple[str, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[ReportedFinding, ...]
     own_reports: tuple[str, ...]
-    own_findings: tuple[Finding, ...]
+    own_findings: tuple[ReportedFinding, ...]
     obligations: tuple[str, ...]
     otherwise: tuple[str, ...]
     skips: tuple[str, ...]
 
     @property
-    def all_findings(self) -> tuple[Finding, ...]:
+    def all_findings(self) -> tuple[ReportedFinding, ...]:
         return (*self.findings, *self.own_findings)
 
     def reports_of(self, finding: str) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ class Lexicon(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     times: Times
     adjacency: Adjacency
     choices: tuple[str, ...]
-    conditions: Conditions
+    conditions: ConditionPhrases
     repeats: Repeats
     budgets: tuple[str, ...]
     data: Data

@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"\b[0-9]+\b")
 _SENTENCE = re.compile(r"(?<=\.) ")
 
 
-class Part(msgspec.Struct, frozen=True):
+class LanguagePart(msgspec.Struct, frozen=True):
     """From which side topics, phrases and structures are taken; None: from both.
 
     A request is of the unseen structures if one of its sentences is.
@@ -43,17 +43,17 @@ class Part(msgspec.Struct, frozen=True):
     structures: Side | None = None
 
 
-def part_of(portions: Sequence[Portion]) -> Part:
+def part_of(portions: Sequence[Portion]) -> LanguagePart:
     """The part that was asked for: `train`, or what is to be unseen, the rest then being seen."""
     if not portions:
-        return Part()
+        return LanguagePart()
     if "train" in portions and len(set(portions)) > 1:
         others = ", ".join([portion for portion in portions if portion != "train"])
         raise UsageError(
             f"part train can't go with {others}",
             f"take train, which is what a model may be trained on, or {others}, which it then has not seen",
         )
-    return Part(**{aspect: "unseen" if aspect in portions else "seen" for aspect in ASPECTS})
+    return LanguagePart(**{aspect: "unseen" if aspect in portions else "seen" for aspect in ASPECTS})
 
 
 @cache

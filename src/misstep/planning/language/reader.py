@@ -12,18 +12,18 @@ import msgspec
 from misstep.core.constraint import Constraint
 from misstep.planning.language.lexicon import Lexicon, load_lexicon
 from misstep.planning.language.reading.clauses import (
-    Clause,
     ClauseText,
-    Deadline,
     Facts,
+    ReadClause,
     Relation,
+    TimeWindow,
     meanings,
     mentioned,
 )
 from misstep.planning.language.reading.frames import Index, family_frames, find, index
 from misstep.planning.language.reading.phrases import Table, order_kinds, tabulate
 
-__all__ = ["Reading", "Relation", "read"]
+__all__ = ["Relation", "SentenceReading", "read"]
 
 # Characters outside of backticks. Nobody reads a longer sentence, and the bound keeps hostile text cheap.
 _LONGEST = 5_000
@@ -31,7 +31,7 @@ _LONGEST = 5_000
 _USUAL = frozenset({"the", "and", "both", "all", "of", "which", ",", ";", "."})
 
 
-class Reading(msgspec.Struct, frozen=True):
+class SentenceReading(msgspec.Struct, frozen=True):
     """One meaning of a sentence: its relations as stated, its activities in order of first mention.
 
     `demands` are what it says beyond mere order, with activities in place of ids; `phrases` say so.
@@ -50,13 +50,13 @@ class _Grammar(msgspec.Struct, frozen=True):
     frames: Index
 
 
-def read(sentence: str, activities: Iterable[str], lexicon: Lexicon | None = None) -> list[Reading]:
+def read(sentence: str, activities: Iterable[str], lexicon: Lexicon | None = None) -> list[SentenceReading]:
     """All meanings of the sentence, the plainest first; none if it isn't in the language."""
     if not _readable(sentence):
         return []
     grammar = _grammar(lexicon) if lexicon else _own_grammar()
     text = ClauseText(sentence[0].lower() + sentence[1:], activities, grammar.table)
-    found: dict[object, Reading] = {}
+    found: dict[object, SentenceReading] = {}
     for reading in sorted(_readings(text, grammar.frames), key=_length):
         pairs = frozenset((relation.first, relation.then) for relation in reading.relations)
         # Arguments that are given can't be hashed.
@@ -87,22 +87,22 @@ def _own_grammar() -> _Grammar:
     return _grammar(load_lexicon())
 
 
-def _readings(text: ClauseText, frames: Index) -> Iterator[Reading]:
+def _readings(text: ClauseText, frames: Index) -> Iterator[SentenceReading]:
     for clauses in text.sentences():
         for facts in meanings(clauses):
             yield _reading(clauses, facts)
     for found in find(text, frames):
-        yield Reading((), found.mentioned, found.demands, found.phrases)
+        yield SentenceReading((), found.mentioned, found.demands, found.phrases)
 
 
-def _length(reading: Reading) -> int:
+def _length(reading: SentenceReading) -> int:
     return len(reading.relations) + len(reading.demands)
 
 
-def _reading(clauses: tuple[Clause, ...], facts: Facts) -> Reading:
+def _reading(clauses: tuple[ReadClause, ...], facts: Facts) -> SentenceReading:
     stated = [fact for _, fact in sorted(facts, key=lambda fact: fact[0])]
-    deadlines = [fact for fact in stated if isinstance(fact, Deadline)]
-    return Reading(
+    deadlines = [fact for fact in stated if isinstance(fact, TimeWindow)]
+    return SentenceReading(
         tuple(fact for fact in stated if isinstance(fact, Relation)),
         mentioned(clauses),
         tuple(dict.fromkeys(deadline.window for deadline in deadlines)),

@@ -71,7 +71,7 @@ class Conditional(msgspec.Struct, frozen=True):
     form: ConditionalForm = "asks first"
 
 
-class Repeated(msgspec.Struct, frozen=True):
+class RepeatRemark(msgspec.Struct, frozen=True):
     """An action is carried out so many times."""
 
     action: int
@@ -85,13 +85,13 @@ class Limited(msgspec.Struct, frozen=True):
     most: int
 
 
-class Spending(msgspec.Struct, frozen=True):
+class BudgetRemark(msgspec.Struct, frozen=True):
     """Everything together costs at most so much."""
 
     most: int
 
 
-class Passing(msgspec.Struct, frozen=True):
+class HandOver(msgspec.Struct, frozen=True):
     """A value, named by its noun, goes from one action to another."""
 
     giver: int
@@ -125,10 +125,10 @@ Remark: TypeAlias = (
     | End
     | Alternative
     | Conditional
-    | Repeated
+    | RepeatRemark
     | Limited
-    | Spending
-    | Passing
+    | BudgetRemark
+    | HandOver
     | Replacing
     | Duty
     | Giving

@@ -21,9 +21,9 @@ from misstep.planning.language.syntax import (
 from misstep.planning.language.wording import (
     Mood,
     Option,
+    PhraseDrawer,
     Phrases,
-    Wording,
-    Words,
+    RemarkWriter,
     mood_of,
     text_options,
     verb_options,
@@ -41,7 +41,9 @@ def render(
 
     Without a `mood` it is one that all the sentences can have.
     """
-    return write(paragraph, names, Words(dice, side, mood or dice.pick(possible_moods(paragraph, side))))
+    return write(
+        paragraph, names, PhraseDrawer(dice, side, mood or dice.pick(possible_moods(paragraph, side)))
+    )
 
 
 def possible_moods(paragraph: Paragraph, side: Side | None = None) -> tuple[Mood, ...]:
@@ -95,7 +97,7 @@ class _Renderer:
     def __init__(self, names: list[str], words: Phrases) -> None:
         self._names = names
         self._words = words
-        self._wording = Wording(names, words)
+        self._wording = RemarkWriter(names, words)
 
     def sentence(self, sentence: Sentence) -> str:
         text = self.part(sentence.parts[0])

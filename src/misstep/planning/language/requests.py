@@ -28,7 +28,7 @@ from misstep.planning.language.figures import clock, how_often, in_words, listed
 from misstep.planning.language.lexicon import Topic
 
 
-class Template(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RequestTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The request for a problem about nothing but order, and for one that takes rules."""
 
     text: str
@@ -55,7 +55,7 @@ class ParameterWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Requests(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools: ToolWords
     parameters: ParameterWords
-    templates: dict[str, Template]
+    templates: dict[str, RequestTemplate]
     rules: dict[str, str]
     results: dict[str, str]
 

@@ -20,18 +20,18 @@ from misstep.core.constraint import (
 )
 from misstep.planning.language.remarks import (
     Alternative,
+    BudgetRemark,
     Conditional,
     Direction,
     Duty,
     End,
     Giving,
+    HandOver,
     Limited,
     Neighbours,
-    Passing,
     Remark,
-    Repeated,
+    RepeatRemark,
     Replacing,
-    Spending,
     Timed,
     TimedRelative,
 )
@@ -137,13 +137,13 @@ def _remark_demands(remark: Remark, ids: Sequence[str], number: int) -> list[Con
         case Conditional(asks, finding, then, otherwise):
             other = "" if otherwise is None else ids[otherwise]
             return [Condition(ids[asks], finding, ids[then], other, number)]
-        case Repeated(action, times):
+        case RepeatRemark(action, times):
             return [Repeat(ids[action], times, number)]
         case Limited(action, most):
             return [Limit(ids[action], most, number)]
-        case Spending(most):
+        case BudgetRemark(most):
             return [Spend(most, number)]
-        case Passing(giver, taker, value):
+        case HandOver(giver, taker, value):
             return [Handover(ids[giver], ids[taker], value.replace(" ", "_"), number)]
         case Replacing(action, by):
             return [StandIn(ids[action], ids[by], number)]
@@ -164,13 +164,13 @@ def _actions(part: SubSentence) -> Iterator[int]:
             yield from _group_actions(subject)
         case Timed(actions=actions) | Alternative(actions) | Duty(actions):
             yield from actions
-        case Neighbours(_, _, one, other) | Passing(one, other, _) | Replacing(one, other):
+        case Neighbours(_, _, one, other) | HandOver(one, other, _) | Replacing(one, other):
             yield from (one, other)
         case Conditional(asks, _, then, otherwise):
             yield from (asks, then) if otherwise is None else (asks, then, otherwise)
-        case End(_, action) | Repeated(action, _) | Limited(action, _) | Giving(action, _):
+        case End(_, action) | RepeatRemark(action, _) | Limited(action, _) | Giving(action, _):
             yield action
-        case Spending():
+        case BudgetRemark():
             return
         case _:
             assert_never(part)

@@ -9,18 +9,18 @@ from misstep.errors import UsageError
 from misstep.planning.language.remarks import (
     Alternative,
     Bound,
+    BudgetRemark,
     Conditional,
     Direction,
     Duty,
     Edge,
     End,
     Giving,
+    HandOver,
     Limited,
     Neighbours,
-    Passing,
-    Repeated,
+    RepeatRemark,
     Replacing,
-    Spending,
     Timed,
     TimedRelative,
 )
@@ -123,7 +123,7 @@ class _Reader:
             return Timed("fronted", self._edge(), "before", time, actions)
         if self._take("IF "):
             return self._conditional()
-        return Spending(self._number()) if self._take("SPEND ") else None
+        return BudgetRemark(self._number()) if self._take("SPEND ") else None
 
     def _conditional(self) -> Conditional:
         asks = self._action()
@@ -173,7 +173,7 @@ class _Reader:
         if self._take(" OR "):
             return Alternative((action, self._action()))
         if self._take(" TIMES "):
-            return Repeated(action, self._number())
+            return RepeatRemark(action, self._number())
         if self._take(" LIMIT "):
             return Limited(action, self._number())
         if self._take(" FOR "):
@@ -181,7 +181,7 @@ class _Reader:
         if self._take(" GIVES "):
             value = self._match(_WORD)[0].replace("_", " ")
             self._need(" TO ")
-            return Passing(action, self._action(), value)
+            return HandOver(action, self._action(), value)
         if self._take(" GIVEN "):
             arguments = self._said(Given).arguments
             self._need(",".join(arguments))  # names of parameters may look like anything

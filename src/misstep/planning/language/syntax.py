@@ -14,18 +14,18 @@ import msgspec
 from misstep.planning.language.figures import clock
 from misstep.planning.language.remarks import (
     Alternative,
+    BudgetRemark,
     Conditional,
     Direction,
     Duty,
     End,
     Giving,
+    HandOver,
     Limited,
     Neighbours,
-    Passing,
     Remark,
-    Repeated,
+    RepeatRemark,
     Replacing,
-    Spending,
     Timed,
     TimedRelative,
 )
@@ -280,13 +280,13 @@ def _remark_skeleton(remark: Remark, name: Namer) -> str:
             if remark.form == "then first":
                 return f"{one(then)} IF {one(asks)}{branch}"
             return f"IF {one(asks)} THEN {one(then)}{branch}"
-        case Repeated(action, times):
+        case RepeatRemark(action, times):
             return f"{one(action)} TIMES {times}"
         case Limited(action, most):
             return f"{one(action)} LIMIT {most}"
-        case Spending(most):
+        case BudgetRemark(most):
             return f"SPEND {most}"
-        case Passing(giver, taker, value):
+        case HandOver(giver, taker, value):
             return f"{one(giver)} GIVES {value.replace(' ', '_')} TO {one(taker)}"
         case Replacing(action, by):
             return f"{one(by)} FOR {one(action)}"

@@ -13,17 +13,17 @@ from misstep.planning.language.lexicon import Linker, Verb, load_lexicon
 from misstep.planning.language.parts import Side, is_of
 from misstep.planning.language.remarks import (
     Alternative,
+    BudgetRemark,
     Conditional,
     Duty,
     End,
     Giving,
+    HandOver,
     Limited,
     Neighbours,
-    Passing,
     Remark,
-    Repeated,
+    RepeatRemark,
     Replacing,
-    Spending,
     Timed,
     TimedRelative,
 )
@@ -52,7 +52,7 @@ class Phrases(Protocol):
         ...
 
 
-class Words:
+class PhraseDrawer:
     """Draws phrases so that none comes twice in a paragraph while another of its kind is left.
 
     Verbs that end alike ("must take place", "is to take place") sound like the same one. With a `side` they
@@ -113,7 +113,7 @@ def text_options(texts: tuple[str, ...]) -> tuple[Option, ...]:
     return tuple(Option(text, text, (text,)) for text in texts)
 
 
-class Wording:
+class RemarkWriter:
     """Words remarks; `names` are the activities with their article, by action number."""
 
     def __init__(self, names: Sequence[str], words: Phrases) -> None:
@@ -136,13 +136,13 @@ class Wording:
                 return self._frame(self._lexicon.choices, a=one, b=other, verb=self._neutral())
             case Conditional():
                 return self._conditional(remark)
-            case Repeated():
+            case RepeatRemark():
                 return self._repeated(remark)
             case Limited():
                 return self._limited(remark)
-            case Spending(most):
+            case BudgetRemark(most):
                 return self._frame(self._lexicon.budgets, amount=euros(most))
-            case Passing():
+            case HandOver():
                 return self._passing(remark)
             case Replacing(action, by):
                 return self._frame(self._lexicon.stand_ins, a=action, b=by)
@@ -204,7 +204,7 @@ class Wording:
         other = self._names[remark.otherwise]
         return f"{so}; {otherwise}, {other} {text(phrases.obligations)}"
 
-    def _repeated(self, remark: Repeated) -> str:
+    def _repeated(self, remark: RepeatRemark) -> str:
         repeats = self._lexicon.repeats
         counts = tuple([count.text for count in repeats.counts if count.times == remark.times])
         verb = self._text(repeats.verbs)
@@ -215,7 +215,7 @@ class Wording:
         count = self._text(repeats.limit_counts).format(number=in_words(remark.most), tasks=tasks)
         return self._frame(repeats.limits, a=remark.action, count=count)
 
-    def _passing(self, remark: Passing) -> str:
+    def _passing(self, remark: HandOver) -> str:
         data = self._lexicon.data
         (article,) = [value.article for value in data.values if value.noun == remark.value]
         named = {"value": remark.value, "a_value": f"{article} {remark.value}"}

@@ -29,7 +29,7 @@ from misstep.core.constraint import (
 from misstep.planning.plans.order import bits
 
 
-class Timing(msgspec.Struct, frozen=True):
+class UnitTimes(msgspec.Struct, frozen=True):
     """For each unit how long it takes, when it may start at the earliest and at the latest."""
 
     durations: tuple[int, ...]
@@ -67,7 +67,7 @@ class Demands:
         self.previous: dict[int, int] = {}
         self.announced: dict[int, list[tuple[int, int]]] = {}
         self.limits: list[tuple[int, int]] = []
-        self.timing: Timing | None = None
+        self.timing: UnitTimes | None = None
         self._units: dict[str, list[int]] = {}
         for unit, role in enumerate(roles):
             units = self._units.setdefault(role, [])
@@ -220,7 +220,7 @@ def _put(demands: Demands, units: Sequence[int], place: str) -> None:
 
 def _timing(
     demands: Demands, constraints: Sequence[Constraint], world: World, day: tuple[int, int]
-) -> Timing:
+) -> UnitTimes:
     durations = [world.durations.get(tool, 0) for tool in demands.tools]
     earliest = [day[0]] * demands.size
     latest = [day[1] - duration for duration in durations]
@@ -232,4 +232,4 @@ def _timing(
                     earliest[unit] = max(earliest[unit], start)
                 else:
                     latest[unit] = min(latest[unit], start)
-    return Timing(tuple(durations), tuple(earliest), tuple(latest), day[0])
+    return UnitTimes(tuple(durations), tuple(earliest), tuple(latest), day[0])

@@ -24,7 +24,7 @@ class Brief(msgspec.Struct, frozen=True):
     attempts: int = 1
 
 
-class Move(msgspec.Struct, frozen=True):
+class StrategyMove(msgspec.Struct, frozen=True):
     """What to do next; an action is carried out with the values that it is handed."""
 
     kind: Literal["carry out", "ask price", "start over"]
@@ -58,16 +58,16 @@ class Strategist:
         self._course: tuple[Demands, list[int]] | None = None  # what is left of the plan that is followed
         self._begin()
 
-    def next(self) -> Move | None:
+    def next(self) -> StrategyMove | None:
         """The next move; None when everything is done, or nothing more can be."""
         for action in self._unpriced():
-            return Move("ask price", action)
+            return StrategyMove("ask price", action)
         found = self._course or (None if self._spoilt else self._plan())
         self._course = found
         if found is None and self._attempt < self._brief.attempts:
             self._begin()
             self._attempt += 1
-            return Move("start over")
+            return StrategyMove("start over")
         return self._move(*(found or self._search(late=True) or self._rest()))
 
     def outlook(self) -> list[str]:
@@ -75,7 +75,7 @@ class Strategist:
         demands, units = self._plan() or self._rest()
         return [demands.roles[unit] for unit in units] if demands else []
 
-    def hear(self, move: Move, news: News) -> None:
+    def hear(self, move: StrategyMove, news: News) -> None:
         action = move.action
         match news.outcome:
             case "done":
@@ -110,7 +110,7 @@ class Strategist:
         self._values: dict[tuple[str, str], str | int] = {}
         self._clock = self._brief.day[0] if self._brief.day else 0
 
-    def _go_on(self, move: Move, news: News) -> None:
+    def _go_on(self, move: StrategyMove, news: News) -> None:
         """Keep to the course, unless there is something to think about."""
         if self._course is None or news.finding is not None or news.announced:
             self._course = None
@@ -195,12 +195,12 @@ class Strategist:
             return demands, units
         return None, []
 
-    def _move(self, demands: Demands | None, units: list[int]) -> Move | None:
+    def _move(self, demands: Demands | None, units: list[int]) -> StrategyMove | None:
         if demands is None or not units:
             return None
         role, tool = demands.roles[units[0]], demands.tools[units[0]]
         start = max(self._clock, demands.timing.earliest[units[0]]) if demands.timing else 0
-        return Move("carry out", tool, start, self._handed(role))
+        return StrategyMove("carry out", tool, start, self._handed(role))
 
     def _handed(self, taker: str) -> dict[str, str | int]:
         """What was returned last of all that the action has to be given."""

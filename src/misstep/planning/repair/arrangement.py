@@ -20,7 +20,7 @@ from misstep.planning.admission.constraints import actions_of
 from misstep.planning.judging import solver
 from misstep.planning.plans.demands import Demands, selections
 from misstep.planning.plans.order import bits
-from misstep.planning.repair.reading import Need, Reading, Rule, problem
+from misstep.planning.repair.reading import Need, ReadingRule, RequestReading, problem
 
 _NO_WORLD = World()
 
@@ -96,7 +96,7 @@ def _chain(demands: Demands, unit: int) -> tuple[int, ...]:
     return tuple(chain)
 
 
-def find_conflict(tools: Sequence[str], rules: Sequence[Rule]) -> tuple[Rule, ...]:
+def find_conflict(tools: Sequence[str], rules: Sequence[ReadingRule]) -> tuple[ReadingRule, ...]:
     """Rules that can't be met together, of which none can be left out; empty where all of them can.
 
     What gives a choice only ever makes room, and so is never what stands in the way; it is among them where
@@ -114,7 +114,7 @@ def find_conflict(tools: Sequence[str], rules: Sequence[Rule]) -> tuple[Rule, ..
     return (*needed, *[rule for rule in choices if spoken_of & {*actions_of(rule.constraint)}])
 
 
-def confirm(tools: Sequence[str], conflict: Sequence[Rule]) -> bool:
+def confirm(tools: Sequence[str], conflict: Sequence[ReadingRule]) -> bool:
     """Whether Z3 finds no plan either; False where it is not installed or gives up.
 
     A plan would be an `InternalError`.
@@ -131,33 +131,33 @@ def confirm(tools: Sequence[str], conflict: Sequence[Rule]) -> bool:
     return answer == "no"
 
 
-def _fit(tools: Sequence[str], rules: Sequence[Rule]) -> bool:
+def _fit(tools: Sequence[str], rules: Sequence[ReadingRule]) -> bool:
     return find_order(tools, [rule.constraint for rule in rules]) is not None
 
 
-class Comparison(msgspec.Struct, frozen=True):
+class ReadingComparison(msgspec.Struct, frozen=True):
     """What both readings say, and for each of them what only that one says.
 
     A rule that one says and the other implies is said by both.
     """
 
     needs: tuple[Need, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[ReadingRule, ...]
     own_needs: tuple[tuple[Need, ...], tuple[Need, ...]]
-    own_rules: tuple[tuple[Rule, ...], tuple[Rule, ...]]
+    own_rules: tuple[tuple[ReadingRule, ...], tuple[ReadingRule, ...]]
 
     @property
     def agrees(self) -> bool:
         return not any(self.own_needs) and not any(self.own_rules)
 
 
-def compare(one: Reading, other: Reading) -> Comparison:
-    shared: dict[Constraint, Rule] = {}
+def compare(one: RequestReading, other: RequestReading) -> ReadingComparison:
+    shared: dict[Constraint, ReadingRule] = {}
     for mine, theirs in ((one, other), (other, one)):
         for rule in mine.rules:
             if implies(theirs, rule.constraint):
                 shared.setdefault(rule.constraint, rule)
-    return Comparison(
+    return ReadingComparison(
         tuple([need for need in one.needs if need.tool in other.tools]),
         tuple(shared.values()),
         (_needs_of(one, other), _needs_of(other, one)),
@@ -165,7 +165,7 @@ def compare(one: Reading, other: Reading) -> Comparison:
     )
 
 
-def implies(reading: Reading, constraint: Constraint) -> bool:
+def implies(reading: RequestReading, constraint: Constraint) -> bool:
     """Whether every plan for the reading meets the constraint, as far as that is told by order and by words.
 
     Order follows from order, from neighbours and from first and last places; a first or last place follows
@@ -191,15 +191,15 @@ def implies(reading: Reading, constraint: Constraint) -> bool:
             return False
 
 
-def _needs_of(mine: Reading, theirs: Reading) -> tuple[Need, ...]:
+def _needs_of(mine: RequestReading, theirs: RequestReading) -> tuple[Need, ...]:
     return tuple([need for need in mine.needs if need.tool not in theirs.tools])
 
 
-def _rules_of(mine: Reading, theirs: Reading) -> tuple[Rule, ...]:
+def _rules_of(mine: RequestReading, theirs: RequestReading) -> tuple[ReadingRule, ...]:
     return tuple([rule for rule in mine.rules if not implies(theirs, rule.constraint)])
 
 
-def _later(reading: Reading, tool: str) -> set[str]:
+def _later(reading: RequestReading, tool: str) -> set[str]:
     """All that has to come after a tool. What may be left out hands nothing on."""
     pairs, optional = [*_pairs(reading)], _optional(reading)
     found, fresh = set[str](), [tool]
@@ -211,7 +211,7 @@ def _later(reading: Reading, tool: str) -> set[str]:
     return found
 
 
-def _pairs(reading: Reading) -> Iterator[tuple[str, str]]:
+def _pairs(reading: RequestReading) -> Iterator[tuple[str, str]]:
     """What has to come before what, all times of the one before all of the other."""
     for constraint in reading.constraints:
         match constraint:
@@ -225,10 +225,10 @@ def _pairs(reading: Reading) -> Iterator[tuple[str, str]]:
                 pass
 
 
-def _is_due_once(reading: Reading, tool: str) -> bool:
+def _is_due_once(reading: RequestReading, tool: str) -> bool:
     repeated = [c.action for c in reading.constraints if isinstance(c, Repeat)]
     return tool not in repeated and tool not in _optional(reading)
 
 
-def _optional(reading: Reading) -> set[str]:
+def _optional(reading: RequestReading) -> set[str]:
     return {option for c in reading.constraints if isinstance(c, Choice) for option in c.options}

@@ -13,8 +13,8 @@ from misstep.core.outcome import Call, Transcript, Usage
 from misstep.errors import InternalError
 from misstep.planning.admission.constraints import actions_of
 from misstep.planning.judging.check import judge
-from misstep.planning.repair.arrangement import Comparison, compare, confirm, find_conflict, find_order
-from misstep.planning.repair.reading import Need, Reading, Rule, problem, why_senseless
+from misstep.planning.repair.arrangement import ReadingComparison, compare, confirm, find_conflict, find_order
+from misstep.planning.repair.reading import Need, ReadingRule, RequestReading, problem, why_senseless
 
 SaidBy = Literal["both", "first", "second"]
 Effect = Literal["kept", "changes", "contradicts", "aside", "unplanned"]
@@ -80,7 +80,7 @@ class Conflict(msgspec.Struct, frozen=True):
     """
 
     reading: int | None
-    rules: tuple[Rule, ...]
+    rules: tuple[ReadingRule, ...]
     confirmed: bool
 
 
@@ -92,7 +92,7 @@ class Dispute(msgspec.Struct, frozen=True):
     """
 
     reading: int
-    rule: Rule
+    rule: ReadingRule
     effect: Effect
     instead: tuple[str, ...] = ()
 
@@ -108,15 +108,15 @@ class Doubt(msgspec.Struct, frozen=True):
 class Repair(msgspec.Struct, frozen=True):
     """Two readings, what they have in common, and a plan for that; None where it contradicts itself."""
 
-    readings: tuple[Reading, Reading]
-    common: Comparison
+    readings: tuple[RequestReading, RequestReading]
+    common: ReadingComparison
     plan: tuple[str, ...] | None
     conflicts: tuple[Conflict, ...]
     disputes: tuple[Dispute, ...]
     doubts: tuple[Doubt, ...]
 
 
-def examine(one: Reading, other: Reading) -> Repair:
+def examine(one: RequestReading, other: RequestReading) -> Repair:
     readings, common = (one, other), compare(one, other)
     tools, said = [need.tool for need in common.needs], [rule.constraint for rule in common.rules]
     plan = _plan(tools, said, common)
@@ -142,7 +142,9 @@ def examine(one: Reading, other: Reading) -> Repair:
     )
 
 
-def _plan(tools: Sequence[str], said: Sequence[Constraint], common: Comparison) -> tuple[str, ...] | None:
+def _plan(
+    tools: Sequence[str], said: Sequence[Constraint], common: ReadingComparison
+) -> tuple[str, ...] | None:
     """A plan for what both say, in an order that as much as possible of the rest has nothing against."""
     kept = list(said)
     plan = find_order(tools, kept)
@@ -161,7 +163,9 @@ def _plan(tools: Sequence[str], said: Sequence[Constraint], common: Comparison) 
     return plan
 
 
-def _conflicts(readings: tuple[Reading, Reading], common: Comparison) -> Iterator[Conflict]:
+def _conflicts(
+    readings: tuple[RequestReading, RequestReading], common: ReadingComparison
+) -> Iterator[Conflict]:
     """In what both say, or else in each reading for itself."""
     tools = [need.tool for need in common.needs]
     shared = find_conflict(tools, common.rules)
@@ -188,7 +192,7 @@ def _effect(
 
 
 def _plan_with(
-    tool: str, reading: Reading, tools: Sequence[str], said: Sequence[Constraint]
+    tool: str, reading: RequestReading, tools: Sequence[str], said: Sequence[Constraint]
 ) -> tuple[str, ...] | None:
     """The plan if the tool were needed too, with what its reading says of it and of those in the plan."""
     more = [each for each in reading.tools if each == tool or each in tools]

@@ -32,18 +32,18 @@ class Need(msgspec.Struct, frozen=True):
     quote: str
 
 
-class Rule(msgspec.Struct, frozen=True):
+class ReadingRule(msgspec.Struct, frozen=True):
     """A constraint between tools."""
 
     constraint: Constraint
     quote: str
 
 
-class Reading(msgspec.Struct, frozen=True):
+class RequestReading(msgspec.Struct, frozen=True):
     """One understanding of a request. `beyond` are words that demand something no constraint can say."""
 
     needs: tuple[Need, ...]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ReadingRule, ...] = ()
     beyond: tuple[str, ...] = ()
 
     @property
@@ -161,55 +161,55 @@ class _Tools(_Strict, frozen=True):
     beyond: Beyond = ()
 
 
-def reading_form(manner: Manner) -> AnswerSchema[Reading]:
+def reading_form(manner: Manner) -> AnswerSchema[RequestReading]:
     """Readings that are not yet held against the request."""
     if manner == "relations":
         return form_of(_Relations).then(_from_relations)
     return form_of(_Tools).then(_from_tools)
 
 
-def _from_relations(filled: _Relations) -> Reading:
+def _from_relations(filled: _Relations) -> RequestReading:
     needs = [Need(each.tool, each.quote) for each in filled.needed]
-    return Reading(tuple(needs), tuple([_rule(each) for each in filled.constraints]), filled.beyond)
+    return RequestReading(tuple(needs), tuple([_rule(each) for each in filled.constraints]), filled.beyond)
 
 
-def _rule(relation: _Any) -> Rule:
+def _rule(relation: _Any) -> ReadingRule:
     match relation:
         case _Before(quote, first, then):
-            return Rule(Before(first, then), quote)
+            return ReadingRule(Before(first, then), quote)
         case _Adjacent(quote, first, then):
-            return Rule(Adjacent(first, then), quote)
+            return ReadingRule(Adjacent(first, then), quote)
         case _Place(quote, tool, place):
-            return Rule(Place(tool, place), quote)
+            return ReadingRule(Place(tool, place), quote)
         case _Choice(quote, tools):
-            return Rule(Choice(tools), quote)
+            return ReadingRule(Choice(tools), quote)
         case _Repeat(quote, tool, times):
-            return Rule(Repeat(tool, times), quote)
+            return ReadingRule(Repeat(tool, times), quote)
         case _Limit(quote, tool, most):
-            return Rule(Limit(tool, most), quote)
+            return ReadingRule(Limit(tool, most), quote)
 
 
-def _from_tools(filled: _Tools) -> Reading | FormatError:
+def _from_tools(filled: _Tools) -> RequestReading | FormatError:
     needs = [Need(each.tool, each.quote) for each in filled.tools]
     rules = [rule for each in filled.tools for rule in _rules_of(each)]
-    rules += [Rule(Choice(each.tools), each.quote) for each in filled.choices]
+    rules += [ReadingRule(Choice(each.tools), each.quote) for each in filled.choices]
     if len(rules) > MOST_RULES:
         return FormatError(f"There are {len(rules)} constraints, at most {MOST_RULES} are read.")
-    return Reading(tuple(needs), tuple(rules), filled.beyond)
+    return RequestReading(tuple(needs), tuple(rules), filled.beyond)
 
 
-def _rules_of(described: _Described) -> Iterator[Rule]:
+def _rules_of(described: _Described) -> Iterator[ReadingRule]:
     tool = described.tool
     for earlier in described.after:
-        yield Rule(Before(earlier.tool, tool), earlier.quote)
+        yield ReadingRule(Before(earlier.tool, tool), earlier.quote)
     if described.right_after:
-        yield Rule(Adjacent(described.right_after.tool, tool), described.right_after.quote)
+        yield ReadingRule(Adjacent(described.right_after.tool, tool), described.right_after.quote)
     if described.place:
-        yield Rule(Place(tool, described.place.place), described.place.quote)
+        yield ReadingRule(Place(tool, described.place.place), described.place.quote)
     if described.times:
-        yield Rule(Repeat(tool, described.times.times), described.times.quote)
+        yield ReadingRule(Repeat(tool, described.times.times), described.times.quote)
     if described.at_most_before:
-        yield Rule(Limit(tool, described.at_most_before.most), described.at_most_before.quote)
+        yield ReadingRule(Limit(tool, described.at_most_before.most), described.at_most_before.quote)
 
 
 MOST_CALLS = 60  # with repetitions
@@ -220,10 +220,10 @@ SHOWN_TEXT = 200  # characters of it
 _MARKS = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "\u2011": "-"})
 
 
-def checked_form(manner: Manner, tools: Sequence[str], request: str) -> AnswerSchema[Reading]:
+def checked_form(manner: Manner, tools: Sequence[str], request: str) -> AnswerSchema[RequestReading]:
     """Readings that are held against the request; the complaint is the first thing that is wrong with one."""
 
-    def check(reading: Reading) -> Reading | FormatError:
+    def check(reading: RequestReading) -> RequestReading | FormatError:
         for complaint in _complaints(reading, tools, request):
             return FormatError(complaint)
         reading = _tidied(reading)
@@ -263,7 +263,7 @@ def _folded(text: str) -> str:
     return re.sub(r"\s+", " ", plain)
 
 
-def _complaints(reading: Reading, tools: Sequence[str], request: str) -> Iterator[str]:
+def _complaints(reading: RequestReading, tools: Sequence[str], request: str) -> Iterator[str]:
     needed = reading.tools
     for tool in needed:
         if tool not in tools:
@@ -287,14 +287,14 @@ def _complaints(reading: Reading, tools: Sequence[str], request: str) -> Iterato
             yield f"The quote {cited} is not in the request. Copy words of the request as they are."
 
 
-def _tidied(reading: Reading) -> Reading:
+def _tidied(reading: RequestReading) -> RequestReading:
     """Each constraint once, options in the order of the tools, so that what means the same is the same."""
-    rules: dict[Constraint, Rule] = {}
+    rules: dict[Constraint, ReadingRule] = {}
     for rule in reading.rules:
         constraint = rule.constraint
         if isinstance(constraint, Choice):
             constraint = Choice(tuple(sorted(constraint.options)))
-        rules.setdefault(constraint, Rule(constraint, rule.quote))
+        rules.setdefault(constraint, ReadingRule(constraint, rule.quote))
     return msgspec.structs.replace(reading, rules=tuple(rules.values()))
 
 

@@ -13,7 +13,7 @@ from misstep.planning.language.syntax import Clause, Free, Group, Sentence, SubS
 from misstep.planning.variation.anatomy import Anatomy, is_about_order
 from misstep.planning.variation.editing.cutting import actions_in, groups_in, hoisted, regrouped
 from misstep.planning.variation.editing.lines import (
-    Line,
+    EditedSentence,
     actions_in_line,
     close,
     forget,
@@ -112,14 +112,18 @@ def merely_mention(anatomy: Anatomy) -> Steps:
                 yield close(anatomy, _mentioning(others, lost, is_about_order(anatomy)))
 
 
-def _mentioning(lines: Sequence[Line], actions: Sequence[int], free: bool) -> list[Line]:
+def _mentioning(lines: Sequence[EditedSentence], actions: Sequence[int], free: bool) -> list[EditedSentence]:
     """The lines, with a mention of these actions where others are merely mentioned, or at the end."""
     for number, line in enumerate(lines):
         part = line.parts[0].part
         if isinstance(part, Free | Duty) and len(line.parts) == 1:
             longer = _longer(part, actions)
-            return [*lines[:number], Line((Piece(longer, line.parts[0].words),)), *lines[number + 1 :]]
-    return [*lines, Line((Piece(mention(actions, free).parts[0], {}),))]
+            return [
+                *lines[:number],
+                EditedSentence((Piece(longer, line.parts[0].words),)),
+                *lines[number + 1 :],
+            ]
+    return [*lines, EditedSentence((Piece(mention(actions, free).parts[0], {}),))]
 
 
 def _longer(part: Free | Duty, actions: Sequence[int]) -> Free | Duty:

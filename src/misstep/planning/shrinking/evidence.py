@@ -19,7 +19,7 @@ FALSE_ALARM = 0.05  # how often that may be mistaken for the failure looked for
 MOST_BROKEN = 3  # runs that came to nothing before a case is given up
 
 
-class Trials(msgspec.Struct, frozen=True):
+class TrialCounts(msgspec.Struct, frozen=True):
     """How often a case failed in the way looked for, how often it did not, how often nothing came of it."""
 
     failed: int = 0
@@ -30,8 +30,8 @@ class Trials(msgspec.Struct, frozen=True):
     def tried(self) -> int:
         return self.failed + self.passed
 
-    def __add__(self, other: "Trials") -> "Trials":
-        return Trials(self.failed + other.failed, self.passed + other.passed, self.broken + other.broken)
+    def __add__(self, other: "TrialCounts") -> "TrialCounts":
+        return TrialCounts(self.failed + other.failed, self.passed + other.passed, self.broken + other.broken)
 
 
 class Yardstick(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class Yardstick(msgspec.Struct, frozen=True):
     rate: float
     confidence: float
 
-    def decide(self, trials: Trials) -> bool | None:
+    def decide(self, trials: TrialCounts) -> bool | None:
         """Whether a case fails as often; None as long as that is open."""
         if trials.broken > MOST_BROKEN:
             return False
@@ -56,24 +56,27 @@ class Yardstick(msgspec.Struct, frozen=True):
             return False
         return True if evidence >= log(self.confidence / FALSE_ALARM) else None
 
-    def needed(self, trials: Trials) -> int:
+    def needed(self, trials: TrialCounts) -> int:
         """The fewest further runs after which it might be decided."""
         more = 1
-        while self.decide(trials + Trials(more)) is None and self.decide(trials + Trials(0, more)) is None:
+        while (
+            self.decide(trials + TrialCounts(more)) is None
+            and self.decide(trials + TrialCounts(0, more)) is None
+        ):
             more += 1
         return more
 
 
 Runs: TypeAlias = Generator[Sequence[Case], Sequence[Outcome], None]
 
-_FAILED, _PASSED, _BROKEN = Trials(failed=1), Trials(passed=1), Trials(broken=1)
+_FAILED, _PASSED, _BROKEN = TrialCounts(failed=1), TrialCounts(passed=1), TrialCounts(broken=1)
 
 
 class OutOfRuns(Exception):
     """There are no more runs, though something is still open."""
 
 
-class Ledger:
+class FailureCounter:
     """Counts failures of one kind; a case that fails in another way has passed, as far as this is concerned.
 
     Every run has a number, so that no two have the same seed: what an agent leaves to chance must not come
@@ -83,7 +86,7 @@ class Ledger:
     def __init__(self, kind: ErrorKind, most: int) -> None:
         self.spent = 0
         self.failures: dict[str, Outcome] = {}  # the first of each case, by its id
-        self.trials: dict[str, Trials] = defaultdict(Trials)
+        self.trials: dict[str, TrialCounts] = defaultdict(TrialCounts)
         self.failing_otherwise = set[str]()  # ids of cases that failed in another way
         self.complaint = ""  # about the last run of which nothing came
         self.kind = kind

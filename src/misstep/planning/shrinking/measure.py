@@ -10,14 +10,14 @@ import msgspec
 
 from misstep.core.case import World
 from misstep.planning.language.clarity import is_clear
-from misstep.planning.language.remarks import Conditional, Neighbours, Repeated, Timed, TimedRelative
+from misstep.planning.language.remarks import Conditional, Neighbours, RepeatRemark, Timed, TimedRelative
 from misstep.planning.language.semantics import constraints_of
 from misstep.planning.language.syntax import Clause, Form, Group, Relative, Sentence, SubSentence
 from misstep.planning.language.wording import Option
 from misstep.planning.shrinking.cuts import Steps
-from misstep.planning.variation.anatomy import Anatomy, Announcement
+from misstep.planning.variation.anatomy import Anatomy, WordedAnnouncement
 from misstep.planning.variation.editing.cutting import actions_in, groups_in, hoist, regrouped
-from misstep.planning.variation.editing.lines import Line, close, lines_of, rewrite, spoken
+from misstep.planning.variation.editing.lines import EditedSentence, close, lines_of, rewrite, spoken
 from misstep.planning.variation.editing.paths import Piece, fill, paths
 from misstep.planning.variation.phrasing import options_of
 
@@ -89,7 +89,7 @@ def _trouble(world: World) -> int:
 
 
 def _figure(part: SubSentence) -> int:
-    return part.times if isinstance(part, Repeated) else 0
+    return part.times if isinstance(part, RepeatRemark) else 0
 
 
 def _rarity(sentence: Sentence, words: Sequence[Option]) -> int:
@@ -106,8 +106,8 @@ def split_sentences(anatomy: Anatomy) -> Steps:
     lines = lines_of(anatomy)
     for number, line in enumerate(lines):
         for cut in range(1, len(line.parts)):
-            one = Line(line.parts[:cut], line.joins[: cut - 1], line.redundant)
-            other = Line(line.parts[cut:], line.joins[cut:], line.redundant)
+            one = EditedSentence(line.parts[:cut], line.joins[: cut - 1], line.redundant)
+            other = EditedSentence(line.parts[cut:], line.joins[cut:], line.redundant)
             yield close(anatomy, [*lines[:number], one, other, *lines[number + 1 :]])
     for number, place, said in spoken(anatomy):
         for apart in _unnested(said):
@@ -128,7 +128,7 @@ def ease_remarks(anatomy: Anatomy) -> Steps:
         match said.part:
             case Conditional(otherwise=int()):
                 easier: SubSentence = msgspec.structs.replace(said.part, otherwise=None)
-            case Repeated(times=times) if times > LEAST_TIMES:
+            case RepeatRemark(times=times) if times > LEAST_TIMES:
                 easier = msgspec.structs.replace(said.part, times=LEAST_TIMES)
             case _:
                 continue
@@ -163,10 +163,10 @@ def simplify_announcements(anatomy: Anatomy) -> Steps:
         yield anatomy.announcing(map(_plainly_announced, anatomy.announcements))
 
 
-def _plainly_announced(announcement: Announcement) -> Announcement:
+def _plainly_announced(announcement: WordedAnnouncement) -> WordedAnnouncement:
     part = _plainest(announcement.sentence.parts[0])
     sentence = Sentence((part,))
-    return Announcement(announcement.voice, sentence, fill(sentence, [Piece(part, {})]))
+    return WordedAnnouncement(announcement.voice, sentence, fill(sentence, [Piece(part, {})]))
 
 
 def _reworded(anatomy: Anatomy, change: Callable[[Piece], Piece]) -> Anatomy | None:

@@ -39,7 +39,7 @@ from misstep.planning.shrinking.measure import (
     split_sentences,
 )
 from misstep.planning.synthesis.plot import IDS
-from misstep.planning.variation.anatomy import Anatomy, Announcement
+from misstep.planning.variation.anatomy import Anatomy, WordedAnnouncement
 from misstep.planning.variation.editing.lines import close, forget, lines_of, recast
 from misstep.planning.variation.editing.paths import Piece, fill
 
@@ -127,7 +127,7 @@ def shorten_announcements(anatomy: Anatomy) -> Steps:
             yield _closed(_changed(anatomy, announced=kept).announcing(told))
 
 
-def _shorter(announcement: Announcement) -> Iterator[tuple[Announcement, int]]:
+def _shorter(announcement: WordedAnnouncement) -> Iterator[tuple[WordedAnnouncement, int]]:
     (clause,) = announcement.sentence.parts
     assert isinstance(clause, Clause)
     for side in ("subject", "object"):
@@ -136,7 +136,7 @@ def _shorter(announcement: Announcement) -> Iterator[tuple[Announcement, int]]:
             left = Group(tuple([action for action in actions if action != lost]))
             part = msgspec.structs.replace(clause, **{side: left})
             sentence = Sentence((part,))
-            yield Announcement(announcement.voice, sentence, fill(sentence, [Piece(part, {})])), lost
+            yield WordedAnnouncement(announcement.voice, sentence, fill(sentence, [Piece(part, {})])), lost
 
 
 def _easier(world: World) -> Iterator[dict[str, Any]]:

@@ -11,10 +11,10 @@ import msgspec
 
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
-from misstep.core.results.diagnosis import Reduction, Size
+from misstep.core.results.diagnosis import ProblemSize, Reduction
 from misstep.core.run import Inquiry
 from misstep.errors import UsageError
-from misstep.planning.shrinking.evidence import MOST_BROKEN, Ledger, OutOfRuns, Trials, Yardstick
+from misstep.planning.shrinking.evidence import MOST_BROKEN, FailureCounter, OutOfRuns, TrialCounts, Yardstick
 from misstep.planning.shrinking.reductions import STAGES, Stage, focus, smaller
 from misstep.planning.variation.anatomy import Anatomy, assemble, take_apart
 
@@ -38,7 +38,7 @@ def shrink(outcome: Outcome, confidence: float = 0.95, most_runs: int = 500) -> 
     case, verdict = outcome.case, outcome.verdict
     if verdict.verdict != "failed" or verdict.error is None:
         raise UsageError(f"case {case.id} has not failed", "only what fails can be made smaller")
-    ledger = Ledger(verdict.error, most_runs)
+    ledger = FailureCounter(verdict.error, most_runs)
     return _Shrinking(_Candidate(take_apart(case), case), ledger, confidence).inquire()
 
 
@@ -57,7 +57,7 @@ class _Shrinking:
     does not, a sequential test does.
     """
 
-    def __init__(self, first: _Candidate, ledger: Ledger, confidence: float) -> None:
+    def __init__(self, first: _Candidate, ledger: FailureCounter, confidence: float) -> None:
         self._trail = [first]
         self._ledger = ledger
         self._yardstick = Yardstick(1.0, confidence)
@@ -73,7 +73,7 @@ class _Shrinking:
                     minimal = yield from self._find()
         return self._reduction(minimal)
 
-    def _repeat(self, enough: int, most: int) -> Search[Trials]:
+    def _repeat(self, enough: int, most: int) -> Search[TrialCounts]:
         """Run the first case until it has failed often enough, or been tried often enough."""
         case = self._trail[0].case
         while True:
@@ -154,7 +154,7 @@ class _Shrinking:
         rate, doubt = self._yardstick.rate, 1 - self._yardstick.confidence
         return STEADY - 1 if rate == 1 else ceil(log(doubt) / log(1 - rate))
 
-    def _trials(self, case: Case) -> Trials:
+    def _trials(self, case: Case) -> TrialCounts:
         return self._ledger.trials[case.id]
 
     def _decide(self, case: Case) -> bool | None:
@@ -188,5 +188,5 @@ class _Shrinking:
         )
 
 
-def _size(case: Case) -> Size:
-    return Size(len(case.actions), len(case.sentences), len(case.constraints), len(case.query.split()))
+def _size(case: Case) -> ProblemSize:
+    return ProblemSize(len(case.actions), len(case.sentences), len(case.constraints), len(case.query.split()))

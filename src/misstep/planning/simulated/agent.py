@@ -18,10 +18,10 @@ from misstep.core.constraint import Before, Constraint, Given
 from misstep.core.rng import Dice
 from misstep.planning.language.figures import clock
 from misstep.planning.language.hearing import read_result, read_rules
-from misstep.planning.language.reader import Reading, Relation, read
+from misstep.planning.language.reader import Relation, SentenceReading, read
 from misstep.planning.plans.demands import Demands
 from misstep.planning.plans.order import Order, order_of
-from misstep.planning.plans.strategy import Brief, Move, News, Strategist
+from misstep.planning.plans.strategy import Brief, News, Strategist, StrategyMove
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK
 
 
@@ -43,7 +43,7 @@ class Wanderer(Strategist):
 class HardOfHearing(Strategist):
     """Takes every result for a success and hears no announcement in it."""
 
-    def hear(self, move: Move, news: News) -> None:
+    def hear(self, move: StrategyMove, news: News) -> None:
         failed = news.outcome in ("unavailable", "broken")
         heard = News("done") if failed else msgspec.structs.replace(news, announced=())
         super().hear(move, heard)
@@ -72,13 +72,13 @@ class Understanding:
         return len(self._request)
 
     @property
-    def sentences(self) -> list[Reading]:
+    def sentences(self) -> list[SentenceReading]:
         if not self.readable:
             raise ValueError("a simulated planner reads only what misstep has written")
         return self.readable
 
     @cached_property
-    def readable(self) -> list[Reading]:
+    def readable(self) -> list[SentenceReading]:
         """The line of the request that speaks of the tasks, if there is one; others are not about them."""
         for line in self._request.splitlines():
             readings = [read(sentence, self.activities) for sentence in _sentences(line)]
@@ -152,9 +152,9 @@ MOST_CALLS = 500  # nothing that misstep asks for takes as many
 class Actor(Protocol):
     """Says what to do next, and hears what came of it."""
 
-    def next(self) -> Move | None: ...
+    def next(self) -> StrategyMove | None: ...
 
-    def hear(self, move: Move, news: News) -> None: ...
+    def hear(self, move: StrategyMove, news: News) -> None: ...
 
 
 class Planner(Protocol):
@@ -180,7 +180,7 @@ class SimulatedAgent:
         return Answer("All the tasks have been carried out.")
 
 
-def _call(move: Move, understood: Understanding) -> tuple[str, dict[str, Any]]:
+def _call(move: StrategyMove, understood: Understanding) -> tuple[str, dict[str, Any]]:
     match move.kind:
         case "start over":
             return START_OVER, {}
@@ -191,7 +191,7 @@ def _call(move: Move, understood: Understanding) -> tuple[str, dict[str, Any]]:
             return tool.name, {**_arguments(tool, move), **understood.arguments.get(move.action, {})}
 
 
-def _arguments(tool: Tool, move: Move) -> dict[str, Any]:
+def _arguments(tool: Tool, move: StrategyMove) -> dict[str, Any]:
     """What the tool asks for; made up where nobody has said it."""
     properties, required = tool.parameters.get("properties", {}), tool.parameters.get("required", [])
     known = {START_TIME: clock(move.start), **move.values}
@@ -202,7 +202,7 @@ def _made_up(kind: object) -> Any:
     return {"integer": 0, "number": 0, "boolean": False, "array": [], "object": {}}.get(str(kind), "unknown")
 
 
-def _news(move: Move, result: str, understood: Understanding) -> News:
+def _news(move: StrategyMove, result: str, understood: Understanding) -> News:
     heard = read_result(result)
     return News(
         outcome="refused" if heard.outcome == "error" else heard.outcome,

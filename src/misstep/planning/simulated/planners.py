@@ -162,7 +162,7 @@ class Structure(msgspec.Struct, frozen=True):
         )
 
 
-class Topic(msgspec.Struct, frozen=True):
+class BackwardsTopic(msgspec.Struct, frozen=True):
     """Gets everything backwards in one job."""
 
     topic: str = "baker"
@@ -200,7 +200,7 @@ class Position(msgspec.Struct, frozen=True):
         return _misread(understood, lambda relation: relation in meant and dice.chance(self.strength))
 
 
-class Size(msgspec.Struct, frozen=True):
+class BackwardsFromSize(msgspec.Struct, frozen=True):
     """Gets everything backwards from a number of activities, sentences or characters on."""
 
     least: Annotated[int, Meta(ge=1, le=100_000)] = 5
@@ -238,7 +238,7 @@ class Shape(msgspec.Struct, frozen=True):
         return _right_or_wrong(understood, wrong=occurs and dice.chance(self.strength))
 
 
-class Coin(msgspec.Struct, frozen=True):
+class RandomlyBackwards(msgspec.Struct, frozen=True):
     """Gets everything backwards at a given rate, for no reason at all."""
 
     rate: Share = 0.5
@@ -260,22 +260,22 @@ class Capacity(msgspec.Struct, frozen=True):
 
 PLANNERS: dict[
     str,
-    "type[Perfect | Random | Greedy | Idle | Terminal | Topic | Structure | Shape]"
-    "| type[Coin | Capacity | Deaf | Stubborn | Name | Position | Size | Lister]",
+    "type[Perfect | Random | Greedy | Idle | Terminal | BackwardsTopic | Structure | Shape]"
+    "| type[RandomlyBackwards | Capacity | Deaf | Stubborn | Name | Position | BackwardsFromSize | Lister]",
 ] = {
     "perfect": Perfect,
     "random": Random,
     "greedy": Greedy,
     "idle": Idle,
     "terminal": Terminal,
-    "topic": Topic,
+    "topic": BackwardsTopic,
     "name": Name,
     "structure": Structure,
     "position": Position,
     "lister": Lister,
-    "size": Size,
+    "size": BackwardsFromSize,
     "constraint": Shape,
-    "probability": Coin,
+    "probability": RandomlyBackwards,
     "capacity": Capacity,
     "deaf": Deaf,
     "stubborn": Stubborn,

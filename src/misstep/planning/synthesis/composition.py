@@ -18,7 +18,7 @@ from misstep.planning.language.syntax import Paragraph, Sentence, skeleton
 from misstep.planning.plans.order import Order, count_orders, first_available
 from misstep.planning.plans.survey import Survey
 from misstep.planning.synthesis.families import COSTS
-from misstep.planning.synthesis.paragraphs import Draft
+from misstep.planning.synthesis.paragraphs import ParagraphDraft
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.synthesis.problems import Problem, name_tools
 
@@ -42,7 +42,7 @@ def action_for(action_id: str, activity: str, described: bool) -> Action:
     return Action(action_id, activity, tool_name(activity), describe(activity) if described else "")
 
 
-class Told(msgspec.Struct, frozen=True):
+class CaseText(msgspec.Struct, frozen=True):
     """What a case says: its paragraph, in words, and what it demands, announcements included.
 
     `redundant` are the numbers of sentences that deliberately repeat something.
@@ -61,7 +61,7 @@ class Proof(msgspec.Struct, frozen=True):
     solution: tuple[Planned, ...]
 
 
-def compose_order(seed: int, setting: Setting, draft: Draft, dice: Dice) -> Case:
+def compose_order(seed: int, setting: Setting, draft: ParagraphDraft, dice: Dice) -> Case:
     """A case about nothing but order."""
     sentences = render(draft.paragraph, [action.name for action in setting.actions], dice, setting.words)
     constraints: tuple[Constraint, ...] = tuple(
@@ -71,11 +71,11 @@ def compose_order(seed: int, setting: Setting, draft: Draft, dice: Dice) -> Case
             for first, then in relations(sentence)
         ]
     )
-    told = Told(draft.paragraph, sentences, constraints, draft.redundant)
+    told = CaseText(draft.paragraph, sentences, constraints, draft.redundant)
     return order_case(seed, setting, told, draft.order)
 
 
-def order_case(seed: int, setting: Setting, told: Told, order: Order) -> Case:
+def order_case(seed: int, setting: Setting, told: CaseText, order: Order) -> Case:
     """A case about nothing but order."""
     return msgspec.structs.replace(
         _set(setting, told, World()),
@@ -105,11 +105,11 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
         costs=_costs(plot.world, setting.distractors, dice),
     )
     again = [i for i, said in enumerate(paragraph) if any(said is one for one in plot.redundant)]
-    told = Told(paragraph, sentences, problem.constraints, tuple(again))
+    told = CaseText(paragraph, sentences, problem.constraints, tuple(again))
     return problem_case(seed, setting, told, world, Proof(problem.survey, problem.solution))
 
 
-def problem_case(seed: int, setting: Setting, told: Told, world: World, proof: Proof) -> Case:
+def problem_case(seed: int, setting: Setting, told: CaseText, world: World, proof: Proof) -> Case:
     """A case of any families, whose world is complete."""
     return msgspec.structs.replace(
         _set(setting, told, world),
@@ -121,7 +121,7 @@ def problem_case(seed: int, setting: Setting, told: Told, world: World, proof: P
     ).identified()
 
 
-def _set(setting: Setting, told: Told, world: World) -> Case:
+def _set(setting: Setting, told: CaseText, world: World) -> Case:
     """A case in its setting, without its world and what is known of it as a whole."""
     own = any(action.parameters is not None for action in setting.actions)
     rules = write_rules(told.constraints, world, len(setting.distractors), own)

@@ -11,15 +11,15 @@ from misstep.planning.language.remarks import (
     CONDITIONAL_FORMS,
     NEIGHBOUR_FORMS,
     Alternative,
+    BudgetRemark,
     Conditional,
     End,
+    HandOver,
     Limited,
     Neighbours,
-    Passing,
     Remark,
-    Repeated,
+    RepeatRemark,
     Replacing,
-    Spending,
 )
 from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group, most_actions
 from misstep.planning.plans.demands import selections
@@ -119,7 +119,7 @@ def add_spending(plot: Plot) -> bool:
         return False
     cheap = plot.dice.below(len(totals) - 1)
     gap = (totals[cheap + 1] - totals[cheap]) // 5
-    plot.say(Spending(totals[cheap] + 5 * plot.dice.below(gap)))
+    plot.say(BudgetRemark(totals[cheap] + 5 * plot.dice.below(gap)))
     return True
 
 
@@ -129,7 +129,7 @@ def add_data(plot: Plot) -> bool:
     if drawn is None:
         return False
     giver, taker = drawn
-    said = [part for sentence in plot.sentences for part in sentence.parts if isinstance(part, Passing)]
+    said = [part for sentence in plot.sentences for part in sentence.parts if isinstance(part, HandOver)]
     values = {value.noun: value for value in load_lexicon().data.values}
     value = values[plot.dice.pick(plot.phrases(list(values)))]
     taken = any(part.taker == taker and part.value == value.noun for part in said)
@@ -137,7 +137,7 @@ def add_data(plot: Plot) -> bool:
         return False
     if not plot.relate(giver, taker):
         return False
-    plot.say(Passing(giver, taker, value.noun), giver, taker)
+    plot.say(HandOver(giver, taker, value.noun), giver, taker)
     plot.sure |= 1 << giver | 1 << taker
     parameter = value.noun.replace(" ", "_")
     mine = plot.world.values.get(IDS[giver], {})
@@ -193,7 +193,7 @@ def add_repeat(plot: Plot) -> bool:
     if again and plot.repeated.bit_count() == MOST_REPEATED:
         return False
     if again:
-        plot.say(Repeated(action, 2 + plot.dice.below(2)))
+        plot.say(RepeatRemark(action, 2 + plot.dice.below(2)))
         plot.repeated |= 1 << action
     elif not _say_if_news(plot, Limited(action, 1 + plot.dice.below(plot.cast - 2))):
         return False

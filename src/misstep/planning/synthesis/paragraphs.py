@@ -134,7 +134,7 @@ class Recipe(msgspec.Struct, frozen=True):
     own_tools: bool = False
 
 
-class Draft(msgspec.Struct, frozen=True):
+class ParagraphDraft(msgspec.Struct, frozen=True):
     """A paragraph, the order it demands, and which of its sentences are deliberate redundancies.
 
     `unmentioned` masks the actions that it does not speak of.
@@ -146,7 +146,7 @@ class Draft(msgspec.Struct, frozen=True):
     unmentioned: int = 0
 
 
-def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> Draft:
+def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> ParagraphDraft:
     """A paragraph on `size` actions that mentions every one of them and can be satisfied."""
     most = recipe.sentences or max(1, size - 1)
     least = -(-size // ACTIONS_PER_SENTENCE)
@@ -161,7 +161,7 @@ def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> Draft:
     return writer.draft()
 
 
-def draft_for_order(target: Order, recipe: Recipe, dice: Dice, apart: Sequence[int] = ()) -> Draft:
+def draft_for_order(target: Order, recipe: Recipe, dice: Dice, apart: Sequence[int] = ()) -> ParagraphDraft:
     """A paragraph that demands exactly `target`; actions it leaves free get a neutral sentence.
 
     `apart` is as in `continue_draft`; what it keeps apart must not be in order but by way of others.
@@ -179,7 +179,7 @@ def draft_for_order(target: Order, recipe: Recipe, dice: Dice, apart: Sequence[i
 
 def continue_draft(
     order: Order, unmentioned: int, recipe: Recipe, dice: Dice, apart: Sequence[int] = ()
-) -> Draft:
+) -> ParagraphDraft:
     """Sentences for a problem that has others: they keep to an order, which grows, and mention what is left.
 
     What they can't mention, because it is bound on all sides, stays unmentioned. Where actions may be left
@@ -222,8 +222,8 @@ class _Writer:
     def length(self) -> int:
         return len(self._sentences)
 
-    def draft(self) -> Draft:
-        return Draft(tuple(self._sentences), self.order, tuple(self._redundant), self.unmentioned)
+    def draft(self) -> ParagraphDraft:
+        return ParagraphDraft(tuple(self._sentences), self.order, tuple(self._redundant), self.unmentioned)
 
     def add_sentence(self, newcomers: int) -> bool:
         """Add a sentence that introduces at least `newcomers` actions; False where nothing is left to say."""

@@ -19,7 +19,7 @@ from misstep.planning.language.figures import clock
 from misstep.planning.language.remarks import Duty, Giving
 from misstep.planning.plans.order import Order
 from misstep.planning.plans.search import TooManyPlans
-from misstep.planning.plans.strategy import Brief, Move, News, Strategist
+from misstep.planning.plans.strategy import Brief, News, Strategist, StrategyMove
 from misstep.planning.plans.survey import Survey, find_idle
 from misstep.planning.synthesis.families import ADDING, add_spending, add_stand_in
 from misstep.planning.synthesis.paragraphs import Recipe, continue_draft
@@ -85,7 +85,7 @@ def _play(case: Case) -> list[Planned]:
     return calls
 
 
-def call_for(move: Move, world: World, tools: Mapping[str, str]) -> Planned:
+def call_for(move: StrategyMove, world: World, tools: Mapping[str, str]) -> Planned:
     """The call that makes a move; tools go by their actions where they have no other name."""
     match move.kind:
         case "start over":

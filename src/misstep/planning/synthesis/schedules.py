@@ -22,7 +22,7 @@ PAUSE_RATE = 0.25
 DEADLINE: tuple[Edge, Bound] = ("end", "before")  # which only a duration tells how to meet
 
 
-class Timing(msgspec.Struct, frozen=True):
+class TimeStatement(msgspec.Struct, frozen=True):
     """Something to be said of the time of one action."""
 
     action: int
@@ -90,7 +90,7 @@ def _hidden_starts(plot: Plot, demands: Demands, plan: Sequence[int]) -> dict[in
     return starts
 
 
-def _draw_windows(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[Timing]:
+def _draw_windows(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[TimeStatement]:
     wanted = min(1 + plot.dice.below(max(1, plot.size - 1)), max(1, plot.room))
     windows = _draw_surprise(plot, starts) if plot.room > 1 and plot.dice.chance(SURPRISE_RATE) else []
     surprised = [said.action for said in windows]
@@ -103,7 +103,7 @@ def _draw_windows(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[Timing
     return windows
 
 
-def _draw_surprise(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[Timing]:
+def _draw_surprise(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[TimeStatement]:
     """Windows for two neighbours of which the later one looks more urgent as long as durations are unknown.
 
     The first has to end by a time at which the second must have started; begun the other way round, the first
@@ -117,11 +117,14 @@ def _draw_surprise(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[Timin
     for first, then in pairs:  # the earlier the better: what comes before it could make room
         urgent = -(-starts[then][0] // POINT) * POINT
         if plot.world.day and plot.world.day[0] < urgent and urgent + POINT < starts[then][1]:
-            return [Timing(first, "end", "before", urgent + POINT), Timing(then, "start", "before", urgent)]
+            return [
+                TimeStatement(first, "end", "before", urgent + POINT),
+                TimeStatement(then, "start", "before", urgent),
+            ]
     return []
 
 
-def _draw_window(plot: Plot, action: int, start: int, end: int) -> Timing | None:
+def _draw_window(plot: Plot, action: int, start: int, end: int) -> TimeStatement | None:
     """A point of time that the schedule keeps to, none too far off; None where the day says as much."""
     assert plot.world.day
     edge, bound = plot.dice.pick(TIMED) if plot.dice.chance(0.6) else DEADLINE
@@ -129,12 +132,12 @@ def _draw_window(plot: Plot, action: int, start: int, end: int) -> Timing | None
     slack = POINT * plot.dice.below(2)
     if bound == "after":
         time = moment // POINT * POINT - slack
-        return Timing(action, edge, bound, time) if time > plot.world.day[0] else None
+        return TimeStatement(action, edge, bound, time) if time > plot.world.day[0] else None
     time = -(-moment // POINT) * POINT + slack
-    return Timing(action, edge, bound, time) if plot.world.day[0] < time < plot.world.day[1] else None
+    return TimeStatement(action, edge, bound, time) if plot.world.day[0] < time < plot.world.day[1] else None
 
 
-def _is_implied(plot: Plot, said: Timing, windows: Sequence[Timing]) -> bool:
+def _is_implied(plot: Plot, said: TimeStatement, windows: Sequence[TimeStatement]) -> bool:
     """Whether what is said of actions before or after this one comes to the same."""
     later = said.bound == "after"
     bound = (plot.order.before if later else plot.order.after)[said.action]
@@ -146,7 +149,7 @@ def _is_implied(plot: Plot, said: Timing, windows: Sequence[Timing]) -> bool:
     )
 
 
-def _attach(plot: Plot, said: Timing) -> bool:
+def _attach(plot: Plot, said: TimeStatement) -> bool:
     """Hang it on an ordering clause as a relative clause, now and then."""
     if not plot.dice.chance(plot.recipe.relative):
         return False
@@ -158,7 +161,7 @@ def _attach(plot: Plot, said: Timing) -> bool:
     return False
 
 
-def _say(plot: Plot, said: Timing, starts: dict[int, tuple[int, int]], free: list[int]) -> None:
+def _say(plot: Plot, said: TimeStatement, starts: dict[int, tuple[int, int]], free: list[int]) -> None:
     """In a sentence of its own, with some that are still free of which the same can be said."""
     form = "fronted" if said.edge == "end" and plot.dice.chance(0.3) else "verb"
     most = min(plot.recipe.group, 2 if form == "fronted" else GROUP)
@@ -171,6 +174,6 @@ def _say(plot: Plot, said: Timing, starts: dict[int, tuple[int, int]], free: lis
     plot.say(remark, *group)
 
 
-def _keeps(times: tuple[int, int], said: Timing) -> bool:
+def _keeps(times: tuple[int, int], said: TimeStatement) -> bool:
     moment = times[0] if said.edge == "start" else times[1]
     return moment >= said.time if said.bound == "after" else moment <= said.time

@@ -11,16 +11,16 @@ from misstep.core.case import MOST_ACTIONS, Action, Case
 from misstep.core.constraint import FAMILIES, Family
 from misstep.core.rng import Dice, case_seed, derive_seed
 from misstep.errors import UsageError, did_you_mean
-from misstep.planning.difficulty import Bound, baselines, measure
+from misstep.planning.difficulty import DifficultyBound, baselines, measure
 from misstep.planning.language.lexicon import Topic, load_topics
-from misstep.planning.language.parts import LEAST_ACTIONS, Part, structure_of, topics_of
+from misstep.planning.language.parts import LEAST_ACTIONS, LanguagePart, structure_of, topics_of
 from misstep.planning.language.requests import load_requests
 from misstep.planning.synthesis.composition import Setting, action_for, compose_order, compose_problem
 from misstep.planning.synthesis.paragraphs import (
     ACTIONS_PER_SENTENCE,
     MOST_ELEMENTS,
     Closure,
-    Draft,
+    ParagraphDraft,
     Recipe,
     draft_for_order,
     draft_paragraph,
@@ -59,8 +59,8 @@ class Suite(msgspec.Struct, frozen=True):
     families: tuple[Family, ...] = ("order",)
     distractors: int = 0
     tools: tuple[Tool, ...] = ()
-    difficulty: tuple[Bound, ...] = ()
-    part: Part = Part()
+    difficulty: tuple[DifficultyBound, ...] = ()
+    part: LanguagePart = LanguagePart()
 
     @property
     def is_plain(self) -> bool:
@@ -251,7 +251,7 @@ def _make_up(tool: Tool, dice: Dice) -> dict[str, Any]:
         raise UsageError(f"tool {tool.name}: {error.message}", *error.hints) from error
 
 
-def _draft(suite: Suite, index: int, dice: Dice) -> Draft:
+def _draft(suite: Suite, index: int, dice: Dice) -> ParagraphDraft:
     if suite.exhaustive:
         orders = _all_orders(suite.low, suite.high)
         closure = orders[index % len(orders)]

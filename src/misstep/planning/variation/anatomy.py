@@ -16,7 +16,7 @@ from misstep.core.rng import derive_seed
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.language.lexicon import Topic, load_lexicon, load_topics
-from misstep.planning.language.remarks import Giving, Passing
+from misstep.planning.language.remarks import Giving, HandOver
 from misstep.planning.language.requests import load_requests, write_request, write_rules
 from misstep.planning.language.semantics import constraints_of, mentioned
 from misstep.planning.language.skeletons import read_skeleton, shown
@@ -25,9 +25,9 @@ from misstep.planning.plans.order import Order, order_of
 from misstep.planning.plans.search import TooManyPlans
 from misstep.planning.plans.survey import survey
 from misstep.planning.synthesis.composition import (
+    CaseText,
     Proof,
     Setting,
-    Told,
     needed_values,
     order_case,
     problem_case,
@@ -37,7 +37,7 @@ from misstep.planning.synthesis.suite import ASSISTANT
 from misstep.planning.variation.phrasing import Drawn, find_words, say
 
 
-class Announcement(msgspec.Struct, frozen=True):
+class WordedAnnouncement(msgspec.Struct, frozen=True):
     """What the result of the action `voice` adds to the request, with its words."""
 
     voice: str
@@ -47,22 +47,24 @@ class Announcement(msgspec.Struct, frozen=True):
 
 def read_announcements(
     actions: Sequence[Action], announced: Sequence[Before], texts: Mapping[str, str]
-) -> list[Announcement]:
+) -> list[WordedAnnouncement]:
     """The announcements of a case; a `UsageError` where one is not in misstep's own words."""
     ids, names = [action.id for action in actions], [action.name for action in actions]
-    found = list[Announcement]()
+    found = list[WordedAnnouncement]()
     for voice in dict.fromkeys(said.announced for said in announced):
         pairs = [(ids.index(c.first), ids.index(c.then)) for c in announced if c.announced == voice]
         found.append(_read(voice, texts[voice], pairs, names))
     return found
 
 
-def write_announcements(announcements: Iterable[Announcement], names: Sequence[str]) -> dict[str, str]:
+def write_announcements(announcements: Iterable[WordedAnnouncement], names: Sequence[str]) -> dict[str, str]:
     """What is announced, by its voice."""
     return {each.voice: say((each.sentence,), names, (each.words,))[0] for each in announcements}
 
 
-def _read(voice: str, text: str, pairs: Sequence[tuple[int, int]], names: Sequence[str]) -> Announcement:
+def _read(
+    voice: str, text: str, pairs: Sequence[tuple[int, int]], names: Sequence[str]
+) -> WordedAnnouncement:
     firsts, thens = [tuple(dict.fromkeys(side)) for side in zip(*pairs, strict=True)]
     for form in FORMS:
         for direction in DIRECTIONS:
@@ -70,7 +72,7 @@ def _read(voice: str, text: str, pairs: Sequence[tuple[int, int]], names: Sequen
             sentence = Sentence((Clause(form, direction, Group(subject), Group(object_)),))
             words = find_words(sentence, names, text)
             if words is not None:
-                return Announcement(voice, sentence, words)
+                return WordedAnnouncement(voice, sentence, words)
     raise UsageError(f"misstep has no words for {shown(text)}")
 
 
@@ -135,11 +137,11 @@ class Anatomy(msgspec.Struct, frozen=True):
         return any([action.parameters is not None for action in self.actions])
 
     @property
-    def announcements(self) -> list[Announcement]:
+    def announcements(self) -> list[WordedAnnouncement]:
         """What results announce, taken apart; a `UsageError` where it is not in misstep's own words."""
         return read_announcements(self.actions, self.announced, self.world.announcements)
 
-    def announcing(self, announcements: Iterable[Announcement]) -> "Anatomy":
+    def announcing(self, announcements: Iterable[WordedAnnouncement]) -> "Anatomy":
         """The same with its announcements in these words, and with the names that actions have now."""
         texts = write_announcements(announcements, self.names)
         return msgspec.structs.replace(self, world=msgspec.structs.replace(self.world, announcements=texts))
@@ -173,7 +175,7 @@ def assemble(anatomy: Anatomy) -> Case | None:
     constraints = tuple(demands_of(anatomy))
     world = fitting_world(anatomy.world, constraints)
     sentences = say(anatomy.paragraph, anatomy.names, anatomy.words)
-    told = Told(anatomy.paragraph, sentences, constraints, anatomy.redundant)
+    told = CaseText(anatomy.paragraph, sentences, constraints, anatomy.redundant)
     setting = Setting(anatomy.request, anatomy.topic, anatomy.actions, anatomy.distractors)
     if _is_about_order(constraints, world) and not anatomy.has_own_tools:
         order = _order(anatomy.actions, constraints)
@@ -273,7 +275,7 @@ def _words(case: Case, paragraph: Paragraph) -> Iterator[Drawn]:
     names, nouns = [action.name for action in case.actions], [v.noun for v in load_lexicon().data.values]
     for sentence, text in zip(paragraph, case.sentences, strict=True):
         part = sentence.parts[0]
-        is_known = not isinstance(part, Passing) or part.value in nouns
+        is_known = not isinstance(part, HandOver) or part.value in nouns
         words = find_words(sentence, names, text) if is_known else None
         if words is None:
             raise UsageError(f"misstep has no words for {shown(text)}")

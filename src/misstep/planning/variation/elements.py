@@ -10,7 +10,7 @@ from misstep.core.constraint import Constraint, family_of
 from misstep.core.rng import Dice
 from misstep.planning.language.semantics import Relation, mentioned, relations
 from misstep.planning.language.syntax import Sentence
-from misstep.planning.variation.anatomy import Anatomy, Announcement, assemble, demands_of
+from misstep.planning.variation.anatomy import Anatomy, WordedAnnouncement, assemble, demands_of
 from misstep.planning.variation.extent import (
     ACTIONS,
     CHARACTERS,
@@ -169,11 +169,13 @@ def _found(varied: Anatomy | None) -> Anatomy:
     return varied
 
 
-def _reformed(announcement: Announcement, forms: Collection[str], choosing: Choosing) -> Announcement:
+def _reformed(
+    announcement: WordedAnnouncement, forms: Collection[str], choosing: Choosing
+) -> WordedAnnouncement:
     said = restructure([Worded(announcement.sentence, announcement.words)], forms, choosing)
     if len(said) > 1:
         raise NothingLeft("a result announces no more than one sentence")
-    return Announcement(announcement.voice, said[0].sentence, said[0].words)
+    return WordedAnnouncement(announcement.voice, said[0].sentence, said[0].words)
 
 
 def _pairs(anatomy: Anatomy) -> list[Relation]:

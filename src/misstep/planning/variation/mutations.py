@@ -8,7 +8,7 @@ from misstep.core.case import Action
 from misstep.core.rng import Dice
 from misstep.planning.language.lexicon import Topic, load_topics
 from misstep.planning.language.rendering import possible_moods
-from misstep.planning.language.wording import Words
+from misstep.planning.language.wording import PhraseDrawer
 from misstep.planning.synthesis.composition import action_for
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.phrasing import Replay, draw_words, slots_of
@@ -80,7 +80,7 @@ def rephrase(anatomy: Anatomy, dice: Dice) -> Anatomy:
     paragraph = next((draft for draft in drafts if draft != anatomy.paragraph), anatomy.paragraph)
     announced = [word for each in anatomy.announcements for word in each.words]
     moods = (heard_mood(announced),) if announced else possible_moods(paragraph)
-    fresh = Words(dice, mood=dice.pick(moods))
+    fresh = PhraseDrawer(dice, mood=dice.pick(moods))
     words = tuple([draw_words(sentence, fresh) for sentence in paragraph])
     return msgspec.structs.replace(anatomy, paragraph=paragraph, words=words, redundant=())
 

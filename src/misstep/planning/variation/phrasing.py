@@ -19,7 +19,7 @@ _MARK = "\0"
 _ANYBODY = ("",) * MOST_ACTIONS
 
 
-class Slot(msgspec.Struct, frozen=True):
+class PhraseSlot(msgspec.Struct, frozen=True):
     """A place for a phrase in a sentence: those that fit, and the one that is there."""
 
     options: tuple[Option, ...]
@@ -43,18 +43,18 @@ class Replay:
         return next(self._words, None) is None
 
 
-class Record:
+class SlotRecorder:
     """Writes down every slot that is asked for, with what another source puts there."""
 
     def __init__(self, source: Phrases) -> None:
         self._source = source
-        self.slots: list[Slot] = []
+        self.slots: list[PhraseSlot] = []
 
     def draw(self, options: tuple[Option, ...]) -> Option:
         if not options:
             raise UsageError("there is no phrase for something that is said")
         word = self._source.draw(options)
-        self.slots.append(Slot(options, word))
+        self.slots.append(PhraseSlot(options, word))
         return word
 
 
@@ -90,9 +90,9 @@ def draw_words(sentence: Sentence, source: Phrases) -> Drawn:
     return tuple([slot.word for slot in slots_of(sentence, source)])
 
 
-def slots_of(sentence: Sentence, source: Phrases) -> tuple[Slot, ...]:
+def slots_of(sentence: Sentence, source: Phrases) -> tuple[PhraseSlot, ...]:
     """The slots of a sentence, filled from a source; which they are does not depend on what is drawn."""
-    record = Record(source)
+    record = SlotRecorder(source)
     write((sentence,), _ANYBODY, record)
     return tuple(record.slots)
 

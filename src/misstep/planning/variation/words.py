@@ -8,7 +8,7 @@ from misstep.core.rng import Dice
 from misstep.planning.language.syntax import Sentence
 from misstep.planning.language.wording import Mood, Option, in_mood
 from misstep.planning.variation.anatomy import Anatomy
-from misstep.planning.variation.phrasing import Drawn, Replay, Slot, slots_of
+from misstep.planning.variation.phrasing import Drawn, PhraseSlot, Replay, slots_of
 
 
 class NothingLeft(LookupError):
@@ -40,7 +40,7 @@ def saying(anatomy: Anatomy, said: Iterable[Worded]) -> Anatomy:
     )
 
 
-def slots(anatomy: Anatomy) -> list[tuple[Slot, ...]]:
+def slots(anatomy: Anatomy) -> list[tuple[PhraseSlot, ...]]:
     """The slots of each sentence: the phrases that fit, and the one that is there."""
     said = zip(anatomy.paragraph, anatomy.words, strict=True)
     return [slots_of(sentence, Replay(words)) for sentence, words in said]
@@ -81,7 +81,7 @@ class Choosing:
     def avoids(self, option: Option) -> bool:
         return option.one in self._avoid or option.many in self._avoid
 
-    def substitute(self, found: Sequence[Slot]) -> Drawn:
+    def substitute(self, found: Sequence[PhraseSlot]) -> Drawn:
         """The words of a sentence, with others in the place of those that are to be avoided."""
         return tuple([self.draw(slot.options) if self.avoids(slot.word) else slot.word for slot in found])
 

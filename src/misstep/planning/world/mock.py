@@ -11,7 +11,7 @@ from misstep.planning.language.figures import clock, euros, in_hours, literal
 from misstep.planning.language.requests import describe_parameter, describe_with, load_requests, say
 from misstep.planning.world.history import ActSlip, Deed, ParameterSlip, reported
 from misstep.planning.world.simulator import Simulator, StepResult
-from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, Part
+from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, ToolEntry
 
 
 class MockWorld:
@@ -84,7 +84,7 @@ class MockWorld:
                 return say("error_value", parameter=slip.parameter)
 
 
-def _no_call(name: str, arguments: Any, scene: StepResult, part: Part | None) -> str:
+def _no_call(name: str, arguments: Any, scene: StepResult, part: ToolEntry | None) -> str:
     """What is said to a call that should not have been made."""
     assert isinstance(scene.slip, ActSlip)
     if scene.slip.fault == "attempts":
@@ -97,7 +97,7 @@ def _no_call(name: str, arguments: Any, scene: StepResult, part: Part | None) ->
     return say("error_no_arguments" if isinstance(arguments, dict) else "error_not_empty", tool=name)
 
 
-def _tool(part: Part) -> Tool:
+def _tool(part: ToolEntry) -> Tool:
     action = part.action
     description = action.description or describe_with(action.name, list(part.takes))
     if action.parameters is not None:

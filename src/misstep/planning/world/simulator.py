@@ -15,7 +15,7 @@ from misstep.planning.world.history import (
     ParameterSlip,
     Values,
 )
-from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, Part, ToolTable
+from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, ToolEntry, ToolTable
 from misstep.schemas.formats import same
 
 Kind = Literal["done", "unavailable", "broken", "over", "price", "refused"]
@@ -124,7 +124,7 @@ class Simulator:
         self._begin()
         return StepResult("over", left=self._world.attempts - self._attempt)
 
-    def _call(self, part: Part, arguments: dict[str, object]) -> StepResult:
+    def _call(self, part: ToolEntry, arguments: dict[str, object]) -> StepResult:
         """A call of an action that fits: the first thing that stands in its way decides."""
         action, world = part.action.id, self._world
         if action in world.broken:
@@ -141,7 +141,7 @@ class Simulator:
             return self._schedule(part, minutes_of(arguments.get(START_TIME)), *world.day)
         return self._carry_out(part, 0, 0)
 
-    def _schedule(self, part: Part, start: int | None, dawn: int, dusk: int) -> StepResult:
+    def _schedule(self, part: ToolEntry, start: int | None, dawn: int, dusk: int) -> StepResult:
         """Carry out an action from a point of time on, if it lies within the day and after all the others."""
         if start is None:
             return self._refuse_time(part, "no time")
@@ -152,7 +152,7 @@ class Simulator:
         end = start + self._world.durations.get(part.action.id, 0)
         return self._refuse_time(part, "outside") if end > dusk else self._carry_out(part, start, end)
 
-    def _carry_out(self, part: Part, start: int, end: int) -> StepResult:
+    def _carry_out(self, part: ToolEntry, start: int, end: int) -> StepResult:
         action = part.action.id
         role = part.replaces if part.replaces in self._tried else action
         self._worked[action] = self._worked.get(action, 0) + 1
@@ -188,7 +188,7 @@ class Simulator:
         self._failed[action] = failed + 1
         return True
 
-    def _wrong_values(self, part: Part, arguments: dict[str, object]) -> list[ParameterSlip]:
+    def _wrong_values(self, part: ToolEntry, arguments: dict[str, object]) -> list[ParameterSlip]:
         action = part.action.id
         slips = list[ParameterSlip]()
         for handover in part.handed:
@@ -208,7 +208,7 @@ class Simulator:
     def _refuse(self, fault: ActFault, reason: str = "") -> StepResult:
         return StepResult("refused", self._slip(fault), reason=reason)
 
-    def _refuse_time(self, part: Part, fault: ParameterFault) -> StepResult:
+    def _refuse_time(self, part: ToolEntry, fault: ParameterFault) -> StepResult:
         slip = ParameterSlip(self._step, fault, part.action.id, START_TIME)
         self._slips.append(slip)
         return StepResult("refused", slip)

@@ -18,7 +18,7 @@ _TASK: dict[str, type] = {TASK: str}
 _NO_OBJECT = "they have to be a JSON object"
 
 
-class Part(msgspec.Struct, frozen=True):
+class ToolEntry(msgspec.Struct, frozen=True):
     """An action or a distractor, seen from its tool.
 
     `takes` gives the type of every argument of a tool of ours. `handed` are the values that it has to be
@@ -53,7 +53,7 @@ class ToolTable:
 
     def __init__(self, case: Case) -> None:
         self.times: dict[str, int] = {}
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, ToolEntry] = {}
         self.starts_over = case.world.attempts > 1
         self.prices: dict[str, int] = {}
         takes = _TIMED if case.world.day else _NOTHING
@@ -62,9 +62,9 @@ class ToolTable:
             self._shape(case, takes, shaping)
         else:
             for action in case.actions:
-                self.parts[action.tool] = Part(action, takes)
+                self.parts[action.tool] = ToolEntry(action, takes)
         for action in case.distractors:
-            self.parts[action.tool] = Part(action, takes, is_needed=False)
+            self.parts[action.tool] = ToolEntry(action, takes, is_needed=False)
         costs = case.world.costs
         if costs:
             priced = sorted((*case.actions, *case.distractors), key=lambda action: action.tool)
@@ -88,9 +88,9 @@ class ToolTable:
             replaced = replaces.get(action.id, "")
             values = handed.get(replaced or action.id, ())
             types = {each.parameter: _type(case, each) for each in values}
-            self.parts[action.tool] = Part(action, takes | types, values, given.get(action.id), replaced)
+            self.parts[action.tool] = ToolEntry(action, takes | types, values, given.get(action.id), replaced)
 
-    def listed(self) -> list[Part]:
+    def listed(self) -> list[ToolEntry]:
         """The parts as they are shown: where some are not needed, their place must not tell which."""
         parts = list(self.parts.values())
         if all(part.is_needed for part in parts):

@@ -63,7 +63,7 @@ WHY = 140  # characters, as are those below
 NAME = 200
 
 
-class Digest(msgspec.Struct, frozen=True):
+class CaseDigest(msgspec.Struct, frozen=True):
     """A case as the list knows it, in harmless text. `usd`, `cause`, `flaky` are null where unknown."""
 
     id: str
@@ -83,10 +83,10 @@ class Digest(msgspec.Struct, frozen=True):
 
 def digest_of(
     outcome: Outcome, usd: float | None = None, cause: str | None = None, flaky: bool | None = None
-) -> Digest:
+) -> CaseDigest:
     case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
     why = verdict.explanation or (transcript.error.partition("\n")[0] if verdict.verdict == "errored" else "")
-    return Digest(
+    return CaseDigest(
         id=plain(case.id, NAME),
         verdict=verdict.verdict,
         error=verdict.error or "",
@@ -103,7 +103,7 @@ def digest_of(
     )
 
 
-def index_of(digests: Iterable[Digest], kept: int | None = None) -> dict[str, Any]:
+def index_of(digests: Iterable[CaseDigest], kept: int | None = None) -> dict[str, Any]:
     """The index of these cases; there are details of the first `kept`, or of all if nothing is said."""
     rows = list(digests)
     return {
@@ -145,7 +145,7 @@ AROUND = 5  # calls shown on either side of a misstep that comes later
 Effect = Literal["done", "unavailable", "broken", "over", "price", "refused", "never"]
 
 
-class Move(msgspec.Struct, frozen=True):
+class CallEffect(msgspec.Struct, frozen=True):
     """What came of one call: its effect, and in timed problems the minutes from and to which it was at work.
 
     `action` is the one that was carried out, if one was; it may not be that of the tool, which can stand in.
@@ -158,7 +158,7 @@ class Move(msgspec.Struct, frozen=True):
     end: int | None = None
 
 
-class Origin(msgspec.Struct, frozen=True):
+class CaseOrigin(msgspec.Struct, frozen=True):
     """Where a case is kept: its run, and what a command needs so that it finds the store."""
 
     run: str
@@ -167,8 +167,8 @@ class Origin(msgspec.Struct, frozen=True):
 
 def detail_of(
     outcome: Outcome,
-    moves: Sequence[Move],
-    origin: Origin,
+    moves: Sequence[CallEffect],
+    origin: CaseOrigin,
     usd: float | None = None,
     diagnosis: Diagnosis | None = None,
 ) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def _shown(count: int, step: int | None) -> list[int]:
     return shown
 
 
-def _call(outcome: Outcome, moves: Sequence[Move], number: int) -> dict[str, Any]:
+def _call(outcome: Outcome, moves: Sequence[CallEffect], number: int) -> dict[str, Any]:
     call, move = outcome.transcript.calls[number - 1], moves[number - 1]
     return {
         "step": number,
@@ -290,7 +290,7 @@ def _call(outcome: Outcome, moves: Sequence[Move], number: int) -> dict[str, Any
 NO_SCRIPTS = "The list of cases needs scripts. On a terminal, this shows them:"
 
 
-def bind(digests: Sequence[Digest], archive: Archive, again: str) -> "CaseBundle":
+def bind(digests: Sequence[CaseDigest], archive: Archive, again: str) -> "CaseBundle":
     """The book of these cases, which the archive has the details of as far as there is room."""
     index = index_of(digests)
     lines, kept = archive.close(len(_encode(index)))

@@ -19,10 +19,10 @@ from misstep.models.providers import Price
 from misstep.planning.world.simulator import Simulator, StepResult
 from misstep.rendering.html.assets import Archive
 from misstep.rendering.html.cases import (
+    CallEffect,
     CaseBundle,
-    Digest,
-    Move,
-    Origin,
+    CaseDigest,
+    CaseOrigin,
     bind,
     detail_of,
     digest_of,
@@ -59,24 +59,24 @@ def _who(settings: Settings) -> tuple[object, ...]:
     return settings.agent, settings.agent_args, settings.model, settings.temperature, settings.prompt
 
 
-def moves_of(case: Case, calls: Sequence[Call]) -> list[Move]:
+def moves_of(case: Case, calls: Sequence[Call]) -> list[CallEffect]:
     """One for each call, as the judge sees them: in the order in which they were asked for."""
-    stage, moves = Simulator(case), list[Move]()
+    stage, moves = Simulator(case), list[CallEffect]()
     for call in calls:
         if call.ran >= 0:
             scene = stage.play(call.tool, call.arguments)
             moves.append(_move(scene, stage.history.attempt, timed=case.world.day is not None))
         else:
             stage.skip(call.tool, call.arguments)
-            moves.append(Move("never", stage.history.attempt))
+            moves.append(CallEffect("never", stage.history.attempt))
     return moves
 
 
-def _move(scene: StepResult, attempt: int, timed: bool) -> Move:
+def _move(scene: StepResult, attempt: int, timed: bool) -> CallEffect:
     deed = scene.deed
     if deed is None:
-        return Move(scene.kind, attempt)
-    return Move(scene.kind, attempt, deed.action, *((deed.start, deed.end) if timed else ()))
+        return CallEffect(scene.kind, attempt)
+    return CallEffect(scene.kind, attempt, deed.action, *((deed.start, deed.end) if timed else ()))
 
 
 # What people look for comes first.
@@ -141,7 +141,7 @@ def _outcomes(store: Store, run: str) -> Iterator[Outcome]:
 
 
 def _bound(teller: "_Teller", outcomes: Iterable[Outcome]) -> CaseBundle:
-    archive, digests = Archive(), list[Digest]()
+    archive, digests = Archive(), list[CaseDigest]()
     for outcome in outcomes:
         digests.append(teller.digest(outcome))
         if not archive.is_full:
@@ -153,17 +153,17 @@ class _Teller(msgspec.Struct, frozen=True):
     """Tells of the cases of one run what an outcome alone does not: what they cost, why they failed, whether
     they always do."""
 
-    origin: Origin
+    origin: CaseOrigin
     price: Price | None
     causes: dict[str, Diagnosis]
     flaky: dict[bytes, bool]
 
     @classmethod
     def of(cls, store: Store, settings: Settings, run: Run) -> "_Teller":
-        origin = Origin(run.id, way_to(settings.store))
+        origin = CaseOrigin(run.id, way_to(settings.store))
         return cls(origin, _price(run), _causes(store, run), flaky_cases(store, run))
 
-    def digest(self, outcome: Outcome) -> Digest:
+    def digest(self, outcome: Outcome) -> CaseDigest:
         found = self.causes.get(outcome.case.id)
         flaky = self.flaky.get(fingerprint(outcome.case)) if self.flaky else None
         return digest_of(outcome, self._usd(outcome), found.cause if found else None, flaky)

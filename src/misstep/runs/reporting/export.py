@@ -10,7 +10,7 @@ from misstep.core.results.report import Written
 from misstep.core.settings import Settings
 from misstep.errors import MissingExtra
 from misstep.interop.otlp import otlp_json, spans_of
-from misstep.interop.tables import Subject, Table, check_parquet, csv_lines, write_parquet
+from misstep.interop.tables import RowSubject, Table, check_parquet, csv_lines, write_parquet
 from misstep.runs.budget import may_price, price_of
 from misstep.runs.kinds import feature_of
 from misstep.runs.lookup import summary_of
@@ -28,7 +28,7 @@ def check_inspect() -> None:
 def table_of(store: Store, run: Run) -> Table:
     """The rows come while the store is open."""
     price = price_of(run.settings) if may_price(run) else lambda *_: None
-    subject = Subject(run.id, run.settings.agent, model_name(run.settings), price)
+    subject = RowSubject(run.id, run.settings.agent, model_name(run.settings), price)
     return feature_of(run.purpose).table(store, run, subject)
 
 
@@ -106,12 +106,12 @@ def write_otlp(settings: Settings, name: str) -> Written:
 
 def write_inspect(settings: Settings, name: str) -> Written:
     check_inspect()
-    from misstep.interop.inspect_log import Campaign, write_log
+    from misstep.interop.inspect_log import LoggedRun, write_log
 
     with Store(settings.store) as store:
         run = store.find_run(name)
         summary = summary_of(store, run)
-        campaign = Campaign(
+        campaign = LoggedRun(
             agent=agent_of(run.id, run.settings),
             task=f"misstep/{run.purpose.command.replace(' ', '-')}",
             started=run.started,

@@ -21,7 +21,7 @@ from misstep.store.trust import is_trusted
 LARGEST = 2 << 20  # bytes of a file that is read
 
 
-class Home(msgspec.Struct, frozen=True):
+class ReportSource(msgspec.Struct, frozen=True):
     """Where entries come from: the run, and what has to be added to a command so that it finds the store."""
 
     run: Run
@@ -114,7 +114,7 @@ REQUEST = 4_000  # characters
 TEXT = 2_000
 
 
-def cases(settings: Settings, home: Home, verdict: Judgement | None) -> Iterator[ReportItem]:
+def cases(settings: Settings, home: ReportSource, verdict: Judgement | None) -> Iterator[ReportItem]:
     """The cases of a run, a few in memory at a time."""
     spot = spot_of_agent(home)
     with Store(settings.store) as store:
@@ -122,12 +122,12 @@ def cases(settings: Settings, home: Home, verdict: Judgement | None) -> Iterator
             yield entry_of(outcome, home, spot)
 
 
-def spot_of_agent(home: Home) -> SourceLocation | None:
+def spot_of_agent(home: ReportSource) -> SourceLocation | None:
     """Where the agent of a run is defined."""
     return home.spot_of_name([home.run.settings.agent], "")
 
 
-def entry_of(outcome: Outcome, home: Home, spot: SourceLocation | None) -> ReportItem:
+def entry_of(outcome: Outcome, home: ReportSource, spot: SourceLocation | None) -> ReportItem:
     case, verdict = outcome.case, outcome.verdict
     failed = verdict.verdict == "failed"
     return ReportItem(
@@ -141,7 +141,7 @@ def entry_of(outcome: Outcome, home: Home, spot: SourceLocation | None) -> Repor
     )
 
 
-def _issue_of_outcome(outcome: Outcome, home: Home, spot: SourceLocation | None) -> Issue:
+def _issue_of_outcome(outcome: Outcome, home: ReportSource, spot: SourceLocation | None) -> Issue:
     case, verdict = outcome.case, outcome.verdict
     kind = verdict.error or "failed"
     step = f" at step {verdict.step}" if verdict.step else ""

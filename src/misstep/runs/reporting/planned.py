@@ -11,7 +11,7 @@ from misstep.core.results.report import Format, ReportItem
 from misstep.core.results.summary import Summary
 from misstep.core.settings import Settings
 from misstep.interop.episodes import Episode, episode_of_case
-from misstep.interop.tables import CaseRow, Subject, Table, case_row
+from misstep.interop.tables import CaseRow, RowSubject, Table, case_row
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.markup import Markup
 from misstep.rendering.html.page import RunPage, planning_parts
@@ -19,7 +19,7 @@ from misstep.runs.baseline import held_of
 from misstep.runs.compare import break_down, compare_runs
 from misstep.runs.kinds import RunFeature
 from misstep.runs.reporting.case_bundles import book_of
-from misstep.runs.reporting.items import Home
+from misstep.runs.reporting.items import ReportSource
 from misstep.runs.summary import summarise_stored
 from misstep.store.runs import Run, Store
 
@@ -44,7 +44,7 @@ class PlanningRuns(RunFeature):
         """What such a run has found out beyond its summary."""
         return None
 
-    def items(self, settings: Settings, home: Home) -> Sequence[ReportItem] | None:
+    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem] | None:
         return None
 
     def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
@@ -58,7 +58,7 @@ class PlanningRuns(RunFeature):
         """Sections of the page between the counts and the cases."""
         return iter(())
 
-    def table(self, store: Store, run: Run, subject: Subject) -> Table:
+    def table(self, store: Store, run: Run, subject: RowSubject) -> Table:
         return Table(CaseRow, (case_row(subject, each) for each in store.outcomes(run.id)))
 
     def episodes(self, store: Store, run: Run, form: Format) -> Iterator[Episode]:

@@ -16,11 +16,11 @@ from misstep.core.results.summary import Summary
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.interop.episodes import Episode
-from misstep.interop.tables import Row, Subject, Table
+from misstep.interop.tables import RowSubject, Table, TableRow
 from misstep.runs.baseline import held_of
 from misstep.runs.compare import compare_runs
 from misstep.runs.kinds import RunFeature
-from misstep.runs.reporting.items import Home
+from misstep.runs.reporting.items import ReportSource
 from misstep.store.runs import Run, Store
 
 R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport, FixReport, TaskReport)
@@ -30,17 +30,17 @@ class ReportedRuns(RunFeature, Generic[R]):
     """`report` is what the store keeps, `row` what a table shows of it."""
 
     report: type[R]
-    row: type[Row]
+    row: type[TableRow]
     rules = ("tool",)
 
     @abstractmethod
     def event(self, run: str, report: R) -> Event: ...
 
     @abstractmethod
-    def item(self, report: R, home: Home) -> ReportItem: ...
+    def item(self, report: R, home: ReportSource) -> ReportItem: ...
 
     @abstractmethod
-    def rows(self, subject: Subject, report: R) -> Iterable[Row]: ...
+    def rows(self, subject: RowSubject, report: R) -> Iterable[TableRow]: ...
 
     @abstractmethod
     def summarise(self, run: Run, reports: Sequence[R]) -> Summary: ...
@@ -55,16 +55,16 @@ class ReportedRuns(RunFeature, Generic[R]):
         for report in self.reports(store, run):
             yield self.event(run.id, report)
 
-    def items(self, settings: Settings, home: Home) -> Sequence[ReportItem]:
+    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem]:
         """In the order in which they stand in the run: that in which they were kept is left to chance."""
         with Store(settings.store) as store:
             reports = sorted(self.reports(store, home.run), key=lambda report: report.place)
         return self.items_of(reports, home)
 
-    def items_of(self, reports: list[R], home: Home) -> Sequence[ReportItem]:
+    def items_of(self, reports: list[R], home: ReportSource) -> Sequence[ReportItem]:
         return [self.item(report, home) for report in reports]
 
-    def table(self, store: Store, run: Run, subject: Subject) -> Table:
+    def table(self, store: Store, run: Run, subject: RowSubject) -> Table:
         reports = self.reports(store, run)
         return Table(self.row, (row for each in reports for row in self.rows(subject, each)))
 

@@ -13,10 +13,7 @@ from misstep.rendering.words import specs_in_short
 from misstep.runs.execution import masked
 from misstep.runs.kinds import feature_of
 from misstep.runs.lookup import RunView, view_run
-from misstep.runs.reporting.items import (
-    Home,
-    cases,
-)
+from misstep.runs.reporting.items import ReportSource, cases
 from misstep.store.location import way_to
 
 
@@ -24,7 +21,7 @@ def state(settings: Settings, name: str, held: Held | None = None, passed: bool 
     """A stored run, as far as it has come."""
     view = view_run(settings, name, 0)
     run, place = view.run, way_to(settings.store)
-    entries, counts = _entries(settings, view, Home(run, place))
+    entries, counts = _entries(settings, view, ReportSource(run, place))
     on_tools = run.purpose.kind.group == "tool"
     return RunReport(
         run=run.id,
@@ -45,7 +42,9 @@ def state(settings: Settings, name: str, held: Held | None = None, passed: bool 
     )
 
 
-def _entries(settings: Settings, view: RunView, home: Home) -> tuple[ReportItems, dict[Judgement, int]]:
+def _entries(
+    settings: Settings, view: RunView, home: ReportSource
+) -> tuple[ReportItems, dict[Judgement, int]]:
     items = feature_of(view.run.purpose).items(settings, home)
     if items is not None:
         known = [masked(item) for item in items]

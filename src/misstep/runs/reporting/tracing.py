@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from misstep.core.event import CaseFinished, Event, Listener, RunStarted, TaskJudged
 from misstep.core.secrets import Redactor
 from misstep.core.settings import Settings
-from misstep.interop.episodes import Agent
+from misstep.interop.episodes import EpisodeAgent
 from misstep.interop.otlp import Sender
 from misstep.runs.execution import known_secrets
 from misstep.runs.lookup import find_run
@@ -32,7 +32,7 @@ class _Tracer:
     def __init__(self, settings: Settings, sender: Sender) -> None:
         self._settings = settings
         self._sender = sender
-        self._agent: Agent | None = None
+        self._agent: EpisodeAgent | None = None
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
@@ -43,10 +43,10 @@ class _Tracer:
             self._sender.send(self._agent, event.report, time.time() - event.report.seconds)
 
 
-def agent_of(run: str, settings: Settings) -> Agent:
+def agent_of(run: str, settings: Settings) -> EpisodeAgent:
     """Whose traces those of a run are."""
     model = name_model(settings)
-    return Agent(
+    return EpisodeAgent(
         run=run,
         name=settings.agent,
         model=model.model if model else "",

@@ -14,7 +14,7 @@ from misstep.core.settings import Settings
 from misstep.core.spending import Account
 from misstep.core.tool import Described, Invocation, Probe
 from misstep.engine.attempt import attempt
-from misstep.engine.recorder import Deadline, Recorder, World
+from misstep.engine.recorder import Deadline, Recorder, ToolWorld
 from misstep.fuzzing.agent_tests.passage import Rehearsal
 from misstep.fuzzing.judging.ruling import judge_calls_of
 from misstep.runs.execution import known_secrets, masked
@@ -23,7 +23,7 @@ from misstep.tool_host.live import JoinedBench, LiveTools
 from misstep.tool_host.process import Process
 
 
-class _Used(World, Protocol):
+class _Used(ToolWorld, Protocol):
     uses: list[Use]
 
 

@@ -17,7 +17,7 @@ from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError, did_you_mean
 from misstep.tool_host.process import Process
-from misstep.tool_host.protocol import Conditions, Limits
+from misstep.tool_host.protocol import CallConditions, Limits
 
 
 class Workbenches:
@@ -70,9 +70,9 @@ class Workbenches:
         return process
 
 
-def conditions_of(settings: Settings) -> Conditions:
+def conditions_of(settings: Settings) -> CallConditions:
     """The conditions under which these settings want tools to be called."""
-    return Conditions(
+    return CallConditions(
         shelter=settings.sandbox,
         limits=Limits(timeout=settings.timeout, memory=settings.memory << 20),
         allow_network=settings.allow_network,

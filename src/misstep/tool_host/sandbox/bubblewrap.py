@@ -29,7 +29,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/g
 Word: TypeAlias = str | bytes  # bytes stand for the number of an open file with this content
 
 
-class Found(msgspec.Struct, frozen=True):
+class BubblewrapProgram(msgspec.Struct, frozen=True):
     """The program with the flags that work here; or what the problem is."""
 
     program: str = ""
@@ -37,24 +37,24 @@ class Found(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-def find_bubblewrap() -> Found:
+def find_bubblewrap() -> BubblewrapProgram:
     """Bubblewrap, if it is installed and the system lets it do its work, which is found out by trying."""
     program = shutil.which(PROGRAM)
-    return _tried(program) if program else Found(problem="bubblewrap is not installed")
+    return _tried(program) if program else BubblewrapProgram(problem="bubblewrap is not installed")
 
 
 @functools.cache
-def _tried(program: str) -> Found:
+def _tried(program: str) -> BubblewrapProgram:
     calls = call_filter()
     if calls is None:
-        return Found(problem=f"there is no system call filter for {os.uname().machine}")
+        return BubblewrapProgram(problem=f"there is no system call filter for {os.uname().machine}")
     problem = ""
     for more in ((NO_MORE_NAMESPACES,), ()):
         flags = (program, *APART, *more, "--seccomp", calls)
         problem = _try(flags)
         if not problem:
-            return Found(program, flags)
-    return Found(problem=f"bubblewrap does not work here: {problem}")
+            return BubblewrapProgram(program, flags)
+    return BubblewrapProgram(problem=f"bubblewrap does not work here: {problem}")
 
 
 def walls(

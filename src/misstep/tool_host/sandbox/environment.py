@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from misstep.core.secrets import SECRET_VARIABLE
-from misstep.tool_host.protocol import MEGABYTE, Conditions, Limits
+from misstep.tool_host.protocol import MEGABYTE, CallConditions, Limits
 from misstep.tool_host.serving.process_tree import THREADS
 
 PROGRAM = "systemd-run"
@@ -81,7 +81,7 @@ QUIET = {
 }
 
 
-def environment_for(spec: str, conditions: Conditions, home: str, temporary: str) -> dict[str, str]:
+def environment_for(spec: str, conditions: CallConditions, home: str, temporary: str) -> dict[str, str]:
     """What stays of our own environment, with what the user adds and where tools may keep files.
 
     Variables that a file of servers names are there too: it would mean nothing without them.

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from misstep.adapters.toolset.spec import MCP, file_of, servers_meant
-from misstep.tool_host.protocol import Conditions
+from misstep.tool_host.protocol import CallConditions
 from misstep.tool_host.sandbox.programs import (
     editable_projects,
     installed_places,
@@ -27,7 +27,7 @@ from misstep.tool_host.sandbox.programs import (
 OURSELVES = str(Path(__file__).parents[2])
 
 
-class Places(msgspec.Struct, frozen=True):
+class VisiblePlaces(msgspec.Struct, frozen=True):
     """What is `shown`, and what is `hidden` in it."""
 
     shown: tuple[str, ...]
@@ -54,7 +54,7 @@ def is_remote(spec: str) -> bool:
     return bool(servers) and all(server.url for server in servers or ())
 
 
-def places_for(spec: str, conditions: Conditions, network: bool) -> Places:
+def places_for(spec: str, conditions: CallConditions, network: bool) -> VisiblePlaces:
     """What the interpreter, the tools and their packages need, and what the user allows."""
     system = [*listed_places()["system"], *(listed_places()["network"] if network else ())]
     installed = _named([*places_of_program(conditions.python or sys.executable), *installed_places()])
@@ -62,7 +62,7 @@ def places_for(spec: str, conditions: Conditions, network: bool) -> Places:
     code = [*tools, *_named(editable_projects([*installed, *tools]))]
     own = [path for path in code if not is_installation(path)]
     allowed = _named([*conditions.allow_read, conditions.workspace])
-    return Places(
+    return VisiblePlaces(
         (*system, *installed, *code, OURSELVES, *allowed),
         tuple(each for each in secrets_in(own) if not _is_in(each, allowed)),
     )

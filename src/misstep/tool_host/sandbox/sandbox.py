@@ -7,7 +7,7 @@ import msgspec
 
 from misstep.adapters.toolset.spec import servers_meant
 from misstep.errors import UsageError
-from misstep.tool_host.protocol import MEGABYTE, Conditions
+from misstep.tool_host.protocol import MEGABYTE, CallConditions
 from misstep.tool_host.sandbox.bubblewrap import Word, find_bubblewrap, walls
 from misstep.tool_host.sandbox.environment import Scope, cgroup_for, environment_for
 from misstep.tool_host.sandbox.places import is_remote, places_for
@@ -49,7 +49,7 @@ class Sandbox(msgspec.Struct, frozen=True):
             self.ground.leave()
 
 
-def sandbox_for(spec: str, conditions: Conditions) -> Sandbox:
+def sandbox_for(spec: str, conditions: CallConditions) -> Sandbox:
     """The sandbox that is asked for; a `UsageError` if there is none and nobody said that none is needed."""
     for given in (conditions.workspace, conditions.folder):
         if given and not os.path.isdir(given):
@@ -65,14 +65,14 @@ def sandbox_for(spec: str, conditions: Conditions) -> Sandbox:
     return _bubblewrap(spec, conditions, found.flags)
 
 
-def refuse_remote(spec: str, conditions: Conditions) -> None:
+def refuse_remote(spec: str, conditions: CallConditions) -> None:
     """Raise a `UsageError` for a server that runs elsewhere, unless no sandbox is asked for."""
     remote = [server.url for server in servers_meant(spec) or () if server.url]
     if remote and conditions.shelter != "none":
         raise UsageError(f"no sandbox reaches the tools of {remote[0]}: they run on that server", WITHOUT)
 
 
-def _bubblewrap(spec: str, conditions: Conditions, flags: tuple[Word, ...]) -> Sandbox:
+def _bubblewrap(spec: str, conditions: CallConditions, flags: tuple[Word, ...]) -> Sandbox:
     network = conditions.allow_network or is_remote(spec)
     reach = f"bubblewrap: {'with the' if network else 'no'} network"
     folder, home = f"{ROOT}/misstep/work", f"{ROOT}/misstep/home"
@@ -91,7 +91,7 @@ def _bubblewrap(spec: str, conditions: Conditions, flags: tuple[Word, ...]) -> S
     )
 
 
-def _plain(spec: str, conditions: Conditions) -> Sandbox:
+def _plain(spec: str, conditions: CallConditions) -> Sandbox:
     ground = ScratchDir()
     root = ground.path
     return Sandbox(
@@ -107,5 +107,5 @@ def _by(scope: Scope) -> tuple[str, ...]:
     return ("limits by cgroup",) if scope.command else ()
 
 
-def _memory(conditions: Conditions) -> str:
+def _memory(conditions: CallConditions) -> str:
     return f"{conditions.limits.memory // MEGABYTE:,} MB"

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.toolset.bound import Bound, Returned, Toolset
+from misstep.adapters.toolset.bound import BoundTool, Returned, Toolset
 from misstep.adapters.toolset.calling import Garbled, ServerGone
 from misstep.core.outcome import storable
 from misstep.core.text import NAME, cut, error_in_words
@@ -31,15 +31,15 @@ from misstep.tool_host.protocol import (
     LINE_CLOSED,
     MEGABYTE,
     MEMORY_FULL,
-    Load,
+    LoadTools,
     Report,
 )
 from misstep.tool_host.serving.process_tree import allow_cpu
-from misstep.tool_host.serving.traces import Traces
+from misstep.tool_host.serving.traces import CrashTraces
 
 
 @contextmanager
-def marking(bound: Bound, marks: Marks, arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def marking(bound: BoundTool, marks: Marks, arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The arguments to call with. They are marked on the way, or at once where there is no way in."""
     entry = bound.entry
     if entry is None:
@@ -93,7 +93,7 @@ _decoder = msgspec.json.Decoder(Probe)
 class Caller:
     """Calls the tools in this process, until one has ended the server behind it or taken all memory."""
 
-    def __init__(self, tools: Toolset, ownership: Ownership, order: Load, traces: Traces) -> None:
+    def __init__(self, tools: Toolset, ownership: Ownership, order: LoadTools, traces: CrashTraces) -> None:
         self._bounds = {bound.described.name: bound for bound in tools.bounds}
         self._owns = ownership.owns
         self._timeout = order.limits.timeout
@@ -141,13 +141,13 @@ class Caller:
             self._allowed_until = now + ALLOWANCE
             allow_cpu(self._timeout)
 
-    def _marked(self, bound: Bound, arguments: dict[str, Any]) -> Reaction:
+    def _marked(self, bound: BoundTool, arguments: dict[str, Any]) -> Reaction:
         with observe() as marks, marking(bound, marks, arguments) as marked:
             reaction = self._called(bound, marked, everything=True)
         observations: tuple[Observation, ...] = marks.observations
         return msgspec.structs.replace(reaction, observations=observations)
 
-    def _called(self, bound: Bound, arguments: dict[str, Any], everything: bool = False) -> Reaction:
+    def _called(self, bound: BoundTool, arguments: dict[str, Any], everything: bool = False) -> Reaction:
         """What comes of a call, with the edges that are new to it, or all of them."""
         returned, failure = None, None
         began = time.perf_counter()
@@ -184,7 +184,7 @@ class Caller:
             )
         return Reaction("raised", raised=raised, seconds=seconds, memory=memory, edges=edges)
 
-    def _new_lines(self, bound: Bound) -> dict[str, tuple[int, ...]]:
+    def _new_lines(self, bound: BoundTool) -> dict[str, tuple[int, ...]]:
         source = bound.described.source
         if source is None:
             return {}

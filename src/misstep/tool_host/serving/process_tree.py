@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from misstep.adapters.processes import Listed, held_up, kill_process_tree, listed, numbers
+from misstep.adapters.processes import ListedProcess, held_up, kill_process_tree, listed, numbers
 from misstep.tool_host.protocol import Limits
 
 PATIENCE = 5.0  # seconds for the system to end what was killed
@@ -56,7 +56,7 @@ class ProcessTree:
             self._count = seeming if seeming > FAR * most else len(self.living())
         return self._count
 
-    def living(self) -> list[Listed]:
+    def living(self) -> list[ListedProcess]:
         """All that live but the warden."""
         everybody = {each.pid: each for each in listed()}
         found = {self._warden}

@@ -9,8 +9,8 @@ import signal
 import socket
 
 from misstep.adapters.processes import end_with_parent, keep_orphans, open_to_family
-from misstep.tool_host.channel import Channel, Lost
-from misstep.tool_host.protocol import Guard, Limits, Overrun, to_warden, while_guarding
+from misstep.tool_host.channel import Channel, ChannelLost
+from misstep.tool_host.protocol import GuardOrder, Limits, Overrun, to_warden, while_guarding
 from misstep.tool_host.serving.process_tree import FAR, ProcessTree
 from misstep.tool_host.serving.zygote import Zygote
 
@@ -49,7 +49,9 @@ def serve(number: int) -> None:
 class _Watch:
     """Looks after the processes until one of the ends has come."""
 
-    def __init__(self, line: Channel, census: ProcessTree, order: Guard, zygote: int, loaded: int) -> None:
+    def __init__(
+        self, line: Channel, census: ProcessTree, order: GuardOrder, zygote: int, loaded: int
+    ) -> None:
         self._line = line
         self._census = census
         self._limits: Limits = order.limits
@@ -93,7 +95,7 @@ class _Watch:
                 self._line.read()
                 while (row := self._line.take()) is not None:
                     self._busy = while_guarding.decode(row).busy
-            except Lost:
+            except ChannelLost:
                 return False
         return True
 

@@ -16,10 +16,10 @@ from misstep.core.text import cut, error_in_words
 from misstep.errors import MisstepError
 from misstep.fuzzing.coverage import Ownership
 from misstep.tool_host.channel import Channel
-from misstep.tool_host.protocol import Load, Loaded
+from misstep.tool_host.protocol import LoadTools, ToolsLoaded
 from misstep.tool_host.serving.caller import Caller
 from misstep.tool_host.serving.scratch import names_in
-from misstep.tool_host.serving.traces import Traces
+from misstep.tool_host.serving.traces import CrashTraces
 
 LONGEST_ERROR = 2_000  # characters
 STREAMS = (0, 1, 2)
@@ -32,12 +32,12 @@ class ToolServer(Protocol):
         """Whether a file holds code of the tools' own."""
         ...
 
-    def serve(self, line: Channel, traces: Traces) -> None:
+    def serve(self, line: Channel, traces: CrashTraces) -> None:
         """Make the calls that are asked for, until the line ends."""
         ...
 
 
-def make_tool_server(order: Load) -> tuple[Loaded | Unloadable, ToolServer | None]:
+def make_tool_server(order: LoadTools) -> tuple[ToolsLoaded | Unloadable, ToolServer | None]:
     """Load the tools, and say how that went. Tools that load apart will tell of themselves later."""
     try:
         _set_up(order)
@@ -50,7 +50,7 @@ def make_tool_server(order: Load) -> tuple[Loaded | Unloadable, ToolServer | Non
         with contextlib.suppress(ImportError):  # a server is needed then, and it will be said
             import mcp  # noqa: F401  (every copy would have to load it)
         _hush()
-        return Loaded(()), Apart(order)
+        return ToolsLoaded(()), UncopiedTools(order)
     loaded = _load(order.spec)
     if isinstance(loaded, Unloadable):
         return loaded, None
@@ -61,7 +61,7 @@ def make_tool_server(order: Load) -> tuple[Loaded | Unloadable, ToolServer | Non
 class Common:
     """Tools that were loaded before the process was copied."""
 
-    def __init__(self, order: Load, tools: Toolset) -> None:
+    def __init__(self, order: LoadTools, tools: Toolset) -> None:
         self._order = order
         self._tools = tools
         self._ownership = _ownership(tools)
@@ -69,20 +69,20 @@ class Common:
     def owns(self, file: str) -> bool:
         return self._ownership.owns(file)
 
-    def serve(self, line: Channel, traces: Traces) -> None:
+    def serve(self, line: Channel, traces: CrashTraces) -> None:
         Caller(self._tools, self._ownership, self._order, traces).serve(line)
 
 
-class Apart:
+class UncopiedTools:
     """Tools that every copy loads for itself, since they keep something that can't be copied."""
 
-    def __init__(self, order: Load) -> None:
+    def __init__(self, order: LoadTools) -> None:
         self._order = order
 
     def owns(self, _file: str) -> bool:
         return False
 
-    def serve(self, line: Channel, traces: Traces) -> None:
+    def serve(self, line: Channel, traces: CrashTraces) -> None:
         tools = _load(self._order.spec)
         if isinstance(tools, Unloadable):
             line.say(tools)
@@ -91,10 +91,10 @@ class Apart:
         Caller(tools, _ownership(tools), self._order, traces).serve(line)
 
 
-def _told(tools: Toolset, order: Load) -> Loaded:
+def _told(tools: Toolset, order: LoadTools) -> ToolsLoaded:
     described = tuple(bound.described for bound in tools.bounds)
     files, skipped = tuple(names_in(order.folder)), tuple(map(storable, tools.skipped))
-    return Loaded(described, tools.forkable, files, skipped, tuple(map(storable, tools.notes)))
+    return ToolsLoaded(described, tools.forkable, files, skipped, tuple(map(storable, tools.notes)))
 
 
 def _ownership(tools: Toolset) -> Ownership:
@@ -102,7 +102,7 @@ def _ownership(tools: Toolset) -> Ownership:
     return Ownership([source.file for source in sources if source])
 
 
-def _set_up(order: Load) -> None:
+def _set_up(order: LoadTools) -> None:
     """Make the folders that tools find themselves in."""
     for folder in (os.environ["HOME"], os.environ["TMPDIR"]):
         os.makedirs(folder, exist_ok=True)
@@ -121,13 +121,13 @@ def _load(spec: str) -> Toolset | Unloadable:
         return _blamed(error, spec)
 
 
-def _read(order: Load) -> Loaded | Unloadable:
+def _read(order: LoadTools) -> ToolsLoaded | Unloadable:
     skipped, notes = list[str](), list[str]()
     try:
         tools = read_tools(order.spec, skipped, notes)
     except BaseException as error:
         return _blamed(error, order.spec)
-    return Loaded(tuple(tools), skipped=tuple(map(storable, skipped)), notes=tuple(map(storable, notes)))
+    return ToolsLoaded(tuple(tools), skipped=tuple(map(storable, skipped)), notes=tuple(map(storable, notes)))
 
 
 def _blamed(error: BaseException, spec: str) -> Unloadable:

@@ -22,7 +22,7 @@ _FRAME = re.compile(r'  File "(?P<file>.*)", line (?P<line>\d+|\?\?\?) in (?P<fu
 _THREAD = re.compile(r"(Current thread|Thread|Stack) ")
 
 
-class Traces:
+class CrashTraces:
     """A file that the interpreter writes its stack to when it breaks down, or when it is asked to.
 
     It is asked by a signal, and answers in the midst of whatever it does. To look at a stack while it changes

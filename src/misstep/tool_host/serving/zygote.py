@@ -9,12 +9,12 @@ import sys
 import warnings
 
 from misstep.adapters.processes import end_with_parent, open_to_family
-from misstep.tool_host.channel import Channel, Lost
-from misstep.tool_host.protocol import Load, Measure, Start, Stopped, to_zygote
+from misstep.tool_host.channel import Channel, ChannelLost
+from misstep.tool_host.protocol import CallerStopped, LoadTools, Measure, Start, to_zygote
 from misstep.tool_host.serving.process_tree import Gauge, ProcessTree, limit
 from misstep.tool_host.serving.scratch import Scratch
 from misstep.tool_host.serving.tool_server import ToolServer, make_tool_server
-from misstep.tool_host.serving.traces import Traces
+from misstep.tool_host.serving.traces import CrashTraces
 
 UNIT = 1024 if sys.platform == "linux" else 1  # bytes in which peaks of memory are told
 PAUSE = 20  # milliseconds between two looks at a copy, where the system does not tell of its end
@@ -34,19 +34,19 @@ class Zygote:
         """Serve until the line ends, or the tools can't be loaded."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is meant for our side
         order = self._line.receive(to_zygote)
-        assert isinstance(order, Load)
+        assert isinstance(order, LoadTools)
         try:
             message, shop = make_tool_server(order)
             self._line.send(message)
             if shop is not None:
                 os.close(self._loading)
                 self._attend(order, shop)
-        except Lost:
+        except ChannelLost:
             return
 
-    def _attend(self, order: Load, shop: ToolServer) -> None:
+    def _attend(self, order: LoadTools, shop: ToolServer) -> None:
         scratch = Scratch(order.roots)
-        traces = Traces()
+        traces = CrashTraces()
         while True:
             if not isinstance(self._line.receive(to_zygote), Start):
                 continue  # to stop what has ended by itself
@@ -56,9 +56,9 @@ class Zygote:
             self._census.end_others()
             frames, restored = traces.read(shop.owns), scratch.restore()
             computed = usage.ru_utime + usage.ru_stime if status == -signal.SIGXCPU else self._computed
-            self._line.send(Stopped(status, frames, usage.ru_maxrss * UNIT, restored, computed))
+            self._line.send(CallerStopped(status, frames, usage.ru_maxrss * UNIT, restored, computed))
 
-    def _copy(self, order: Load, shop: ToolServer, traces: Traces) -> int:
+    def _copy(self, order: LoadTools, shop: ToolServer, traces: CrashTraces) -> int:
         """A copy of this process, which takes over the line that came last."""
         end = self._line.files.pop()
         with warnings.catch_warnings():
@@ -76,7 +76,7 @@ class Zygote:
         finally:
             os._exit(1)
 
-    def _wait(self, copy: int, traces: Traces) -> tuple[int, resource.struct_rusage]:
+    def _wait(self, copy: int, traces: CrashTraces) -> tuple[int, resource.struct_rusage]:
         """How the copy ended, by itself or because it had to."""
         poll = select.poll()
         poll.register(self._line, select.POLLIN)
@@ -96,7 +96,7 @@ class Zygote:
             if ending is not None:
                 os.close(ending)
 
-    def _obey(self, copy: int, traces: Traces) -> None:
+    def _obey(self, copy: int, traces: CrashTraces) -> None:
         """Do what is asked for while the copy is at work."""
         self._line.read()
         while (row := self._line.take()) is not None:

@@ -16,7 +16,7 @@ LINK = "120000"
 OTHER_REPOSITORY = "160000"
 
 
-class Entry(msgspec.Struct, frozen=True):
+class TreeEntry(msgspec.Struct, frozen=True):
     """What a folder holds under one name; `mode` as git writes it."""
 
     mode: str
@@ -75,7 +75,7 @@ class Objects:
             raise self._git.trouble(f"object {sha} is missing".encode())
         return found
 
-    def folder(self, sha: str) -> dict[str, Entry]:
+    def folder(self, sha: str) -> dict[str, TreeEntry]:
         """The entries of a tree by name."""
         return dict(_entries(self.read(sha).data))
 
@@ -126,13 +126,13 @@ def _end(process: "subprocess.Popen[bytes]") -> bytes:
     return b""
 
 
-def _entries(data: bytes) -> Iterator[tuple[str, Entry]]:
+def _entries(data: bytes) -> Iterator[tuple[str, TreeEntry]]:
     start = 0
     while start < len(data):
         end = data.index(b"\0", start)
         mode, _, name = data[start:end].partition(b" ")
         start = end + 21
-        yield name.decode("utf-8", "surrogateescape"), Entry(mode.decode(), data[end + 1 : start].hex())
+        yield name.decode("utf-8", "surrogateescape"), TreeEntry(mode.decode(), data[end + 1 : start].hex())
 
 
 def _commit(read: Object) -> Commit:

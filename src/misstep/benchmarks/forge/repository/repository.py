@@ -9,15 +9,15 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from misstep.benchmarks.forge.ledger import Change, Project
+from misstep.benchmarks.forge.ledger import PendingCommit, Project
 from misstep.benchmarks.forge.repository.objects import (
     FOLDER,
     LINK,
     PROGRAM,
     Commit,
-    Entry,
     Objects,
     Signature,
+    TreeEntry,
 )
 from misstep.benchmarks.forge.repository.program import (
     HEADS,
@@ -100,7 +100,7 @@ def _git(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
 NOTHING = "0" * 40
 
 
-class Refused(Exception):
+class RefRefused(Exception):
     """Git would not move a ref; the message is for whoever asked for it."""
 
 
@@ -145,16 +145,16 @@ class Repository:
         found = self.objects.find(f"{sha}^{{commit}}") if sha else None
         return self.objects.commit(found.sha) if found else None
 
-    def entry(self, tree: str, path: str) -> Entry | None:
+    def entry(self, tree: str, path: str) -> TreeEntry | None:
         """What stands at a path below a tree."""
-        entry = Entry(FOLDER, tree)
+        entry = TreeEntry(FOLDER, tree)
         for part in path.split("/"):
             if entry.mode != FOLDER or (step := self.objects.folder(entry.sha).get(part)) is None:
                 return None
             entry = step
         return entry
 
-    def walk(self, tree: str) -> Iterator[tuple[str, Entry]]:
+    def walk(self, tree: str) -> Iterator[tuple[str, TreeEntry]]:
         """Everything below a tree by path, folders ahead of what is in them, however deep they are.
 
         It ends early when there is more than `most`: few objects can make a tree that nobody could list.
@@ -185,7 +185,7 @@ class Repository:
         """The paths of all files below a tree that may be run."""
         return frozenset(path for path, entry in self.walk(tree) if entry.mode == PROGRAM)
 
-    def _content(self, entry: Entry) -> Content:
+    def _content(self, entry: TreeEntry) -> Content:
         if entry.kind == "commit":
             return Other("a commit of another repository")
         data = self.objects.read(entry.sha).data
@@ -216,15 +216,15 @@ class Repository:
     def write_blob(self, data: bytes) -> str:
         return self.git.run("hash-object", "-w", "--stdin", stdin=data).decode().strip()
 
-    def write_folder(self, entries: Mapping[str, Entry]) -> str:
+    def write_folder(self, entries: Mapping[str, TreeEntry]) -> str:
         lines = (f"{each.mode.zfill(6)} {each.kind} {each.sha}\t{name}\0" for name, each in entries.items())
         data = "".join(lines).encode("utf-8", "surrogateescape")
         return self.git.run("mktree", "-z", stdin=data).decode().strip()
 
-    def write_tree(self, tree: str | None, changes: Mapping[str, Entry | None]) -> str:
+    def write_tree(self, tree: str | None, changes: Mapping[str, TreeEntry | None]) -> str:
         """The tree with entries put at paths, or taken from there; folders that end up empty go."""
         entries = self.objects.folder(tree) if tree else {}
-        below = dict[str, dict[str, Entry | None]]()
+        below = dict[str, dict[str, TreeEntry | None]]()
         for path, entry in changes.items():
             name, _, rest = path.partition("/")
             if rest:
@@ -237,7 +237,7 @@ class Repository:
             had = entries.pop(name, None)
             sha = self.write_tree(had.sha if had and had.mode == FOLDER else None, inner)
             if self.objects.folder(sha):
-                entries[name] = Entry(FOLDER, sha)
+                entries[name] = TreeEntry(FOLDER, sha)
         return self.write_folder(entries)
 
     def write_commit(
@@ -258,7 +258,7 @@ class Repository:
             return
         if b".lock'" in done.stderr and b"File exists" in done.stderr:
             raise self.git.trouble(done.stderr)
-        raise Refused(done.stderr.decode("utf-8", "replace").strip())
+        raise RefRefused(done.stderr.decode("utf-8", "replace").strip())
 
     def restore(self, refs: Mapping[str, str]) -> None:
         """Put all refs back, those that came since are gone."""
@@ -315,7 +315,7 @@ def _stream(project: Project) -> Iterator[bytes]:
     yield b"done\n"
 
 
-def _commit(project: Project, change: Change, number: int, before: int | None) -> Iterator[bytes]:
+def _commit(project: Project, change: PendingCommit, number: int, before: int | None) -> Iterator[bytes]:
     person = project.person(change.author)
     assert person is not None, change.author
     when = int(project.start.timestamp()) + number * BETWEEN

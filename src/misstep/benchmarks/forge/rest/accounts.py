@@ -9,41 +9,41 @@ import time
 import msgspec
 
 from misstep.benchmarks.forge.ledger import told
-from misstep.benchmarks.forge.repository.objects import Entry
-from misstep.benchmarks.forge.rest.call import Answer, Call, Refusal, not_found
+from misstep.benchmarks.forge.repository.objects import TreeEntry
+from misstep.benchmarks.forge.rest.call import RestAnswer, RestCall, RestRefusal, not_found
 from misstep.benchmarks.forge.rest.gitviews import content_view
 from misstep.benchmarks.forge.rest.issues import ordered
 from misstep.benchmarks.forge.rest.views import View
-from misstep.benchmarks.forge.state import Thread
+from misstep.benchmarks.forge.state import IssueThread
 
 APP, INSTALLATION = 1, 1
 LIMIT = 5000  # requests an hour, which are not counted
 PERMISSIONS = {"contents": "write", "issues": "write", "metadata": "read", "pull_requests": "write"}
 
 
-def get_me(call: Call) -> Answer:
+def get_me(call: RestCall) -> RestAnswer:
     if not call.visitor.may_see:
-        raise Refusal(401, "Requires authentication")
-    return Answer(call.views.profile(call.me.login))
+        raise RestRefusal(401, "Requires authentication")
+    return RestAnswer(call.views.profile(call.me.login))
 
 
-def get_user(call: Call) -> Answer:
+def get_user(call: RestCall) -> RestAnswer:
     login = call.place["login"]
     if login.lower() == call.house.project.owner.lower():
-        return Answer(call.views.profile(call.house.project.owner))
-    return Answer(call.views.profile(call.person(login).login))
+        return RestAnswer(call.views.profile(call.house.project.owner))
+    return RestAnswer(call.views.profile(call.person(login).login))
 
 
-def get_rate_limit(_: Call) -> Answer:
+def get_rate_limit(_: RestCall) -> RestAnswer:
     ends = int(time.time()) + 3600
     core = {"limit": LIMIT, "used": 0, "remaining": LIMIT, "reset": ends}
-    return Answer({"resources": {"core": core, "search": core, "graphql": core}, "rate": core})
+    return RestAnswer({"resources": {"core": core, "search": core, "graphql": core}, "rate": core})
 
 
-def get_app(call: Call) -> Answer:
+def get_app(call: RestCall) -> RestAnswer:
     _require_app(call)
     made = told(int(call.house.project.start.timestamp()))
-    return Answer(
+    return RestAnswer(
         {
             "id": APP,
             "slug": call.me.login,
@@ -59,31 +59,31 @@ def get_app(call: Call) -> Answer:
     )
 
 
-def list_installations(call: Call) -> Answer:
+def list_installations(call: RestCall) -> RestAnswer:
     _require_app(call)
-    return Answer([_installation(call)], is_list=True)
+    return RestAnswer([_installation(call)], is_list=True)
 
 
-def get_installation(call: Call) -> Answer:
+def get_installation(call: RestCall) -> RestAnswer:
     _require_app(call)
     if call.place.get("id", str(INSTALLATION)) != str(INSTALLATION):
         raise not_found()
-    return Answer(_installation(call))
+    return RestAnswer(_installation(call))
 
 
-def create_access_token(call: Call) -> Answer:
+def create_access_token(call: RestCall) -> RestAnswer:
     get_installation(call)
     token, ends = call.house.keys.lend()
     view = {"token": token, "expires_at": ends, "permissions": PERMISSIONS, "repository_selection": "all"}
-    return Answer(view, 201)
+    return RestAnswer(view, 201)
 
 
-def _require_app(call: Call) -> None:
+def _require_app(call: RestCall) -> None:
     if call.visitor.kind != "app":
-        raise Refusal(401, "A JSON web token could not be decoded")
+        raise RestRefusal(401, "A JSON web token could not be decoded")
 
 
-def _installation(call: Call) -> View:
+def _installation(call: RestCall) -> View:
     url, made = call.views.url, told(int(call.house.project.start.timestamp()))
     return {
         "id": INSTALLATION,
@@ -122,15 +122,15 @@ QUALIFIERS = (
 )
 
 
-def search_issues(call: Call) -> Answer:
+def search_issues(call: RestCall) -> RestAnswer:
     search = _search(call)
     found = [each for each in call.ledger.threads.values() if _matches(search, each)]
     found = found if _is_here(call, search) else []
     views = [call.views.issue(each) | {"score": 1.0} for each in ordered(call, found)]
-    return Answer(views, is_list=True, wrapped="items")
+    return RestAnswer(views, is_list=True, wrapped="items")
 
 
-def search_code(call: Call) -> Answer:
+def search_code(call: RestCall) -> RestAnswer:
     """On the default branch, in names and contents."""
     search = _search(call)
     commit = call.repository.commit_at(call.house.project.default)
@@ -143,13 +143,13 @@ def search_code(call: Call) -> Answer:
         content_view(call.views, path, entry, ref, None) | {"repository": repo, "score": 1.0}
         for path, entry in found
     ]
-    return Answer(views, is_list=True, wrapped="items")
+    return RestAnswer(views, is_list=True, wrapped="items")
 
 
-def _search(call: Call) -> Search:
+def _search(call: RestCall) -> Search:
     text = call.query.get("q", "").strip()
     if not text:
-        raise Refusal(422, "Validation Failed", [{"resource": "Search", "field": "q", "code": "missing"}])
+        raise RestRefusal(422, "Validation Failed", [{"resource": "Search", "field": "q", "code": "missing"}])
     words, qualifiers = list[str](), list[tuple[str, str]]()
     for key, quoted, plain in _TERM.findall(text):
         if key.lower() in QUALIFIERS:
@@ -157,11 +157,11 @@ def _search(call: Call) -> Search:
         else:
             words.append((f"{key}:" if key else "") + (quoted or plain).lower())
     if len(" ".join(words)) > LONGEST:
-        raise Refusal(422, "Validation Failed", [{"resource": "Search", "field": "q", "code": "invalid"}])
+        raise RestRefusal(422, "Validation Failed", [{"resource": "Search", "field": "q", "code": "invalid"}])
     return Search(tuple(words), tuple(qualifiers))
 
 
-def _is_here(call: Call, search: Search) -> bool:
+def _is_here(call: RestCall, search: Search) -> bool:
     """Whether it is about this repository at all."""
     full, owner = call.house.project.full_name.lower(), call.house.project.owner.lower()
     return all([name == full for name in search.values("repo")]) and all(
@@ -169,7 +169,7 @@ def _is_here(call: Call, search: Search) -> bool:
     )
 
 
-def _matches(search: Search, thread: Thread) -> bool:
+def _matches(search: Search, thread: IssueThread) -> bool:
     said = (thread.title, thread.body, *(each.body for each in thread.comments))
     text = "\n".join(said).lower()
     is_ = {thread.state, "pr" if thread.pull else "issue", "pull-request" if thread.pull else "issue"}
@@ -187,7 +187,7 @@ def _sorts(search: Search) -> list[str]:
     return [value for value in named if value not in ("public", "private", "unlocked")]
 
 
-def _holds(call: Call, search: Search, path: str, entry: Entry) -> bool:
+def _holds(call: RestCall, search: Search, path: str, entry: TreeEntry) -> bool:
     name = path.rpartition("/")[2].lower()
     placed = (
         all([path.lower().startswith(each.strip("/")) for each in search.values("path")])

@@ -15,9 +15,9 @@ import msgspec
 from misstep.benchmarks.forge.repository.program import GitTrouble
 from misstep.benchmarks.forge.rest import accounts, contents, gitdata, issues, pulls
 from misstep.benchmarks.forge.rest.accounts import LIMIT
-from misstep.benchmarks.forge.rest.call import Answer, Call, House, Refusal, Visitor, not_found
+from misstep.benchmarks.forge.rest.call import House, RestAnswer, RestCall, RestRefusal, Visitor, not_found
 
-Work: TypeAlias = Callable[[Call], Answer]
+Work: TypeAlias = Callable[[RestCall], RestAnswer]
 
 
 class Route(msgspec.Struct, frozen=True):
@@ -140,7 +140,7 @@ FAR = 10  # digits; no page has a number like that
 FOREVER = "4102444800"  # when the limit begins anew, which nobody reaches
 
 
-class Request(msgspec.Struct, frozen=True):
+class HttpRequest(msgspec.Struct, frozen=True):
     """`target` is the path with its query, as it was sent; `headers` have small letters."""
 
     method: str
@@ -162,16 +162,16 @@ class Application:
         self._house = house
         self.lock = threading.RLock()
 
-    def answer(self, request: Request) -> Response:
+    def answer(self, request: HttpRequest) -> Response:
         try:
             with self.lock:
                 return self._respond(request)
-        except Refusal as refusal:
+        except RestRefusal as refusal:
             return refused(refusal)
         except GitTrouble as trouble:
-            return refused(Refusal(409, trouble.message))
+            return refused(RestRefusal(409, trouble.message))
 
-    def _respond(self, request: Request) -> Response:
+    def _respond(self, request: HttpRequest) -> Response:
         visitor = self._house.keys.visitor(request.headers.get("authorization"))
         parts = urlsplit(request.target)
         method = "GET" if request.method == "HEAD" else request.method
@@ -184,7 +184,7 @@ class Application:
             visitor.require_write()
         query = _asked(parts.query)
         body = {} if method == "GET" else _parsed(request.body, parts.path)
-        answer = route.work(Call(self._house, visitor, place, query, body))
+        answer = route.work(RestCall(self._house, visitor, place, query, body))
         return self._sent(answer, request, parts.path, query)
 
     def _let_in(self, visitor: Visitor, place: dict[str, str]) -> None:
@@ -197,7 +197,7 @@ class Application:
         if asked.lower() != project.full_name.lower() or hidden:
             raise not_found()
 
-    def _sent(self, answer: Answer, request: Request, path: str, query: dict[str, str]) -> Response:
+    def _sent(self, answer: RestAnswer, request: HttpRequest, path: str, query: dict[str, str]) -> Response:
         if answer.text is not None:
             return Response(200, {"Content-Type": "text/plain; charset=utf-8"}, answer.text)
         if answer.status == 204:
@@ -220,7 +220,7 @@ def _asked(query: str) -> dict[str, str]:
     try:
         return dict(parse_qsl(query, keep_blank_values=True, errors="replace", max_num_fields=MOST_ASKED))
     except ValueError:
-        raise Refusal(400, f"More than {MOST_ASKED} fields in a query") from None
+        raise RestRefusal(400, f"More than {MOST_ASKED} fields in a query") from None
 
 
 def _parsed(body: bytes, path: str) -> dict[str, Any]:
@@ -229,15 +229,15 @@ def _parsed(body: bytes, path: str) -> dict[str, Any]:
     try:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Refusal(400, "Problems parsing JSON") from None
+        raise RestRefusal(400, "Problems parsing JSON") from None
     if isinstance(value, list) and path.endswith("/labels"):  # which may be sent without their name
         return {"labels": value}
     if not isinstance(value, dict):
-        raise Refusal(400, "Body should be a JSON object")
+        raise RestRefusal(400, "Body should be a JSON object")
     return value
 
 
-def refused(refusal: Refusal) -> Response:
+def refused(refusal: RestRefusal) -> Response:
     return _json(refusal.status, refusal.body)
 
 

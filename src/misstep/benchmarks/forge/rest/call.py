@@ -14,16 +14,16 @@ from typing import Any, Literal
 
 import msgspec
 
-from misstep.benchmarks.forge.ledger import Ledger, Person, Project, told
+from misstep.benchmarks.forge.ledger import ForgeRecords, Person, Project, told
 from misstep.benchmarks.forge.repository.repository import Repository
 from misstep.benchmarks.forge.rest.signatures import PublicKey, read_claims
 from misstep.benchmarks.forge.rest.views import Views
-from misstep.benchmarks.forge.state import Thread
+from misstep.benchmarks.forge.state import IssueThread
 
 DOCUMENTATION = "https://docs.github.com/rest"
 
 
-class Answer(msgspec.Struct, frozen=True):
+class RestAnswer(msgspec.Struct, frozen=True):
     """A value; with `is_list` it is a whole list, of which a page is sent."""
 
     value: Any = None
@@ -33,7 +33,7 @@ class Answer(msgspec.Struct, frozen=True):
     text: bytes | None = None  # sent as it is, instead of a value
 
 
-class Refusal(Exception):
+class RestRefusal(Exception):
     """An answer that says no, with the body that GitHub gives it."""
 
     def __init__(self, status: int, message: str, errors: list[dict[str, str]] | None = None) -> None:
@@ -45,30 +45,34 @@ class Refusal(Exception):
         self.body |= {"documentation_url": DOCUMENTATION, "status": str(status)}
 
 
-def not_found(message: str = "Not Found") -> Refusal:
-    return Refusal(404, message)
+def not_found(message: str = "Not Found") -> RestRefusal:
+    return RestRefusal(404, message)
 
 
-def unprocessable(message: str) -> Refusal:
-    return Refusal(422, message)
+def unprocessable(message: str) -> RestRefusal:
+    return RestRefusal(422, message)
 
 
-def not_supplied(field: str) -> Refusal:
-    return Refusal(422, f'Invalid request.\n\n"{field}" wasn\'t supplied.')
+def not_supplied(field: str) -> RestRefusal:
+    return RestRefusal(422, f'Invalid request.\n\n"{field}" wasn\'t supplied.')
 
 
-def wrong_type(field: str, expected: str) -> Refusal:
-    return Refusal(422, f"Invalid request.\n\nFor 'properties/{field}', the value given is not {expected}.")
+def wrong_type(field: str, expected: str) -> RestRefusal:
+    return RestRefusal(
+        422, f"Invalid request.\n\nFor 'properties/{field}', the value given is not {expected}."
+    )
 
 
-def invalid(resource: str, field: str, code: str = "invalid") -> Refusal:
+def invalid(resource: str, field: str, code: str = "invalid") -> RestRefusal:
     """GitHub's way to blame one field."""
-    return Refusal(422, "Validation Failed", [{"resource": resource, "code": code, "field": field}])
+    return RestRefusal(422, "Validation Failed", [{"resource": resource, "code": code, "field": field}])
 
 
-def objection(resource: str, message: str) -> Refusal:
+def objection(resource: str, message: str) -> RestRefusal:
     """GitHub's way to say something about the whole."""
-    return Refusal(422, "Validation Failed", [{"resource": resource, "code": "custom", "message": message}])
+    return RestRefusal(
+        422, "Validation Failed", [{"resource": resource, "code": "custom", "message": message}]
+    )
 
 
 LASTS = 3600  # seconds that an app's token is good for
@@ -86,11 +90,11 @@ class Visitor(msgspec.Struct, frozen=True):
 
     def require_write(self) -> None:
         if self.kind == "nobody":
-            raise Refusal(401, "Requires authentication")
+            raise RestRefusal(401, "Requires authentication")
         if self.kind == "reader":
-            raise Refusal(403, "Resource not accessible by personal access token")
+            raise RestRefusal(403, "Resource not accessible by personal access token")
         if self.kind == "app":
-            raise Refusal(403, "Resource not accessible by integration")
+            raise RestRefusal(403, "Resource not accessible by integration")
 
 
 class Keys:
@@ -121,11 +125,11 @@ class Keys:
             return Visitor("reader")
         if any([_same(token, each) for each, ends in self._lent.items() if ends > time.time()]):
             return Visitor("installation")
-        raise Refusal(401, "Bad credentials")
+        raise RestRefusal(401, "Bad credentials")
 
     def _signed(self, token: str) -> Visitor:
         if self._app is None or read_claims(token, self._app) is None:
-            raise Refusal(401, "A JSON web token could not be decoded")
+            raise RestRefusal(401, "A JSON web token could not be decoded")
         return Visitor("app")
 
 
@@ -155,13 +159,13 @@ class House(msgspec.Struct, frozen=True):
 
     project: Project
     repository: Repository
-    ledger: Ledger
+    ledger: ForgeRecords
     keys: Keys
     views: Views
     private: bool = False
 
 
-class Call(msgspec.Struct, frozen=True):
+class RestCall(msgspec.Struct, frozen=True):
     """A request, after whoever makes it was let in. `place` are the variable parts of its path."""
 
     house: House
@@ -171,7 +175,7 @@ class Call(msgspec.Struct, frozen=True):
     body: dict[str, Any]
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> ForgeRecords:
         return self.house.ledger
 
     @property
@@ -216,7 +220,7 @@ class Call(msgspec.Struct, frozen=True):
             raise wrong_type(field, "an array of strings")
         return list(dict.fromkeys(value))
 
-    def thread(self) -> Thread:
+    def thread(self) -> IssueThread:
         """The issue or pull request whose number is in the path."""
         number = self.place["number"]
         found = self.ledger.threads.get(int(number)) if is_number(number) else None
@@ -224,7 +228,7 @@ class Call(msgspec.Struct, frozen=True):
             raise not_found()
         return found
 
-    def pull(self) -> Thread:
+    def pull(self) -> IssueThread:
         thread = self.thread()
         if thread.pull is None:
             raise not_found()

@@ -5,13 +5,13 @@ import binascii
 from typing import Any
 from urllib.parse import quote
 
-from misstep.benchmarks.forge.repository.objects import FILE, FOLDER, Commit, Entry, Signature
+from misstep.benchmarks.forge.repository.objects import FILE, FOLDER, Commit, Signature, TreeEntry
 from misstep.benchmarks.forge.repository.program import HEADS, is_path
-from misstep.benchmarks.forge.repository.repository import Refused
+from misstep.benchmarks.forge.repository.repository import RefRefused
 from misstep.benchmarks.forge.rest.call import (
-    Answer,
-    Call,
-    Refusal,
+    RestAnswer,
+    RestCall,
+    RestRefusal,
     not_found,
     not_supplied,
     unprocessable,
@@ -22,38 +22,38 @@ from misstep.benchmarks.forge.rest.gitviews import content_view, git_commit_view
 READMES = ("README.md", "README.rst", "README.txt", "README")
 
 
-def get_contents(call: Call) -> Answer:
+def get_contents(call: RestCall) -> RestAnswer:
     """A file, or the list of what is in a folder."""
     ref, commit = commit_asked_for(call)
     path = call.place.get("path", "").strip("/")
-    entry = call.repository.entry(commit.tree, path) if path else Entry(FOLDER, commit.tree)
+    entry = call.repository.entry(commit.tree, path) if path else TreeEntry(FOLDER, commit.tree)
     if entry is None:
         raise not_found()
     if entry.mode == FOLDER:
-        return Answer(_listing(call, path, entry, ref))
-    return Answer(_file_view(call, path, entry, ref))
+        return RestAnswer(_listing(call, path, entry, ref))
+    return RestAnswer(_file_view(call, path, entry, ref))
 
 
-def get_readme(call: Call) -> Answer:
+def get_readme(call: RestCall) -> RestAnswer:
     ref, commit = commit_asked_for(call)
     for name in READMES:
         if entry := call.repository.entry(commit.tree, name):
-            return Answer(_file_view(call, name, entry, ref))
+            return RestAnswer(_file_view(call, name, entry, ref))
     raise not_found()
 
 
-def get_raw(call: Call) -> Answer:
+def get_raw(call: RestCall) -> RestAnswer:
     """The file itself. Names of branches may hold slashes: the shortest that is one is meant."""
     parts = call.place["rest"].split("/")
     for count in range(1, len(parts)):
         commit = call.repository.commit_at("/".join(parts[:count]))
         entry = call.repository.entry(commit.tree, "/".join(parts[count:])) if commit else None
         if entry and entry.kind == "blob":
-            return Answer(text=call.repository.objects.read(entry.sha).data)
+            return RestAnswer(text=call.repository.objects.read(entry.sha).data)
     raise not_found()
 
 
-def commit_asked_for(call: Call) -> tuple[str, Commit]:
+def commit_asked_for(call: RestCall) -> tuple[str, Commit]:
     ref = call.query.get("ref") or call.house.project.default
     commit = call.repository.commit_at(ref.removeprefix(HEADS))
     if commit is None:
@@ -61,18 +61,18 @@ def commit_asked_for(call: Call) -> tuple[str, Commit]:
     return ref.removeprefix(HEADS), commit
 
 
-def _listing(call: Call, path: str, entry: Entry, ref: str) -> list[dict[str, Any]]:
+def _listing(call: RestCall, path: str, entry: TreeEntry, ref: str) -> list[dict[str, Any]]:
     before = f"{path}/" if path else ""
     inside = call.repository.objects.folder(entry.sha).items()
     return [content_view(call.views, before + name, each, ref, None) for name, each in inside]
 
 
-def _file_view(call: Call, path: str, entry: Entry, ref: str) -> dict[str, Any]:
+def _file_view(call: RestCall, path: str, entry: TreeEntry, ref: str) -> dict[str, Any]:
     data = call.repository.objects.read(entry.sha).data if entry.kind == "blob" else None
     return content_view(call.views, path, entry, ref, data)
 
 
-def put_contents(call: Call) -> Answer:
+def put_contents(call: RestCall) -> RestAnswer:
     """A new file, or another content for one whose `sha` shows that it has been read."""
     path, message = _path(call), _message(call)
     data = decoded(call.text("content"))
@@ -81,13 +81,13 @@ def put_contents(call: Call) -> Answer:
     if had is not None:
         _require_same(call, path, had)
     mode = had.mode if had else FILE
-    entry = Entry(mode, call.repository.write_blob(data))
+    entry = TreeEntry(mode, call.repository.write_blob(data))
     made = _commit(call, branch, commit, {path: entry}, message)
     content = content_view(call.views, path, entry, branch, None) | {"size": len(data)}
-    return Answer({"content": content, "commit": git_commit_view(call.views, made)}, 200 if had else 201)
+    return RestAnswer({"content": content, "commit": git_commit_view(call.views, made)}, 200 if had else 201)
 
 
-def delete_contents(call: Call) -> Answer:
+def delete_contents(call: RestCall) -> RestAnswer:
     path, message = _path(call), _message(call)
     if call.body.get("sha") is None:
         raise not_supplied("sha")
@@ -97,7 +97,7 @@ def delete_contents(call: Call) -> Answer:
         raise not_found()
     _require_same(call, path, had)
     made = _commit(call, branch, commit, {path: None}, message)
-    return Answer({"content": None, "commit": git_commit_view(call.views, made)})
+    return RestAnswer({"content": None, "commit": git_commit_view(call.views, made)})
 
 
 def decoded(text: str) -> bytes:
@@ -107,7 +107,7 @@ def decoded(text: str) -> bytes:
         raise unprocessable("content is not valid Base64") from None
 
 
-def signature(call: Call, field: str, default: Signature) -> Signature:
+def signature(call: RestCall, field: str, default: Signature) -> Signature:
     """An author or committer from the body of a request."""
     given = call.body.get(field)
     if given is None:
@@ -121,7 +121,7 @@ def signature(call: Call, field: str, default: Signature) -> Signature:
     return Signature(_one_line(str(name)), _one_line(str(email)), default.when)
 
 
-def now(call: Call) -> Signature:
+def now(call: RestCall) -> Signature:
     """Whoever asks, at the time of the forge."""
     call.ledger.tick()
     return Signature(call.me.name, call.me.email, call.ledger.seconds)
@@ -131,21 +131,21 @@ def _one_line(text: str) -> str:
     return " ".join(text.replace("\0", " ").split())
 
 
-def _path(call: Call) -> str:
+def _path(call: RestCall) -> str:
     path = call.place["path"]
     if not is_path(path):
         raise unprocessable("path contains a malformed path component")
     return path
 
 
-def _message(call: Call) -> str:
+def _message(call: RestCall) -> str:
     message = call.text("message").replace("\0", "")
     if not message.strip():
         raise not_supplied("message")
     return message
 
 
-def _branch(call: Call) -> tuple[str, Commit]:
+def _branch(call: RestCall) -> tuple[str, Commit]:
     name = call.text_or("branch", call.house.project.default).removeprefix(HEADS)
     tip = call.repository.tip(name)
     if tip is None:
@@ -153,7 +153,7 @@ def _branch(call: Call) -> tuple[str, Commit]:
     return name, call.repository.objects.commit(tip)
 
 
-def _at(call: Call, commit: Commit, path: str) -> Entry | None:
+def _at(call: RestCall, commit: Commit, path: str) -> TreeEntry | None:
     """The file there; a path that leads through a file, or to a folder, is refused."""
     parts = path.split("/")
     for count in range(1, len(parts)):
@@ -166,14 +166,16 @@ def _at(call: Call, commit: Commit, path: str) -> Entry | None:
     return found
 
 
-def _require_same(call: Call, path: str, had: Entry) -> None:
+def _require_same(call: RestCall, path: str, had: TreeEntry) -> None:
     if call.text_or("sha", "") == "":
         raise not_supplied("sha")
     if call.text("sha") != had.sha:
-        raise Refusal(409, f"{path} does not match {call.text('sha')}")
+        raise RestRefusal(409, f"{path} does not match {call.text('sha')}")
 
 
-def _commit(call: Call, branch: str, onto: Commit, changes: dict[str, Entry | None], message: str) -> Commit:
+def _commit(
+    call: RestCall, branch: str, onto: Commit, changes: dict[str, TreeEntry | None], message: str
+) -> Commit:
     repository, today = call.repository, now(call)
     committer = signature(call, "committer", today)
     author = signature(call, "author", committer)
@@ -181,6 +183,6 @@ def _commit(call: Call, branch: str, onto: Commit, changes: dict[str, Entry | No
     sha = repository.write_commit(tree, [onto.sha], message, author, committer)
     try:
         repository.move(HEADS + branch, sha, onto.sha)
-    except Refused:
-        raise Refusal(409, f"{quote(branch)} is at another commit than expected") from None
+    except RefRefused:
+        raise RestRefusal(409, f"{quote(branch)} is at another commit than expected") from None
     return repository.objects.commit(sha)

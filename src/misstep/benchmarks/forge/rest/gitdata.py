@@ -6,13 +6,13 @@ The repository itself, its branches and their history.
 import base64
 from typing import Any
 
-from misstep.benchmarks.forge.repository.objects import FOLDER, Entry, Object
+from misstep.benchmarks.forge.repository.objects import FOLDER, Object, TreeEntry
 from misstep.benchmarks.forge.repository.program import HEADS, KEPT, is_path, is_ref, misleads
-from misstep.benchmarks.forge.repository.repository import Refused
+from misstep.benchmarks.forge.repository.repository import RefRefused
 from misstep.benchmarks.forge.rest.call import (
-    Answer,
-    Call,
-    Refusal,
+    RestAnswer,
+    RestCall,
+    RestRefusal,
     not_found,
     not_supplied,
     unprocessable,
@@ -32,20 +32,20 @@ ENCODINGS = ("utf-8", "base64")
 MODES = ("100644", "100755", "120000", "040000")
 
 
-def get_ref(call: Call) -> Answer:
+def get_ref(call: RestCall) -> RestAnswer:
     name = _ref(call)
-    return Answer(ref_view(call.views, name, call.repository.objects.read(_pointed(call, name))))
+    return RestAnswer(ref_view(call.views, name, call.repository.objects.read(_pointed(call, name))))
 
 
-def list_refs(call: Call) -> Answer:
+def list_refs(call: RestCall) -> RestAnswer:
     """All that begin with what is in the path."""
     start = f"refs/{call.place.get('ref', '')}"
     found = [(name, sha) for name, sha in call.repository.refs().items() if name.startswith(start)]
     read = call.repository.objects.read
-    return Answer([ref_view(call.views, name, read(sha)) for name, sha in found], is_list=True)
+    return RestAnswer([ref_view(call.views, name, read(sha)) for name, sha in found], is_list=True)
 
 
-def create_ref(call: Call) -> Answer:
+def create_ref(call: RestCall) -> RestAnswer:
     name, sha = call.text("ref"), call.text("sha")
     if not name.startswith("refs/") or name.count("/") < 2:
         raise unprocessable("Reference name must start with 'refs/' and have at least two slashes.")
@@ -57,19 +57,19 @@ def create_ref(call: Call) -> Answer:
     if call.repository.ref(name) is not None:
         raise unprocessable("Reference already exists")
     _move(call, name, pointed.sha, None)
-    return Answer(ref_view(call.views, name, pointed), 201)
+    return RestAnswer(ref_view(call.views, name, pointed), 201)
 
 
-def update_ref(call: Call) -> Answer:
+def update_ref(call: RestCall) -> RestAnswer:
     name, sha, force = _ref(call), call.text("sha"), call.flag("force")
     had, pointed = _pointed(call, name), _object(call, call.text("sha"), name)
     if not force and call.repository.fork_point(had, sha) != had:
         raise unprocessable("Update is not a fast forward")
     _move(call, name, pointed.sha, had)
-    return Answer(ref_view(call.views, name, pointed))
+    return RestAnswer(ref_view(call.views, name, pointed))
 
 
-def delete_ref(call: Call) -> Answer:
+def delete_ref(call: RestCall) -> RestAnswer:
     name = _ref(call)
     had = call.repository.ref(name)
     if had is None:
@@ -78,21 +78,21 @@ def delete_ref(call: Call) -> Answer:
         raise unprocessable("Cannot delete the default branch")
     _move(call, name, None, had)
     call.ledger.close_pulls(name.removeprefix(HEADS))
-    return Answer(status=204)
+    return RestAnswer(status=204)
 
 
-def _ref(call: Call) -> str:
+def _ref(call: RestCall) -> str:
     return f"refs/{call.place['ref'].removeprefix('refs/')}"
 
 
-def _pointed(call: Call, name: str) -> str:
+def _pointed(call: RestCall, name: str) -> str:
     sha = call.repository.ref(name)
     if sha is None:
         raise not_found()
     return sha
 
 
-def _object(call: Call, sha: str, name: str) -> Object:
+def _object(call: RestCall, sha: str, name: str) -> Object:
     """What a ref is to point to; branches take commits only."""
     found = call.repository.objects.find(sha) if _is_sha(sha) else None
     if found is None:
@@ -106,18 +106,18 @@ def _is_sha(text: str) -> bool:
     return len(text) == 40 and all(letter in "0123456789abcdef" for letter in text)
 
 
-def _move(call: Call, name: str, new: str | None, old: str | None) -> None:
+def _move(call: RestCall, name: str, new: str | None, old: str | None) -> None:
     try:
         call.repository.move(name, new, old)
-    except Refused:
+    except RefRefused:
         raise unprocessable(f"Reference {name} cannot be changed: another reference is in its way.") from None
 
 
-def get_git_commit(call: Call) -> Answer:
-    return Answer(git_commit_view(call.views, call.repository.objects.commit(_found(call, "commit").sha)))
+def get_git_commit(call: RestCall) -> RestAnswer:
+    return RestAnswer(git_commit_view(call.views, call.repository.objects.commit(_found(call, "commit").sha)))
 
 
-def create_commit(call: Call) -> Answer:
+def create_commit(call: RestCall) -> RestAnswer:
     message = call.text("message").replace("\0", "")
     tree, parents = call.text("tree"), call.texts("parents") or []
     for sha, kind in ((tree, "tree"), *((each, "commit") for each in parents)):
@@ -128,18 +128,18 @@ def create_commit(call: Call) -> Answer:
     author = signature(call, "author", today)
     committer = signature(call, "committer", author)
     sha = call.repository.write_commit(tree, parents, message, author, committer)
-    return Answer(git_commit_view(call.views, call.repository.objects.commit(sha)), 201)
+    return RestAnswer(git_commit_view(call.views, call.repository.objects.commit(sha)), 201)
 
 
-def get_tree(call: Call) -> Answer:
+def get_tree(call: RestCall) -> RestAnswer:
     """By its sha, or by that of a commit, or by a branch."""
     name = call.place["sha"]
     commit = call.repository.commit_at(name)
     sha = commit.tree if commit else _found(call, "tree").sha
-    return Answer(_tree_view(call, sha, recursive="recursive" in call.query))
+    return RestAnswer(_tree_view(call, sha, recursive="recursive" in call.query))
 
 
-def create_tree(call: Call) -> Answer:
+def create_tree(call: RestCall) -> RestAnswer:
     given, start = call.body.get("tree"), call.text_or("base_tree", "")
     if not isinstance(given, list):
         raise not_supplied("tree")
@@ -148,10 +148,10 @@ def create_tree(call: Call) -> Answer:
     if start and found is None:
         raise unprocessable("base_tree is not a valid tree oid")
     sha = call.repository.write_tree(found.sha if found else None, changes)
-    return Answer(_tree_view(call, sha, recursive=False), 201)
+    return RestAnswer(_tree_view(call, sha, recursive=False), 201)
 
 
-def _change(call: Call, given: Any) -> tuple[str, Entry | None]:
+def _change(call: RestCall, given: Any) -> tuple[str, TreeEntry | None]:
     """One line of a tree that is to be made: a file is given by its content or by its sha."""
     if not isinstance(given, dict):
         raise wrong_type("tree", "an array of objects")
@@ -162,16 +162,16 @@ def _change(call: Call, given: Any) -> tuple[str, Entry | None]:
         raise unprocessable("Must supply a valid tree.mode")
     kind = "tree" if mode == "040000" else "blob"
     if isinstance(content, str) and kind == "blob":
-        return path, Entry(mode, call.repository.write_blob(content.encode("utf-8", "replace")))
+        return path, TreeEntry(mode, call.repository.write_blob(content.encode("utf-8", "replace")))
     if "sha" in given and sha is None:
         return path, None
     found = call.repository.objects.find(sha) if isinstance(sha, str) and _is_sha(sha) else None
     if found is None or found.kind != kind:
         raise unprocessable(f"tree.sha is not a valid {kind} oid")
-    return path, Entry(FOLDER if kind == "tree" else mode, found.sha)
+    return path, TreeEntry(FOLDER if kind == "tree" else mode, found.sha)
 
 
-def _tree_view(call: Call, sha: str, recursive: bool) -> dict[str, Any]:
+def _tree_view(call: RestCall, sha: str, recursive: bool) -> dict[str, Any]:
     most, folder = call.repository.most, call.repository.objects.folder
     entries = list(call.repository.walk(sha) if recursive else folder(sha).items())
     lines = [
@@ -182,31 +182,31 @@ def _tree_view(call: Call, sha: str, recursive: bool) -> dict[str, Any]:
     return {"sha": sha, "url": url, "tree": lines, "truncated": len(entries) > most}
 
 
-def _size(call: Call, entry: Entry) -> int:
+def _size(call: RestCall, entry: TreeEntry) -> int:
     return len(call.repository.objects.read(entry.sha).data)
 
 
-def get_blob(call: Call) -> Answer:
+def get_blob(call: RestCall) -> RestAnswer:
     blob = _found(call, "blob")
     content = base64.encodebytes(blob.data).decode("ascii")
-    return Answer(
+    return RestAnswer(
         _blob_view(call, blob.sha) | {"size": len(blob.data), "encoding": "base64", "content": content}
     )
 
 
-def create_blob(call: Call) -> Answer:
+def create_blob(call: RestCall) -> RestAnswer:
     content, encoding = call.text("content"), call.text_or("encoding", "utf-8")
     if encoding not in ENCODINGS:
         raise wrong_type("encoding", f"one of {', '.join(ENCODINGS)}")
     data = decoded(content) if encoding == "base64" else content.encode("utf-8", "replace")
-    return Answer(_blob_view(call, call.repository.write_blob(data)), 201)
+    return RestAnswer(_blob_view(call, call.repository.write_blob(data)), 201)
 
 
-def _blob_view(call: Call, sha: str) -> dict[str, Any]:
+def _blob_view(call: RestCall, sha: str) -> dict[str, Any]:
     return {"sha": sha, "node_id": f"Blob_{sha}", "url": f"{call.views.home}/git/blobs/{sha}"}
 
 
-def _found(call: Call, kind: str) -> Object:
+def _found(call: RestCall, kind: str) -> Object:
     sha = call.place["sha"]
     found = call.repository.objects.find(sha) if _is_sha(sha) else None
     if found is None or found.kind != kind:
@@ -214,33 +214,33 @@ def _found(call: Call, kind: str) -> Object:
     return found
 
 
-def get_repository(call: Call) -> Answer:
+def get_repository(call: RestCall) -> RestAnswer:
     may_write = call.visitor.kind in ("user", "installation")
-    return Answer(call.views.repo(call.house.private, may_write))
+    return RestAnswer(call.views.repo(call.house.private, may_write))
 
 
-def list_repositories(call: Call) -> Answer:
-    return Answer([get_repository(call).value], is_list=True)
+def list_repositories(call: RestCall) -> RestAnswer:
+    return RestAnswer([get_repository(call).value], is_list=True)
 
 
-def list_installed(call: Call) -> Answer:
-    return Answer([get_repository(call).value], is_list=True, wrapped="repositories")
+def list_installed(call: RestCall) -> RestAnswer:
+    return RestAnswer([get_repository(call).value], is_list=True, wrapped="repositories")
 
 
-def list_branches(call: Call) -> Answer:
+def list_branches(call: RestCall) -> RestAnswer:
     found = call.repository.branches().items()
-    return Answer([branch_view(call.views, name, sha) for name, sha in found], is_list=True)
+    return RestAnswer([branch_view(call.views, name, sha) for name, sha in found], is_list=True)
 
 
-def get_branch(call: Call) -> Answer:
+def get_branch(call: RestCall) -> RestAnswer:
     name = call.place["branch"]
     tip = call.repository.tip(name)
     if tip is None:
         raise not_found("Branch not found")
-    return Answer(whole_branch_view(call.views, name, call.repository.objects.commit(tip)))
+    return RestAnswer(whole_branch_view(call.views, name, call.repository.objects.commit(tip)))
 
 
-def list_commits(call: Call) -> Answer:
+def list_commits(call: RestCall) -> RestAnswer:
     name = call.query.get("sha") or call.house.project.default
     commit = call.repository.commit_at(name)
     if commit is None:
@@ -248,26 +248,26 @@ def list_commits(call: Call) -> Answer:
     path = call.query.get("path", "").strip("/")
     shas = call.repository.history(commit.sha, path=path) if not path or is_path(path) else []
     views = [commit_view(call.views, call.repository.objects.commit(sha)) for sha in shas]
-    return Answer(views, is_list=True)
+    return RestAnswer(views, is_list=True)
 
 
-def get_commit(call: Call) -> Answer:
+def get_commit(call: RestCall) -> RestAnswer:
     commit = call.repository.commit_at(call.place["ref"])
     if commit is None:
-        raise Refusal(422, f"No commit found for SHA: {call.place['ref']}")
-    return Answer(commit_view(call.views, commit))
+        raise RestRefusal(422, f"No commit found for SHA: {call.place['ref']}")
+    return RestAnswer(commit_view(call.views, commit))
 
 
-def list_nothing(_: Call) -> Answer:
+def list_nothing(_: RestCall) -> RestAnswer:
     """Releases, tags and so on: there are none."""
-    return Answer([], is_list=True)
+    return RestAnswer([], is_list=True)
 
 
-def list_people(call: Call) -> Answer:
+def list_people(call: RestCall) -> RestAnswer:
     """Everybody may be asked for a review, and be given work."""
-    return Answer([call.views.user(each.login) for each in call.house.project.people], is_list=True)
+    return RestAnswer([call.views.user(each.login) for each in call.house.project.people], is_list=True)
 
 
-def is_one_of_us(call: Call) -> Answer:
+def is_one_of_us(call: RestCall) -> RestAnswer:
     call.person(call.place["login"])
-    return Answer(status=204)
+    return RestAnswer(status=204)

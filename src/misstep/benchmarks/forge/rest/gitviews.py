@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from misstep.benchmarks.forge.ledger import told
-from misstep.benchmarks.forge.repository.objects import FOLDER, LINK, Commit, Entry, Object, Signature
+from misstep.benchmarks.forge.repository.objects import FOLDER, LINK, Commit, Object, Signature, TreeEntry
 from misstep.benchmarks.forge.repository.repository import Repository
 from misstep.benchmarks.forge.rest.views import View, Views
 
@@ -92,7 +92,7 @@ def _account_view(views: Views, who: Signature) -> View | None:
     return views.user(login) if login else None
 
 
-def entry_view(views: Views, path: str, entry: Entry, size: int | None) -> View:
+def entry_view(views: Views, path: str, entry: TreeEntry, size: int | None) -> View:
     """A line of a tree."""
     folder = {"tree": "trees", "commit": "commits"}.get(entry.kind, "blobs")
     view: View = {"path": shown(path), "mode": entry.mode.zfill(6), "type": entry.kind, "sha": entry.sha}
@@ -101,7 +101,7 @@ def entry_view(views: Views, path: str, entry: Entry, size: int | None) -> View:
     return view | {"url": f"{views.home}/git/{folder}/{entry.sha}"}
 
 
-def content_view(views: Views, path: str, entry: Entry, ref: str, data: bytes | None) -> View:
+def content_view(views: Views, path: str, entry: TreeEntry, ref: str, data: bytes | None) -> View:
     """A file or folder; with `data`, the file is in it."""
     kind = {"tree": "dir", "commit": "submodule"}.get(entry.kind, "file")
     kind = "symlink" if entry.mode == LINK else kind
@@ -165,12 +165,12 @@ def changes(repository: Repository, old: str, new: str) -> list[FileChange]:
     ]
 
 
-def _files(repository: Repository, commit: str) -> dict[str, Entry]:
+def _files(repository: Repository, commit: str) -> dict[str, TreeEntry]:
     tree = repository.objects.commit(commit).tree
     return {path: entry for path, entry in repository.walk(tree) if entry.mode != FOLDER}
 
 
-def _status(path: str, before: dict[str, Entry], after: dict[str, Entry]) -> str:
+def _status(path: str, before: dict[str, TreeEntry], after: dict[str, TreeEntry]) -> str:
     if path not in before:
         return "added"
     return "modified" if path in after else "removed"

@@ -9,83 +9,90 @@ from collections.abc import Iterable
 
 from msgspec import structs
 
-from misstep.benchmarks.forge.rest.call import Answer, Call, Refusal, invalid, is_number, not_found
-from misstep.benchmarks.forge.state import Comment, Label, Thread
+from misstep.benchmarks.forge.rest.call import (
+    RestAnswer,
+    RestCall,
+    RestRefusal,
+    invalid,
+    is_number,
+    not_found,
+)
+from misstep.benchmarks.forge.state import Comment, IssueLabel, IssueThread
 
 
-def add_labels(call: Call, names: list[str]) -> None:
+def add_labels(call: RestCall, names: list[str]) -> None:
     """Labels that nobody has made yet come into being when they are used."""
     for name in names:
         if not name.strip():
             raise invalid("Label", "name")
         if name not in call.ledger.labels:
-            call.ledger.label(Label(name))
+            call.ledger.label(IssueLabel(name))
 
 
-def list_labels(call: Call) -> Answer:
-    return Answer([call.views.label(each) for each in call.ledger.labels.values()], is_list=True)
+def list_labels(call: RestCall) -> RestAnswer:
+    return RestAnswer([call.views.label(each) for each in call.ledger.labels.values()], is_list=True)
 
 
-def get_label(call: Call) -> Answer:
+def get_label(call: RestCall) -> RestAnswer:
     label = call.ledger.labels.get(call.place["name"])
     if label is None:
         raise not_found()
-    return Answer(call.views.label(label))
+    return RestAnswer(call.views.label(label))
 
 
-def create_label(call: Call) -> Answer:
+def create_label(call: RestCall) -> RestAnswer:
     name = call.text("name")
     if name in call.ledger.labels:
         raise invalid("Label", "name", "already_exists")
     add_labels(call, [name])
-    label = Label(name, call.text_or("color", "ededed"), call.text_or("description", ""))
-    return Answer(call.views.label(call.ledger.label(label)), 201)
+    label = IssueLabel(name, call.text_or("color", "ededed"), call.text_or("description", ""))
+    return RestAnswer(call.views.label(call.ledger.label(label)), 201)
 
 
-def list_issue_labels(call: Call) -> Answer:
-    return Answer(call.views.labels(call.thread().labels), is_list=True)
+def list_issue_labels(call: RestCall) -> RestAnswer:
+    return RestAnswer(call.views.labels(call.thread().labels), is_list=True)
 
 
-def add_issue_labels(call: Call) -> Answer:
+def add_issue_labels(call: RestCall) -> RestAnswer:
     new = call.texts("labels") or []
     add_labels(call, new)
     return _relabel(call, dict.fromkeys((*call.thread().labels, *new)))
 
 
-def set_issue_labels(call: Call) -> Answer:
+def set_issue_labels(call: RestCall) -> RestAnswer:
     new = call.texts("labels") or []
     add_labels(call, new)
     return _relabel(call, new)
 
 
-def remove_issue_label(call: Call) -> Answer:
+def remove_issue_label(call: RestCall) -> RestAnswer:
     name, had = call.place["name"], call.thread().labels
     if name not in had:
         raise not_found("Label does not exist")
     return _relabel(call, [each for each in had if each != name])
 
 
-def remove_issue_labels(call: Call) -> Answer:
+def remove_issue_labels(call: RestCall) -> RestAnswer:
     _relabel(call, [])
-    return Answer(status=204)
+    return RestAnswer(status=204)
 
 
-def _relabel(call: Call, names: Iterable[str]) -> Answer:
+def _relabel(call: RestCall, names: Iterable[str]) -> RestAnswer:
     thread = call.ledger.change(call.thread(), labels=tuple(names))
-    return Answer(call.views.labels(thread.labels))
+    return RestAnswer(call.views.labels(thread.labels))
 
 
 LONGEST_TITLE = 256
 LONGEST_BODY = 65_536
 
 
-def list_issues(call: Call) -> Answer:
+def list_issues(call: RestCall) -> RestAnswer:
     """The newest first. Labels, assignee and creator may be asked for."""
     found = [each for each in call.ledger.threads.values() if _is_asked_for(call, each)]
-    return Answer([call.views.issue(each) for each in ordered(call, found)], is_list=True)
+    return RestAnswer([call.views.issue(each) for each in ordered(call, found)], is_list=True)
 
 
-def ordered(call: Call, threads: Iterable[Thread]) -> list[Thread]:
+def ordered(call: RestCall, threads: Iterable[IssueThread]) -> list[IssueThread]:
     """As `sort` and `direction` ask for."""
     by = call.query.get("sort", "created")
     keys = {
@@ -97,14 +104,14 @@ def ordered(call: Call, threads: Iterable[Thread]) -> list[Thread]:
     return sorted(threads, key=keys.get(by, keys["created"]), reverse=falling)
 
 
-def has_state(call: Call, thread: Thread) -> bool:
+def has_state(call: RestCall, thread: IssueThread) -> bool:
     state = call.query.get("state", "open")
     if state not in ("open", "closed", "all"):
         raise invalid("Issue", "state")
     return state == "all" or thread.state == state
 
 
-def _is_asked_for(call: Call, thread: Thread) -> bool:
+def _is_asked_for(call: RestCall, thread: IssueThread) -> bool:
     wanted = {name.strip().lower() for name in call.query.get("labels", "").split(",") if name.strip()}
     assignee, creator = call.query.get("assignee", "*"), call.query.get("creator", thread.author)
     return (
@@ -116,24 +123,24 @@ def _is_asked_for(call: Call, thread: Thread) -> bool:
     )
 
 
-def get_issue(call: Call) -> Answer:
-    return Answer(call.views.issue(call.thread()))
+def get_issue(call: RestCall) -> RestAnswer:
+    return RestAnswer(call.views.issue(call.thread()))
 
 
-def create_issue(call: Call) -> Answer:
+def create_issue(call: RestCall) -> RestAnswer:
     title, body = checked_title(call), checked_body(call, required=False)
     labels, assignees = call.texts("labels") or [], _people(call, call.texts("assignees") or [])
     thread = call.ledger.open(title, body, call.me.login)
     add_labels(call, labels)
     thread = call.ledger.keep(structs.replace(thread, labels=tuple(labels), assignees=assignees))
-    return Answer(call.views.issue(thread), 201)
+    return RestAnswer(call.views.issue(thread), 201)
 
 
-def edit_issue(call: Call) -> Answer:
-    return Answer(call.views.issue(edited(call, call.thread())))
+def edit_issue(call: RestCall) -> RestAnswer:
+    return RestAnswer(call.views.issue(edited(call, call.thread())))
 
 
-def edited(call: Call, thread: Thread) -> Thread:
+def edited(call: RestCall, thread: IssueThread) -> IssueThread:
     """The issue or pull request with the fields that the request names."""
     fields = dict[str, object]()
     if "title" in call.body:
@@ -150,68 +157,68 @@ def edited(call: Call, thread: Thread) -> Thread:
     return call.ledger.change(thread, **fields) if fields else thread
 
 
-def _state(call: Call) -> str:
+def _state(call: RestCall) -> str:
     state = call.text("state")
     if state not in ("open", "closed"):
         raise invalid("Issue", "state")
     return state
 
 
-def checked_title(call: Call) -> str:
+def checked_title(call: RestCall) -> str:
     title = call.text("title") if call.body.get("title") is not None else ""
     if not title.strip():
         raise invalid("Issue", "title", "missing_field")
     if len(title) > LONGEST_TITLE:
-        raise Refusal(422, f"title is too long (maximum is {LONGEST_TITLE} characters)")
+        raise RestRefusal(422, f"title is too long (maximum is {LONGEST_TITLE} characters)")
     return title
 
 
-def checked_body(call: Call, required: bool) -> str:
+def checked_body(call: RestCall, required: bool) -> str:
     body = call.text_or("body", "")
     if required and not body.strip():
         raise invalid("IssueComment", "body", "missing_field")
     if len(body) > LONGEST_BODY:
-        raise Refusal(422, f"body is too long (maximum is {LONGEST_BODY} characters)")
+        raise RestRefusal(422, f"body is too long (maximum is {LONGEST_BODY} characters)")
     return body
 
 
-def _people(call: Call, logins: list[str]) -> tuple[str, ...]:
+def _people(call: RestCall, logins: list[str]) -> tuple[str, ...]:
     found = [call.house.project.person(login) for login in logins]
     if not all(found):
         raise invalid("Issue", "assignees")
     return tuple(each.login for each in found if each)
 
 
-def list_comments(call: Call) -> Answer:
+def list_comments(call: RestCall) -> RestAnswer:
     thread = call.thread()
-    return Answer([call.views.comment(thread, each) for each in thread.comments], is_list=True)
+    return RestAnswer([call.views.comment(thread, each) for each in thread.comments], is_list=True)
 
 
-def create_comment(call: Call) -> Answer:
+def create_comment(call: RestCall) -> RestAnswer:
     thread, body = call.thread(), checked_body(call, required=True)
     if thread.locked:
-        raise Refusal(403, "Unable to create comment because issue is locked.")
+        raise RestRefusal(403, "Unable to create comment because issue is locked.")
     comment = call.ledger.comment(thread, call.me.login, body)
-    return Answer(call.views.comment(thread, comment), 201)
+    return RestAnswer(call.views.comment(thread, comment), 201)
 
 
-def get_comment(call: Call) -> Answer:
-    return Answer(call.views.comment(*_comment(call)))
+def get_comment(call: RestCall) -> RestAnswer:
+    return RestAnswer(call.views.comment(*_comment(call)))
 
 
-def edit_comment(call: Call) -> Answer:
+def edit_comment(call: RestCall) -> RestAnswer:
     thread, comment = _comment(call)
     changed = structs.replace(comment, body=checked_body(call, required=True))
     _put(call, thread, comment, (changed,))
-    return Answer(call.views.comment(thread, changed))
+    return RestAnswer(call.views.comment(thread, changed))
 
 
-def delete_comment(call: Call) -> Answer:
+def delete_comment(call: RestCall) -> RestAnswer:
     _put(call, *_comment(call), ())
-    return Answer(status=204)
+    return RestAnswer(status=204)
 
 
-def _comment(call: Call) -> tuple[Thread, Comment]:
+def _comment(call: RestCall) -> tuple[IssueThread, Comment]:
     id = call.place["id"]
     found = call.ledger.find_comment(int(id)) if is_number(id) else None
     if found is None:
@@ -219,7 +226,7 @@ def _comment(call: Call) -> tuple[Thread, Comment]:
     return found
 
 
-def _put(call: Call, thread: Thread, comment: Comment, instead: tuple[Comment, ...]) -> None:
+def _put(call: RestCall, thread: IssueThread, comment: Comment, instead: tuple[Comment, ...]) -> None:
     place = thread.comments.index(comment)
     comments = (*thread.comments[:place], *instead, *thread.comments[place + 1 :])
     call.ledger.change(thread, comments=comments)

@@ -9,9 +9,9 @@ from msgspec import structs
 
 from misstep.benchmarks.forge.repository.repository import Repository
 from misstep.benchmarks.forge.rest.call import (
-    Answer,
-    Call,
-    Refusal,
+    RestAnswer,
+    RestCall,
+    RestRefusal,
     invalid,
     not_found,
     not_supplied,
@@ -21,10 +21,10 @@ from misstep.benchmarks.forge.rest.call import (
 from misstep.benchmarks.forge.rest.gitviews import FileChange, changes, commit_view
 from misstep.benchmarks.forge.rest.issues import checked_body, checked_title, edited, has_state, ordered
 from misstep.benchmarks.forge.rest.views import View
-from misstep.benchmarks.forge.state import Proposal, Review, Thread
+from misstep.benchmarks.forge.state import IssueThread, PullProposal, Review
 
 
-def list_pulls(call: Call) -> Answer:
+def list_pulls(call: RestCall) -> RestAnswer:
     head, base = call.query.get("head", "").rpartition(":")[2], call.query.get("base")
     found = [
         (thread, thread.pull)
@@ -35,24 +35,24 @@ def list_pulls(call: Call) -> Answer:
         and base in (None, thread.pull.base)
     ]
     private = call.house.private
-    return Answer([call.views.pull(thread, pull, private) for thread, pull in found], is_list=True)
+    return RestAnswer([call.views.pull(thread, pull, private) for thread, pull in found], is_list=True)
 
 
-def get_pull(call: Call) -> Answer:
-    return Answer(_whole_view(call, call.pull()))
+def get_pull(call: RestCall) -> RestAnswer:
+    return RestAnswer(_whole_view(call, call.pull()))
 
 
-def create_pull(call: Call) -> Answer:
+def create_pull(call: RestCall) -> RestAnswer:
     for field in ("head", "base"):
         if call.body.get(field) is None:
             raise not_supplied(field)
     title, body = checked_title(call), checked_body(call, required=False)
     proposal = _proposal(call)
     thread = call.ledger.open(title, body, call.me.login, proposal)
-    return Answer(_whole_view(call, thread), 201)
+    return RestAnswer(_whole_view(call, thread), 201)
 
 
-def edit_pull(call: Call) -> Answer:
+def edit_pull(call: RestCall) -> RestAnswer:
     thread = call.pull()
     if call.body.get("base") is not None:
         base = call.text("base")
@@ -60,10 +60,10 @@ def edit_pull(call: Call) -> Answer:
             raise invalid("PullRequest", "base")
         assert thread.pull is not None
         thread = call.ledger.change(thread, pull=structs.replace(thread.pull, base=base))
-    return Answer(_whole_view(call, edited(call, thread)))
+    return RestAnswer(_whole_view(call, edited(call, thread)))
 
 
-def _proposal(call: Call) -> Proposal:
+def _proposal(call: RestCall) -> PullProposal:
     """What is asked for, if there is something to propose that nobody has proposed yet."""
     owner, _, head = call.text("head").rpartition(":")
     base = call.text("base")
@@ -78,23 +78,23 @@ def _proposal(call: Call) -> Proposal:
         if thread.pull and thread.state == "open" and (thread.pull.head, thread.pull.base) == (head, base):
             who = f"{call.house.project.owner}:{head}"
             raise objection("PullRequest", f"A pull request already exists for {who}.")
-    return Proposal(head, base, call.flag("draft"), tip=tip)
+    return PullProposal(head, base, call.flag("draft"), tip=tip)
 
 
-def list_pull_commits(call: Call) -> Answer:
+def list_pull_commits(call: RestCall) -> RestAnswer:
     """The oldest first."""
     commits = [call.repository.objects.commit(sha) for sha in _commits(call.repository, call.pull())]
-    return Answer([commit_view(call.views, commit) for commit in reversed(commits)], is_list=True)
+    return RestAnswer([commit_view(call.views, commit) for commit in reversed(commits)], is_list=True)
 
 
-def list_pull_files(call: Call) -> Answer:
+def list_pull_files(call: RestCall) -> RestAnswer:
     thread = call.pull()
     tip, _, start = _ends(call.repository, thread)
     found = changes(call.repository, start, tip) if tip and start else []
-    return Answer([_file_view(call, each, tip) for each in found], is_list=True)
+    return RestAnswer([_file_view(call, each, tip) for each in found], is_list=True)
 
 
-def _whole_view(call: Call, thread: Thread) -> View:
+def _whole_view(call: RestCall, thread: IssueThread) -> View:
     """With how much it changes."""
     assert thread.pull is not None
     tip, _, start = _ends(call.repository, thread)
@@ -114,7 +114,7 @@ def _whole_view(call: Call, thread: Thread) -> View:
     }
 
 
-def _ends(repository: Repository, thread: Thread) -> tuple[str, str, str | None]:
+def _ends(repository: Repository, thread: IssueThread) -> tuple[str, str, str | None]:
     """The commits at its two ends, and the one where they part."""
     assert thread.pull is not None
     tip = repository.tip(thread.pull.head) or thread.pull.tip
@@ -122,12 +122,12 @@ def _ends(repository: Repository, thread: Thread) -> tuple[str, str, str | None]
     return tip, onto, repository.fork_point(tip, onto) if tip and onto else None
 
 
-def _commits(repository: Repository, thread: Thread) -> list[str]:
+def _commits(repository: Repository, thread: IssueThread) -> list[str]:
     tip, onto, _ = _ends(repository, thread)
     return repository.history(tip, f"^{onto}") if tip and onto else []
 
 
-def _file_view(call: Call, change: FileChange, tip: str) -> View:
+def _file_view(call: RestCall, change: FileChange, tip: str) -> View:
     place = quote(change.path)
     view = {
         "sha": change.sha,
@@ -146,20 +146,20 @@ def _file_view(call: Call, change: FileChange, tip: str) -> View:
 VERDICTS = {"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED"}
 
 
-def list_reviews(call: Call) -> Answer:
+def list_reviews(call: RestCall) -> RestAnswer:
     thread, pull = _pull(call)
-    return Answer([call.views.review(thread, each) for each in pull.reviews], is_list=True)
+    return RestAnswer([call.views.review(thread, each) for each in pull.reviews], is_list=True)
 
 
-def get_review(call: Call) -> Answer:
+def get_review(call: RestCall) -> RestAnswer:
     thread, pull = _pull(call)
     found = next((each for each in pull.reviews if str(each.id) == call.place["id"]), None)
     if found is None:
         raise not_found()
-    return Answer(call.views.review(thread, found))
+    return RestAnswer(call.views.review(thread, found))
 
 
-def create_review(call: Call) -> Answer:
+def create_review(call: RestCall) -> RestAnswer:
     """Comments on single lines are left out."""
     thread, pull = _pull(call)
     event = call.text_or("event", "PENDING")
@@ -171,15 +171,15 @@ def create_review(call: Call) -> Answer:
     ledger = call.ledger
     review = Review(call.me.login, VERDICTS.get(event, event), body, ledger.new_id(), ledger.tick())
     ledger.change(thread, pull=structs.replace(pull, reviews=(*pull.reviews, review)))
-    return Answer(call.views.review(thread, review))
+    return RestAnswer(call.views.review(thread, review))
 
 
-def get_requested(call: Call) -> Answer:
+def get_requested(call: RestCall) -> RestAnswer:
     _, pull = _pull(call)
-    return Answer({"users": [call.views.user(login) for login in pull.reviewers], "teams": []})
+    return RestAnswer({"users": [call.views.user(login) for login in pull.reviewers], "teams": []})
 
 
-def request_reviews(call: Call) -> Answer:
+def request_reviews(call: RestCall) -> RestAnswer:
     thread, pull = _pull(call)
     asked = [_collaborator(call, login) for login in call.texts("reviewers") or []]
     if thread.author in asked:
@@ -187,29 +187,29 @@ def request_reviews(call: Call) -> Answer:
     return _asked(call, thread, (*pull.reviewers, *asked), 201)
 
 
-def withdraw_requests(call: Call) -> Answer:
+def withdraw_requests(call: RestCall) -> RestAnswer:
     thread, pull = _pull(call)
     no_longer = {login.lower() for login in call.texts("reviewers") or []}
     return _asked(call, thread, tuple(each for each in pull.reviewers if each.lower() not in no_longer), 200)
 
 
-def _asked(call: Call, thread: Thread, logins: tuple[str, ...], status: int) -> Answer:
+def _asked(call: RestCall, thread: IssueThread, logins: tuple[str, ...], status: int) -> RestAnswer:
     assert thread.pull is not None
     pull = structs.replace(thread.pull, reviewers=tuple(dict.fromkeys(logins)))
     thread = call.ledger.change(thread, pull=pull)
-    return Answer(call.views.pull(thread, pull, call.house.private), status)
+    return RestAnswer(call.views.pull(thread, pull, call.house.private), status)
 
 
-def _pull(call: Call) -> tuple[Thread, Proposal]:
+def _pull(call: RestCall) -> tuple[IssueThread, PullProposal]:
     thread = call.pull()
     assert thread.pull is not None
     return thread, thread.pull
 
 
-def _collaborator(call: Call, login: str) -> str:
+def _collaborator(call: RestCall, login: str) -> str:
     person = call.house.project.person(login)
     if person is None:
-        raise Refusal(
+        raise RestRefusal(
             422,
             "Reviews may only be requested from collaborators. One or more of the users or teams you "
             f"specified is not a collaborator of the {call.house.project.full_name} repository.",

@@ -6,9 +6,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from misstep.benchmarks.forge.ledger import Ledger, Project, told
+from misstep.benchmarks.forge.ledger import ForgeRecords, Project, told
 from misstep.benchmarks.forge.repository.repository import Repository
-from misstep.benchmarks.forge.state import Comment, Label, Proposal, Review, Thread
+from misstep.benchmarks.forge.state import Comment, IssueLabel, IssueThread, PullProposal, Review
 
 View = dict[str, Any]
 
@@ -19,7 +19,7 @@ class Views(msgspec.Struct, frozen=True):
     url: str
     project: Project
     repository: Repository
-    ledger: Ledger
+    ledger: ForgeRecords
 
     @property
     def home(self) -> str:
@@ -78,7 +78,7 @@ class Views(msgspec.Struct, frozen=True):
             "topics": [],
         }
 
-    def label(self, label: Label) -> View:
+    def label(self, label: IssueLabel) -> View:
         return {
             **_identity("Label", label.name),
             "url": f"{self.home}/labels/{quote(label.name, safe='')}",
@@ -91,7 +91,7 @@ class Views(msgspec.Struct, frozen=True):
     def labels(self, names: tuple[str, ...]) -> list[View]:
         return [self.label(self.ledger.labels[name]) for name in names if name in self.ledger.labels]
 
-    def issue(self, thread: Thread) -> View:
+    def issue(self, thread: IssueThread) -> View:
         """Pull requests are issues as well, with a note that says so."""
         url = f"{self.home}/issues/{thread.number}"
         html = f"{self.page}/{'pull' if thread.pull else 'issues'}/{thread.number}"
@@ -111,7 +111,7 @@ class Views(msgspec.Struct, frozen=True):
             view["pull_request"] = {"url": pull, "html_url": html, "merged_at": None}
         return view
 
-    def _thread(self, thread: Thread) -> View:
+    def _thread(self, thread: IssueThread) -> View:
         """What issues and pull requests have in common."""
         assigned = [self.user(login) for login in thread.assignees]
         return {
@@ -131,7 +131,7 @@ class Views(msgspec.Struct, frozen=True):
             "closed_at": thread.changed if thread.state == "closed" else None,
         }
 
-    def comment(self, thread: Thread, comment: Comment) -> View:
+    def comment(self, thread: IssueThread, comment: Comment) -> View:
         return {
             **_identity("IssueComment", str(comment.id)),
             "id": comment.id,
@@ -145,7 +145,7 @@ class Views(msgspec.Struct, frozen=True):
             "updated_at": comment.at,
         }
 
-    def pull(self, thread: Thread, proposal: Proposal, private: bool) -> View:
+    def pull(self, thread: IssueThread, proposal: PullProposal, private: bool) -> View:
         """As in lists: how big it is, only it itself says."""
         url = f"{self.home}/pulls/{thread.number}"
         issue = f"{self.home}/issues/{thread.number}"
@@ -179,7 +179,7 @@ class Views(msgspec.Struct, frozen=True):
             "repo": self.repo(private, True),
         }
 
-    def review(self, thread: Thread, review: Review) -> View:
+    def review(self, thread: IssueThread, review: Review) -> View:
         pull = f"{self.home}/pulls/{thread.number}"
         return {
             **_identity("PullRequestReview", str(review.id)),

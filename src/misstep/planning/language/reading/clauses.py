@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from misstep.core.constraint import Window
-from misstep.planning.language.reading.phrases import Group, Phrase, Text
+from misstep.planning.language.reading.phrases import NamedActions, Phrase, SentenceText
 
 # From here on a sentence is hopelessly ambiguous, and the exact number of readings doesn't matter.
 _MOST = 64
@@ -28,7 +28,7 @@ class Relation(msgspec.Struct, frozen=True):
     form: str
 
 
-class Deadline(msgspec.Struct, frozen=True):
+class TimeWindow(msgspec.Struct, frozen=True):
     """A window that a relative clause opens, and the phrases that say so."""
 
     window: Window
@@ -36,7 +36,7 @@ class Deadline(msgspec.Struct, frozen=True):
 
 
 # Where the text names the groups that are related, the later one first; and what it says of them.
-Fact = tuple[tuple[int, int], Relation | Deadline]
+Fact = tuple[tuple[int, int], Relation | TimeWindow]
 Facts = tuple[Fact, ...]
 
 
@@ -46,20 +46,20 @@ class _Noun(msgspec.Struct, frozen=True):
     After a point of time there is none; `timed` are then the actions that surely keep to it.
     """
 
-    group: Group
-    tail: Group
+    group: NamedActions
+    tail: NamedActions
     end: int
     mentioned: tuple[str, ...]
     facts: Facts = ()
     doubts: tuple[Facts, ...] = ()
-    timed: Group | None = None
+    timed: NamedActions | None = None
 
 
 # Form, phrase that tells the order, subject, object, end.
 _Parse = tuple[str, Phrase, _Noun, _Noun, int]
 
 
-class Clause(msgspec.Struct, frozen=True):
+class ReadClause(msgspec.Struct, frozen=True):
     """An independent clause; `joined` if a comma and a conjunction tie it to the clause before."""
 
     form: str
@@ -79,12 +79,12 @@ class Clause(msgspec.Struct, frozen=True):
         return self.relate(self.subject, self.object) + self.subject.facts + self.object.facts
 
 
-class ClauseText(Text):
+class ClauseText(SentenceText):
     """A sentence as clauses that are joined."""
 
-    def sentences(self) -> list[tuple[Clause, ...]]:
+    def sentences(self) -> list[tuple[ReadClause, ...]]:
         """Every way to read the words as clauses, one after another."""
-        paths: dict[int, list[tuple[Clause, ...]]] = {0: [()]}
+        paths: dict[int, list[tuple[ReadClause, ...]]] = {0: [()]}
         for at in range(len(self.words)):
             if at not in paths:
                 continue
@@ -99,10 +99,10 @@ class ClauseText(Text):
             return end + 1
         return end + 2 if self.word(end) == "," and self.word(end + 1) in _JOINING else -1
 
-    def clauses(self, at: int) -> Iterator[Clause]:
+    def clauses(self, at: int) -> Iterator[ReadClause]:
         joined = self.word(at - 1) in _JOINING
         for parse in chain(self.simple(at), self.dependent(at), self.fronted(at)):
-            yield Clause(*parse, joined)
+            yield ReadClause(*parse, joined)
 
     def simple(self, at: int) -> Iterator[_Parse]:
         """Clauses like "S VP O", "S VP0 P O" and "S FREE"."""
@@ -113,7 +113,7 @@ class ClauseText(Text):
                         yield form, linker, subject, obj, obj.end
             for verb, end in self.phrases("free", self.after(subject)):
                 if subject.group.agrees(verb):
-                    nothing = Group((), end)
+                    nothing = NamedActions((), end)
                     yield "free", verb, subject, _Noun(nothing, nothing, end, ()), end
 
     def dependent(self, at: int) -> Iterator[_Parse]:
@@ -183,7 +183,7 @@ class ClauseText(Text):
                 facts = noun.facts + _limit(sure, window, said, end)
                 doubt = _limit(rest, window, said, end)
                 doubts = (*noun.doubts, doubt) if doubt else noun.doubts
-                yield _Noun(noun.group, Group((), end), end, noun.mentioned, facts, doubts, sure)
+                yield _Noun(noun.group, NamedActions((), end), end, noun.mentioned, facts, doubts, sure)
 
     def windows(self, at: int) -> Iterator[tuple[Window, tuple[Phrase, Phrase], int]]:
         """Predicates like "must start after T": a window of nobody yet, and the phrases."""
@@ -202,29 +202,29 @@ class ClauseText(Text):
             yield True, end + 4
 
 
-def _described(noun: _Noun, whole: bool, verb: Phrase) -> Iterator[tuple[Group, Group]]:
+def _described(noun: _Noun, whole: bool, verb: Phrase) -> Iterator[tuple[NamedActions, NamedActions]]:
     """The actions that a relative clause surely describes, and those that it may describe as well."""
     group = noun.tail
-    nothing = Group((), group.at)
+    nothing = NamedActions((), group.at)
     if whole or not verb.one:
         if group.agrees(verb):
             yield group, nothing
     else:
         # A singular verb fits the last action alone; a modal doesn't tell whether it means them all.
-        rest = Group(group.actions[:-1], group.at)
-        yield Group(group.actions[-1:], noun.end - 1), rest if verb.many else nothing
+        rest = NamedActions(group.actions[:-1], group.at)
+        yield NamedActions(group.actions[-1:], noun.end - 1), rest if verb.many else nothing
 
 
-def _relate(subject: Group, obj: Group, linker: Phrase, form: str) -> Facts:
+def _relate(subject: NamedActions, obj: NamedActions, linker: Phrase, form: str) -> Facts:
     at = (max(subject.at, obj.at), min(subject.at, obj.at))
     pairs = product(subject.actions, obj.actions)
     ordered = (pair if linker.before else pair[::-1] for pair in pairs)
     return tuple((at, Relation(first, then, linker.name, form)) for first, then in ordered)
 
 
-def _limit(group: Group, window: Window, said: tuple[str, ...], end: int) -> Facts:
+def _limit(group: NamedActions, window: Window, said: tuple[str, ...], end: int) -> Facts:
     return tuple(
-        ((end, group.at), Deadline(msgspec.structs.replace(window, action=action), said))
+        ((end, group.at), TimeWindow(msgspec.structs.replace(window, action=action), said))
         for action in group.actions
     )
 
@@ -241,7 +241,7 @@ def _possible(facts: Iterable[Fact]) -> bool:
     return all(not isinstance(fact, Relation) or fact.first != fact.then for _, fact in facts)
 
 
-def meanings(clauses: tuple[Clause, ...]) -> Iterable[Facts]:
+def meanings(clauses: tuple[ReadClause, ...]) -> Iterable[Facts]:
     """What the clauses say plainly, and what they say when some of the doubts are given in to."""
     plain = tuple(fact for clause in clauses for fact in clause.facts())
     found = {_claims(plain): plain}
@@ -254,7 +254,7 @@ def meanings(clauses: tuple[Clause, ...]) -> Iterable[Facts]:
     return found.values() if _possible(plain) else ()
 
 
-def _doubts(clauses: tuple[Clause, ...]) -> Iterator[Iterable[Facts]]:
+def _doubts(clauses: tuple[ReadClause, ...]) -> Iterator[Iterable[Facts]]:
     """What can be heard on top of what is said plainly: of each set of choices at most one."""
     for number, clause in enumerate(clauses):
         joined = list(takewhile(lambda other: other.joined, clauses[number + 1 :]))
@@ -269,7 +269,7 @@ def _doubts(clauses: tuple[Clause, ...]) -> Iterator[Iterable[Facts]]:
             yield from ([heard] for heard in _drawn_back(clause, joined[0]))
 
 
-def _drawn_back(clause: Clause, fronted: Clause) -> Iterator[Facts]:
+def _drawn_back(clause: ReadClause, fronted: ReadClause) -> Iterator[Facts]:
     """In "..., and before the B, the A happens" the "before the B" may belong to what precedes it."""
     if clause.form == "preposition":
         yield _relate(clause.subject.group, fronted.object.group, fronted.linker, clause.form)
@@ -278,7 +278,7 @@ def _drawn_back(clause: Clause, fronted: Clause) -> Iterator[Facts]:
         yield _relate(clause.object.timed, fronted.object.group, fronted.linker, "relative preposition")
 
 
-def mentioned(clauses: tuple[Clause, ...]) -> tuple[str, ...]:
+def mentioned(clauses: tuple[ReadClause, ...]) -> tuple[str, ...]:
     """The activities in the order of the text."""
     nouns = [noun for clause in clauses for noun in clause.nouns()]
     return tuple(dict.fromkeys(name for noun in nouns for name in noun.mentioned))

@@ -26,7 +26,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.planning.language.lexicon import Lexicon
-from misstep.planning.language.reading.phrases import Phrase, Table, Text, words_of
+from misstep.planning.language.reading.phrases import Phrase, SentenceText, Table, words_of
 
 _ACTIONS = frozenset({"a", "b", "c", "giver", "taker"})
 # They have to be there, but tell nothing by themselves.
@@ -36,19 +36,19 @@ Filled = dict[str, Any]
 Meaning = Callable[[Filled], tuple[Constraint, ...]]
 
 
-class Slot(msgspec.Struct, frozen=True):
+class FrameSlot(msgspec.Struct, frozen=True):
     name: str
 
 
-class Frame(msgspec.Struct, frozen=True):
+class SentenceFrame(msgspec.Struct, frozen=True):
     """The words and slots of a sentence, and what it demands; it has a `name` if it is a phrase by itself."""
 
-    parts: tuple[str | Slot, ...]
+    parts: tuple[str | FrameSlot, ...]
     means: Meaning
     name: str = ""
 
 
-class Found(msgspec.Struct, frozen=True):
+class FrameMatch(msgspec.Struct, frozen=True):
     """What a sentence of a frame demands, the activities in it, and the phrases that say so."""
 
     demands: tuple[Constraint, ...]
@@ -57,15 +57,17 @@ class Found(msgspec.Struct, frozen=True):
 
 
 # Frames by a word without which no sentence can be theirs.
-Index = dict[str, list[Frame]]
+Index = dict[str, list[SentenceFrame]]
 
 
-def frame(text: str, means: Meaning, name: str = "") -> Frame:
+def frame(text: str, means: Meaning, name: str = "") -> SentenceFrame:
     words = (*words_of(text), ".")
-    return Frame(tuple(Slot(word[1:-1]) if word.startswith("{") else word for word in words), means, name)
+    return SentenceFrame(
+        tuple(FrameSlot(word[1:-1]) if word.startswith("{") else word for word in words), means, name
+    )
 
 
-def index(frames: Iterable[Frame], table: Table, usual: frozenset[str]) -> Index:
+def index(frames: Iterable[SentenceFrame], table: Table, usual: frozenset[str]) -> Index:
     """The frames under words that tell them from sentences made of the usual words."""
     found: Index = {}
     for one in frames:
@@ -75,7 +77,7 @@ def index(frames: Iterable[Frame], table: Table, usual: frozenset[str]) -> Index
     return found
 
 
-def _signs(one: Frame, table: Table, usual: frozenset[str]) -> Iterator[frozenset[str]]:
+def _signs(one: SentenceFrame, table: Table, usual: frozenset[str]) -> Iterator[frozenset[str]]:
     """For each part of the frame the words of which one has to be there, if that is known."""
     for part in one.parts:
         if isinstance(part, str):
@@ -90,17 +92,19 @@ def _sign(phrase: Phrase, usual: frozenset[str]) -> str:
     return next((word for word in phrase.words if word not in usual), phrase.words[0])
 
 
-def find(text: Text, frames: Index) -> Iterator[Found]:
+def find(text: SentenceText, frames: Index) -> Iterator[FrameMatch]:
     """All that the sentence may demand."""
     for candidate in dict.fromkeys(one for word in text.words for one in frames.get(word, ())):
         for filled in _fill(candidate.parts, text, 0, {}):
             mentioned = _mentioned(filled)
             # Nobody hears that an action has to do with itself.
             if len(set(mentioned)) == len(mentioned):
-                yield Found(candidate.means(filled), mentioned, _phrases(candidate, filled))
+                yield FrameMatch(candidate.means(filled), mentioned, _phrases(candidate, filled))
 
 
-def _fill(parts: tuple[str | Slot, ...], text: Text, at: int, filled: Filled) -> Iterator[Filled]:
+def _fill(
+    parts: tuple[str | FrameSlot, ...], text: SentenceText, at: int, filled: Filled
+) -> Iterator[Filled]:
     """Every way to read all the words from a position on; a slot that comes again takes the same again."""
     if not parts:
         if at == len(text.words):
@@ -116,7 +120,7 @@ def _fill(parts: tuple[str | Slot, ...], text: Text, at: int, filled: Filled) ->
             yield from _fill(rest, text, end, {**filled, part.name: filling})
 
 
-def _read(slot: str, text: Text, at: int, filled: Filled) -> Iterator[tuple[Any, int]]:
+def _read(slot: str, text: SentenceText, at: int, filled: Filled) -> Iterator[tuple[Any, int]]:
     match slot:
         case "s":
             return text.groups(at)
@@ -142,7 +146,7 @@ def _mentioned(filled: Filled) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _phrases(one: Frame, filled: Filled) -> tuple[str, ...]:
+def _phrases(one: SentenceFrame, filled: Filled) -> tuple[str, ...]:
     names = [
         filling.name
         for slot, filling in filled.items()
@@ -154,7 +158,7 @@ def _phrases(one: Frame, filled: Filled) -> tuple[str, ...]:
 Demands = tuple[Constraint, ...]
 
 
-def family_frames(lexicon: Lexicon) -> Iterator[Frame]:
+def family_frames(lexicon: Lexicon) -> Iterator[SentenceFrame]:
     """Every frame that a sentence of a family can have."""
     yield frame("{s} {duty}", lambda _: ())
     yield from _times()
@@ -173,14 +177,14 @@ def family_frames(lexicon: Lexicon) -> Iterator[Frame]:
         yield from (frame(text, means, text) for text in texts)
 
 
-def _times() -> Iterator[Frame]:
+def _times() -> Iterator[SentenceFrame]:
     yield frame("{s} {start} {after} {time}", _window("start", "after"))
     yield frame("{s} {start} {before} {time}", _window("start", "before"))
     yield frame("{s} {end} {before} {time}", _window("end", "before"))
     yield frame("{front_before} {time}, {s} {end}", _window("end", "before"))
 
 
-def _places() -> Iterator[Frame]:
+def _places() -> Iterator[SentenceFrame]:
     yield frame("{a} {near_verb} {b}", _adjacent("near_verb"))
     yield frame("{a} {neutral} {near} {b}", _adjacent("near"))
     yield frame("{front_near} {b}, {a} {neutral}", _adjacent("front_near"))
@@ -188,7 +192,7 @@ def _places() -> Iterator[Frame]:
     yield frame("{a} {last}", lambda filled: (Place(filled["a"], "last"),))
 
 
-def _conditions() -> Iterator[Frame]:
+def _conditions() -> Iterator[SentenceFrame]:
     asks_first = "{opener} {a} {report} {finding}, {b} {obligation}"
     then_first = "{b} {repeated} after {a} {opener} the latter {report} {finding}"
     for if_so in (asks_first, then_first):

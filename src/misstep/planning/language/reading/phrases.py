@@ -122,7 +122,7 @@ _TIME = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 _AMOUNT = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
-class Group(msgspec.Struct, frozen=True):
+class NamedActions(msgspec.Struct, frozen=True):
     """Actions named together, and where in the text."""
 
     actions: tuple[str, ...]
@@ -132,7 +132,7 @@ class Group(msgspec.Struct, frozen=True):
         return verb.many if len(self.actions) > 1 else verb.one
 
 
-class Text:
+class SentenceText:
     """The words of a sentence; each method yields all that can be read from a position on, and where it ends.
 
     Whatever stands in backticks is a single word, a backtick, and kept aside.
@@ -165,15 +165,15 @@ class Text:
             for name, end in self.matching(self.names.get(self.word(at + 1), ()), at + 1):
                 yield name.name, end
 
-    def groups(self, at: int) -> Iterator[tuple[Group, int]]:
+    def groups(self, at: int) -> Iterator[tuple[NamedActions, int]]:
         both = self.word(at) == "both"
-        lists = [(Group((name,), at), end) for name, end in self.actions(at + both)]
+        lists = [(NamedActions((name,), at), end) for name, end in self.actions(at + both)]
         if not both:
             yield from lists
         while lists:
             group, end = lists.pop()
             for name, after in self.actions(end + 1):
-                longer = Group((*group.actions, name), at)
+                longer = NamedActions((*group.actions, name), at)
                 if name in group.actions:
                     continue
                 if self.word(end) == "and":

@@ -17,17 +17,17 @@ from misstep.core.constraint import Before
 from misstep.planning.language.clarity import rejoined
 from misstep.planning.language.remarks import (
     Alternative,
+    BudgetRemark,
     Conditional,
     Duty,
     End,
     Giving,
+    HandOver,
     Limited,
     Neighbours,
-    Passing,
     Remark,
-    Repeated,
+    RepeatRemark,
     Replacing,
-    Spending,
     Timed,
     TimedRelative,
 )
@@ -80,7 +80,7 @@ def _least_cost(anatomy: Anatomy) -> int | None:
 def _cheaper(paragraph: Paragraph, by: int) -> Paragraph:
     return tuple(
         [
-            Sentence((Spending(most - by),)) if (most := _most(sentence)) else sentence
+            Sentence((BudgetRemark(most - by),)) if (most := _most(sentence)) else sentence
             for sentence in paragraph
         ]
     )
@@ -89,7 +89,7 @@ def _cheaper(paragraph: Paragraph, by: int) -> Paragraph:
 def _most(sentence: Sentence) -> int:
     """What may be spent at most, if the sentence is about that."""
     part = sentence.parts[0]
-    return part.most if isinstance(part, Spending) else 0
+    return part.most if isinstance(part, BudgetRemark) else 0
 
 
 _NAMING: dict[type[Remark], tuple[str, ...]] = {
@@ -98,10 +98,10 @@ _NAMING: dict[type[Remark], tuple[str, ...]] = {
     End: ("action",),
     Alternative: ("options",),
     Conditional: ("asks", "then", "otherwise"),
-    Repeated: ("action",),
+    RepeatRemark: ("action",),
     Limited: ("action",),
-    Spending: (),
-    Passing: ("giver", "taker"),
+    BudgetRemark: (),
+    HandOver: ("giver", "taker"),
     Replacing: ("action", "by"),
     Duty: ("actions",),
     Giving: ("action",),
@@ -134,7 +134,7 @@ def _changed(named: Any, numbers: Mapping[int, int]) -> Any:
     return None if named is None else numbers[named]
 
 
-class Line(msgspec.Struct, frozen=True):
+class EditedSentence(msgspec.Struct, frozen=True):
     """A sentence, part by part; `redundant` tells that it is meant to repeat something."""
 
     parts: tuple[Piece, ...]
@@ -151,9 +151,9 @@ class Line(msgspec.Struct, frozen=True):
         return isinstance(self.parts[0].part, Giving)
 
 
-def lines_of(anatomy: Anatomy) -> list[Line]:
+def lines_of(anatomy: Anatomy) -> list[EditedSentence]:
     return [
-        Line(attribute(sentence, words), sentence.joins, number in anatomy.redundant)
+        EditedSentence(attribute(sentence, words), sentence.joins, number in anatomy.redundant)
         for number, (sentence, words) in enumerate(zip(anatomy.paragraph, anatomy.words, strict=True))
     ]
 
@@ -174,17 +174,17 @@ def rewrite(anatomy: Anatomy, number: int, place: int, said: Sequence[Piece]) ->
     return close(anatomy, [*lines[:number], *recast(line, pieces), *lines[number + 1 :]])
 
 
-def recast(line: Line, pieces: Sequence[Sequence[Piece]]) -> list[Line]:
+def recast(line: EditedSentence, pieces: Sequence[Sequence[Piece]]) -> list[EditedSentence]:
     """The line with other pieces in the place of its parts; one of each stays joined, if it is no remark."""
     joined = [place for place, said in enumerate(pieces) if said and isinstance(said[0].part, Clause | Free)]
     parts = tuple([pieces[place][0] for place in joined])
     joins = tuple([line.joins[place - 1] for place in joined[1:]])
     own = [said for place, several in enumerate(pieces) for said in several[place in joined :]]
-    first = [Line(parts, joins, line.redundant)] if parts else []
-    return [*first, *[Line((said,), redundant=line.redundant) for said in own]]
+    first = [EditedSentence(parts, joins, line.redundant)] if parts else []
+    return [*first, *[EditedSentence((said,), redundant=line.redundant) for said in own]]
 
 
-def close(anatomy: Anatomy, lines: Iterable[Line]) -> Anatomy | None:
+def close(anatomy: Anatomy, lines: Iterable[EditedSentence]) -> Anatomy | None:
     """The case with these lines; None where they speak of nothing.
 
     Actions that nothing makes due any more are gone, with what was said of their arguments and what the world
@@ -219,14 +219,14 @@ def forget(anatomy: Anatomy, gone: Set[int]) -> Anatomy | None:
     return close(anatomy, [line for lines in left for line in lines])
 
 
-def actions_in_line(line: Line) -> set[int]:
+def actions_in_line(line: EditedSentence) -> set[int]:
     return {action for said in line.parts for action in actions_in(said.part)}
 
 
-def _renumber(line: Line, numbers: Mapping[int, int]) -> Line:
+def _renumber(line: EditedSentence, numbers: Mapping[int, int]) -> EditedSentence:
     parts = tuple([Piece(renumbered(said.part, numbers), said.words) for said in line.parts])
     sentence = rejoined([said.part for said in parts], line.joins)
-    return Line(parts, sentence.joins, line.redundant)
+    return EditedSentence(parts, sentence.joins, line.redundant)
 
 
 def _called(action: Action, ids: Mapping[str, str]) -> Action:

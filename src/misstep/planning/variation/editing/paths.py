@@ -7,17 +7,17 @@ import msgspec
 
 from misstep.planning.language.remarks import (
     Alternative,
+    BudgetRemark,
     Conditional,
     Duty,
     End,
     Giving,
+    HandOver,
     Limited,
     Neighbours,
-    Passing,
     Remark,
-    Repeated,
+    RepeatRemark,
     Replacing,
-    Spending,
     Timed,
     TimedRelative,
 )
@@ -127,13 +127,13 @@ def _remark_paths(remark: Remark) -> tuple[str, ...]:
             if remark.form == "then first":
                 return ("verb", "opener", "report", "otherwise", last)
             return ("opener", "report", "obligation", "otherwise", last)
-        case Repeated():
+        case RepeatRemark():
             return ("verb", "count")
         case Limited():
             return ("count", "frame")
         case Duty():
             return ("verb",)
-        case Spending() | Passing() | Replacing() | Giving():
+        case BudgetRemark() | HandOver() | Replacing() | Giving():
             return ("frame",)
         case _:
             assert_never(remark)

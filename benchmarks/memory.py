@@ -11,9 +11,9 @@ FEW, MANY = 1000, 100_000
 
 RUN = """
 import sys
-from misstep.api import plan
+from misstep.features.plan_test.run import run_agent
 from misstep.core.settings import Settings
-plan.run_agent(Settings(agent="sim:perfect", count=int(sys.argv[1]), cases=sys.argv[2], store=sys.argv[3]))
+run_agent(Settings(agent="sim:perfect", count=int(sys.argv[1]), cases=sys.argv[2], store=sys.argv[3]))
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 

@@ -1,4 +1,7 @@
-"""What all rooms need: places for stores, of every kind that misstep works with."""
+"""What all rooms need: places for stores, of every kind that misstep works with.
+
+The command line, run whole in a folder of its own.
+"""
 
 import gc
 import os
@@ -6,10 +9,12 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import make_url
 
+from misstep.cli import run
 from tests.postgresql import GIVEN, Server, find_binaries, running_server
 from tests.processes import children
 
@@ -102,3 +107,34 @@ def store_location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "a" / "store.db")
     location: str = request.getfixturevalue("postgresql_location")
     return location
+
+
+class Result(msgspec.Struct, frozen=True):
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def misstep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    """`misstep("plan", "synth", …)` in an empty folder, with what it printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for name in (
+        "GITHUB_STEP_SUMMARY",
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "TTY_COMPATIBLE",
+        *(name for name in os.environ if name.startswith("MISSTEP_")),
+    ):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments: str) -> Result:
+        code = run(list(arguments))
+        printed = capfd.readouterr()
+        return Result(code, printed.out, printed.err)
+
+    return call

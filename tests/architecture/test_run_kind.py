@@ -10,7 +10,7 @@ import pytest
 from misstep.core.run import KINDS, RunKind
 from misstep.core.settings import Settings
 from tests.architecture.echo.command import echo
-from tests.cli.conftest import Command, misstep
+from tests.conftest import Command, misstep
 
 __all__ = ["misstep"]
 

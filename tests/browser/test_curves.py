@@ -10,7 +10,7 @@ import pytest
 
 from misstep.cli import run
 from tests.browser.chromium import Visitor
-from tests.report.curves import falling
+from tests.features.capability.curves import falling
 
 Visit = Callable[..., Visitor]
 

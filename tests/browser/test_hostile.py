@@ -8,7 +8,7 @@ import pytest
 
 from misstep.rendering.html.page import RunPage, planning_parts, run_page
 from tests.browser.chromium import Visitor
-from tests.report.test_page import EVIL, book, findings, outcome, summary
+from tests.rendering.html.test_page import EVIL, book, findings, outcome, summary
 
 Visit = Callable[..., Visitor]
 ALARM = "window.alert = () => { throw new Error('a script of theirs was run'); }"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.chromium import Visitor
 from tests.browser.gated import Gated, gated_run
-from tests.web.serving import served
+from tests.features.serve.serving import served
 
 Visit = Callable[..., Visitor]
 COUNT = 8

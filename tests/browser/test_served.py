@@ -11,9 +11,9 @@ from misstep.core.settings import Settings
 from misstep.features.plan_test.run import run_agent
 from misstep.store.runs import Store
 from tests.browser.chromium import Visitor
-from tests.report.test_page import outcome
-from tests.web.serving import served
-from tests.web.stored import keep_every_kind, keep_outcomes
+from tests.features.serve.serving import served
+from tests.features.serve.stored import keep_every_kind, keep_outcomes
+from tests.rendering.html.test_page import outcome
 
 Visit = Callable[..., Visitor]
 EVIL = ("<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>")

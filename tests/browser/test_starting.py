@@ -12,7 +12,7 @@ import pytest
 from misstep.core.settings import Settings, Span
 from misstep.runs.lookup import find_run, list_runs
 from tests.browser.chromium import READY, Visitor
-from tests.web.serving import Served, served
+from tests.features.serve.serving import Served, served
 
 Visit = Callable[..., Visitor]
 SLOW = """

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.asking.roads import SOURCE
-from tests.asking.two_roads import two_roads
-from tests.cli.conftest import Command, Result
+from tests.conftest import Command, Result
+from tests.features.consistency.two_roads import two_roads
+from tests.fuzzing.consistency.roads import SOURCE
 from tests.scripted import ScriptedServer
 
 SOUND = '''

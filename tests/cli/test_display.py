@@ -19,7 +19,7 @@ from misstep.core.event import CaseFinished, FindingMade, Notice, RunStarted
 from misstep.core.outcome import Outcome, Transcript, Verdict
 from misstep.core.settings import Settings
 from misstep.planning.synthesis.suite import Suite, make_case
-from tests.report.test_findings import FINDING
+from tests.features.tool_fuzz.test_view import FINDING
 
 CASE = make_case(Suite(0, 3, 3), 0)
 NEVER = 0.0001  # redraws a second

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.conftest import Command
 from tests.snapshots import check_snapshot
 
 TEST = ("plan", "test", "--agent", "sim:perfect")

@@ -18,9 +18,9 @@ from starlette.testclient import TestClient
 from misstep.core.settings import Settings
 from misstep.features.serve.server import site
 from misstep.store.runs import Store
-from tests.cli.conftest import Command
 from tests.cli.test_foreign_stores import as_somebody_else
-from tests.web.stored import KINDS, keep_every_kind
+from tests.conftest import Command
+from tests.features.serve.stored import KINDS, keep_every_kind
 
 PATHS = ("context", "data", "descriptions", "groups", "prices", "prompt", "prompts", "workspace", "cases")
 _opened: list[str] | None = None

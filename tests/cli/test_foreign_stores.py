@@ -17,9 +17,9 @@ from misstep.features.plan_test.run import run_agent
 from misstep.store.location import find_database
 from misstep.store.runs import Store
 from misstep.store.trust import is_ours, key_path
-from tests.cli.conftest import Command
-from tests.report.test_findings import REPORT
-from tests.web.stored import keep_reports
+from tests.conftest import Command
+from tests.features.serve.stored import keep_reports
+from tests.features.tool_fuzz.test_view import REPORT
 
 AGENT = """
 import pathlib

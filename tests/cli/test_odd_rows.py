@@ -32,11 +32,11 @@ from misstep.store.tables import (
     sittings,
     tool_reports,
 )
-from tests.cli.conftest import Command
+from tests.conftest import Command
+from tests.features.serve.stored import keep_outcomes, keep_reports
+from tests.features.tool_fuzz.test_view import REPORT
 from tests.postgresql import conninfo
-from tests.report.test_findings import REPORT
 from tests.store.samples import outcome
-from tests.web.stored import keep_outcomes, keep_reports
 
 ODD: tuple[Any, ...] = (
     *(None, -1, 0, 10**12, 2**63 - 1, 1e300, math.inf, -math.inf, math.nan),

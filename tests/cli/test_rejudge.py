@@ -14,7 +14,7 @@ from misstep.core.outcome import Call, Transcript
 from misstep.planning.judging.check import check
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.runs.execution import JudgeProcess
-from tests.cli.conftest import Command
+from tests.conftest import Command
 
 REPLACES_THE_JUDGE = """
 import sys

@@ -14,12 +14,12 @@ import junitparser
 import pytest
 
 from misstep.core.settings import Report
-from tests.asking.roads import SOURCE
-from tests.asking.scripted_roles import plays
-from tests.asking.strangers import GOOD, eager, write_tools
-from tests.asking.two_roads import two_roads
-from tests.cli.conftest import Command
-from tests.cli.test_fix import Travelling
+from tests.conftest import Command
+from tests.features.consistency.two_roads import two_roads
+from tests.features.crosstalk.grouped_tools import GOOD, eager, write_tools
+from tests.features.fix.test_command import Travelling
+from tests.fuzzing.agent_tests.scripted_roles import plays
+from tests.fuzzing.consistency.roads import SOURCE
 from tests.interop.test_sarif import SCHEMA
 from tests.scripted import Script, ScriptedServer
 

@@ -13,7 +13,7 @@ from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.planning.judging.check import check
 from misstep.store.runs import Store
-from tests.cli.conftest import Command
+from tests.conftest import Command
 from tests.snapshots import check_snapshot
 
 MAKES_ONE = "a run makes one, e.g. of misstep plan test or misstep tool fuzz"

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from misstep.fuzzing.agent_tests.prompts import Stage
-from tests.asking.bills import GOOD as CRASHING
-from tests.asking.bills import agent
-from tests.asking.roads import GOOD as ROADS
-from tests.asking.roads import INFILLS, STIFF, TEMPLATE, as_said
-from tests.asking.scripted_roles import Answer, always, plays
-from tests.asking.strangers import GOOD as STRANGERS
-from tests.asking.strangers import GROUPS, eager, write_tools
-from tests.cli.conftest import Command, Result
+from tests.conftest import Command, Result
+from tests.features.crosstalk.grouped_tools import GOOD as STRANGERS
+from tests.features.crosstalk.grouped_tools import GROUPS, eager, write_tools
+from tests.fuzzing.agent_tests.bills import GOOD as CRASHING
+from tests.fuzzing.agent_tests.bills import agent
+from tests.fuzzing.agent_tests.scripted_roles import Answer, always, plays
+from tests.fuzzing.consistency.roads import GOOD as ROADS
+from tests.fuzzing.consistency.roads import INFILLS, STIFF, TEMPLATE, as_said
 from tests.scripted import Script, ScriptedServer, calling
 
 KEY = "s3cr3t-key-0123"

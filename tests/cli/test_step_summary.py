@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.conftest import Command
 
 PLAN = ("plan", "test", "--agent", "sim:greedy", "--seed", "1", "--count", "20", "--display", "none")
 

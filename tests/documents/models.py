@@ -1,10 +1,10 @@
 """Which model speaks on which page; all of them have a script."""
 
-from tests.api.test_repair import GOOD_RELATIONS, GOOD_TOOLS, scripted
-from tests.asking.scripted_roles import plays
-from tests.asking.strangers import GOOD, eager
-from tests.asking.two_roads import two_roads
-from tests.cli.shopper import shopper
+from tests.documents.shop_model import shopper
+from tests.features.consistency.two_roads import two_roads
+from tests.features.crosstalk.grouped_tools import GOOD, eager
+from tests.features.repair.test_run import GOOD_RELATIONS, GOOD_TOOLS, scripted
+from tests.fuzzing.agent_tests.scripted_roles import plays
 from tests.quality.test_fixing import HELPFUL, serving
 from tests.scripted import ScriptedServer
 

@@ -12,8 +12,8 @@ import yaml
 
 from misstep.core.settings import Settings
 from misstep.runs.setup.configuration import load_settings
-from tests.documents.desk import Desk, Printed
 from tests.documents.models import model_of
+from tests.documents.page_session import Desk, Printed
 from tests.documents.pages import PAGES, ROOT, Block, blocks, text_of
 from tests.documents.requirements import complaint_about
 from tests.documents.unrun import UNRUN

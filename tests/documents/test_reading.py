@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents.desk import Desk, Printed
+from tests.documents.page_session import Desk, Printed
 from tests.documents.pages import blocks, write_files
 from tests.documents.requirements import complaint_about
 from tests.documents.test_pages import HANDLERS, anchors, shows

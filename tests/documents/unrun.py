@@ -14,18 +14,21 @@ UNRUN = {
     (
         OTHERS,
         "misstep plan test --agent 'mcp:my-client --mcp-config {config} --prompt {request}'",
-    ): "a client of the reader's own: tests/adapters/test_mcp_agent.py has one",
+    ): "a client of the reader's own: tests/adapters/mcp/test_agent.py has one",
     (
         "docs/how-to/local-model.md",
         "misstep plan test --agent tools --model ollama/llama3 --count 50",
     ): "needs Ollama; the line below it is the same on an address that a script serves",
-    (BENCHMARKS, TABLE_2): "234 tasks, and LangChain's tools: tests/cli/test_table2.py",
+    (
+        BENCHMARKS,
+        TABLE_2,
+    ): "234 tasks, and LangChain's tools: tests/features/bench/test_other_descriptions.py",
     (BENCHMARKS, f"{TABLE_2} --descriptions words.toml"): "the same",
     (BENCHMARKS, "misstep compare RUN RUN"): "the same",
     (
         FORGE,
         "misstep bench forge --agent tools --model openai/gpt-4o",
-    ): "a model that can do it: tests/cli/test_bench_forge.py does tasks with one that has a script",
+    ): "a model that can do it: tests/features/bench/test_command_forge.py does tasks with one that has a script",
     (
         FORGE,
         "misstep bench forge --agent react --model openai/gpt-4o --tools langchain",

@@ -17,7 +17,7 @@ from misstep.models.client import Options
 from misstep.models.openai import OpenAIModel
 from misstep.models.providers import Endpoint, ModelName
 from misstep.models.throttle import Throttle, Throttles
-from tests.engine.cluster_server import CountingServer, Crowd, answer
+from tests.engine.ray.cluster_server import CountingServer, Crowd, answer
 from tests.models.meters import Counter
 from tests.scripted.wire import Reply
 

@@ -101,7 +101,8 @@ def test_what_stops_a_run_is_said_plainly(pytester: pytest.Pytester, run_pytest:
     ):
         assert word in text
     assert "Traceback" not in text
-    assert "misstep/api" not in text
+    assert "misstep/testing" not in text
+    assert "misstep/runs" not in text
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="root is stopped with a Linux call")

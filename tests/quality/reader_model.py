@@ -14,7 +14,7 @@ import msgspec
 
 from misstep.fuzzing.agent_tests.prompts import Stage
 from misstep.schemas.schema import fits
-from tests.asking.scripted_roles import Answer, fenced_in, last_result, plays
+from tests.fuzzing.agent_tests.scripted_roles import Answer, fenced_in, last_result, plays
 from tests.quality.planted_documents.domain import PURPOSES, Purpose
 from tests.scripted import Call, Script, ScriptedServer
 from tests.scripted.wire import Recorded

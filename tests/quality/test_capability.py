@@ -26,7 +26,7 @@ from misstep.planning.judging.check import check
 from misstep.planning.simulated.planners import simulated_agent
 from misstep.planning.synthesis.suite import Suite, make_case
 from tests.engine.conftest import record
-from tests.planning.capability.agents import capable, drive
+from tests.planning.capability_agents import capable, drive
 
 DESIGN = Design(2, 9)
 AGENTS = [  # from the weak to the strong, from the steep to the flat

@@ -15,7 +15,7 @@ from misstep.core.results.remark import Remark
 from misstep.features.consistency.run import check_consistency
 from misstep.features.lint.run import lint_tools
 from misstep.features.tool_fuzz.run import fuzz_tools
-from tests.asking.scripted_roles import settings_for
+from tests.fuzzing.agent_tests.scripted_roles import settings_for
 from tests.quality.planted_documents.labels import HERE, LABELS, Label
 from tests.quality.reader_model import ReaderModel
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from misstep.fuzzing.agent_tests.prompts import Stage
-from tests.asking.scripted_roles import Answer, fenced_in
-from tests.cli.conftest import Command, misstep
+from tests.conftest import Command, misstep
+from tests.fuzzing.agent_tests.scripted_roles import Answer, fenced_in
 from tests.quality.planted_documents.domain import PURPOSES
 from tests.quality.reader_model import ReaderModel
 from tests.scripted import Call, ScriptedServer, calling

@@ -13,8 +13,8 @@ from misstep.benchmarks.forge.judging import solution
 from misstep.benchmarks.forge.tasks import forge_tasks
 from misstep.core.results.benchmark import Solution, Task
 from misstep.features.bench.disciplines import FileBenchmark
-from tests.asking.scripted_roles import Answer, plays
-from tests.cli.conftest import Command, misstep
+from tests.conftest import Command, misstep
+from tests.fuzzing.agent_tests.scripted_roles import Answer, plays
 from tests.quality.test_fixing import SHORT, propose, words
 from tests.scripted import Call, ScriptedServer, calling
 

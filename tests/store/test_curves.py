@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from misstep.errors import UsageError
 from misstep.store.curves import EXPECTED, LARGEST, is_kept, read_curve
-from tests.report.curves import falling
+from tests.features.capability.curves import falling
 
 CURVE = falling("react", range(2, 9), 4.0)
 FORM: dict[str, Any] = msgspec.to_builtins(CURVE)

@@ -9,8 +9,8 @@ import pytest
 from misstep.benchmarks.forge.tasks import forge_tasks, goal_of
 from misstep.core.settings import Settings
 from misstep.features.bench.run import run_benchmark
-from tests.api.benchmarking.contests import TASKS, run, solution_of
 from tests.benchmarks.forge.test_tools import LOOKS, with_langchain
+from tests.features.bench.run.few_tasks import TASKS, run, solution_of
 from tests.scripted import Call, Script, ScriptedServer, calling
 from tests.third_party.test_others_tools import PYTHON, SERVERS, needs_node, needs_tools
 from tests.tool_host.trying import needs_bubblewrap

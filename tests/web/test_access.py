@@ -22,8 +22,8 @@ from misstep.core.settings import Settings
 from misstep.features.serve.command import READ_ALONG
 from misstep.features.serve.server import site
 from misstep.web.server import SHUT, Access, LimitedProtocol, OriginGuard
-from tests.web.serving import served
-from tests.web.stored import keep_outcomes
+from tests.features.serve.serving import served
+from tests.features.serve.stored import keep_outcomes
 
 TOKEN = "Tr-0ken_42"
 BASE = "http://box.example:8000"

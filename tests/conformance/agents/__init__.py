@@ -1,1 +1,0 @@
-"""TODO tests.conformance.agents"""

@@ -135,7 +135,7 @@ class Engine:
         self.write(WritingJob((0,), max_tokens=1), lambda: False)
 
     def write(self, work: WritingJob, unwanted: Callable[[], bool]) -> WrittenText:
-        """Write until done. Raises `WritingStopped` soon after `unwanted` is true, `ModelError` if it fails."""
+        """Write until done. Raises `WritingStopped` once `unwanted` is true, `ModelError` if it fails."""
         chunks = list[dict[str, Any]]()
 
         def hear(chunk: dict[str, Any]) -> bool:

@@ -1,1 +1,0 @@
-"""TODO tests.adapters.toolset.servers"""

@@ -1,1 +1,0 @@
-"""Agents and tools that are there as objects."""

@@ -1,0 +1,13 @@
+"""Where the tools of an interview lie."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzzing.agent_tests.bills import SOURCE
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "bills.py").write_text(SOURCE)
+    return tmp_path

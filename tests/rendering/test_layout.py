@@ -1,0 +1,19 @@
+"""How things stand on a terminal."""
+
+from rich.text import Text
+
+from misstep.rendering.layout import bare_table, section
+from tests.rendering.screens import shown
+
+
+def test_a_section_stands_below_its_title() -> None:
+    assert shown(section("why", Text("because\nof that"))) == "\nwhy\n  because\n  of that"
+
+
+def test_a_table_has_space_for_lines() -> None:
+    for headed, heading in ((True, "a   b\n"), (False, "")):
+        table = bare_table(headed)
+        for name in ("a", "b"):
+            table.add_column(name)
+        table.add_row("10", "2")
+        assert shown(table) == f"{heading}10  2"

@@ -1,1 +1,0 @@
-"""What a browser shows, as data."""

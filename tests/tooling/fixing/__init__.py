@@ -1,1 +1,0 @@
-"""Tests of better words for tools."""
